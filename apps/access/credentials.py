@@ -1,0 +1,45 @@
+"""The form of a credential: a prefix, 34 random base62 characters and a CRC-32 checksum of all before it in base62.
+
+A mistyped credential is refused without a look-up.
+"""
+
+import hashlib
+import secrets
+import string
+import zlib
+
+BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+RANDOM_LENGTH, CHECKSUM_LENGTH = 34, 6
+
+SECRET_PREFIXES = {"live": "svc_sk_live_", "test": "svc_sk_test_"}
+PUBLISHABLE_PREFIXES = {"live": "svc_pk_live_", "test": "svc_pk_test_"}
+AGENT_PREFIXES = {"live": "svca_live_", "test": "svca_test_"}
+OAUTH_ACCESS_PREFIX, OAUTH_REFRESH_PREFIX = "svco_", "svcr_"
+KEY_PREFIXES = (*SECRET_PREFIXES.values(), *PUBLISHABLE_PREFIXES.values())
+
+
+def mint(prefix: str) -> str:
+    """A new credential; the caller shows it once and keeps its hash."""
+    body = prefix + "".join(secrets.choice(BASE62) for _ in range(RANDOM_LENGTH))
+    return body + checksum(body)
+
+
+def checksum(body: str) -> str:
+    number, digits = zlib.crc32(body.encode()), ""
+    while number:
+        number, digit = divmod(number, 62)
+        digits = BASE62[digit] + digits
+    return digits.rjust(CHECKSUM_LENGTH, "0")
+
+
+def is_well_formed(credential: str, prefix: str) -> bool:
+    """Whether it has the prefix's length and its checksum is right."""
+    body = credential[:-CHECKSUM_LENGTH]
+    if len(credential) != len(prefix) + RANDOM_LENGTH + CHECKSUM_LENGTH or not credential.isascii():
+        return False
+    return checksum(body) == credential[-CHECKSUM_LENGTH:]
+
+
+def digest(credential: str) -> bytes:
+    """What is stored and looked up."""
+    return hashlib.sha256(credential.encode()).digest()

@@ -1,0 +1,39 @@
+"""Every scope there is, and which a new credential has when none are named."""
+
+ACCOUNTS = ("accounts:read", "accounts:write", "accounts:act")
+MERCHANT = (
+    "payments:read",
+    "payments:write",
+    "refunds:read",
+    "refunds:write",
+    "payouts:read",
+    "payouts:write",
+    "balances:read",
+    "webhooks:read",
+    "webhooks:write",
+    "billing:read",
+    "billing:write",
+    "assets:read",
+    "assets:write",
+    "x402:read",
+    "x402:write",
+    "stores:read",
+)
+ALL = MERCHANT + ACCOUNTS
+AGENT = (
+    "payments:read",
+    "payments:write",
+    "payouts:read",
+    "payouts:write",
+    "assets:read",
+    "assets:write",
+    "x402:read",
+    "x402:write",
+)
+DEFAULT = MERCHANT
+
+
+def missing_message(scope: str) -> str:
+    """What a caller without the scope is told."""
+    text = f"Insufficient scope: {scope} required"
+    return f"{text}; a key keeps the scopes it was made with, so create a new key" if scope in ACCOUNTS else text

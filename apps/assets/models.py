@@ -1,0 +1,89 @@
+"""Chains and assets as data, which of them a store accepts, and the latest rate of each asset in each currency."""
+
+from django.db import models
+
+from apps.core.models import AtomicField, Mode, Owned
+
+
+class Chain(models.Model):
+    """A network. `id` is its network name; blocks are counted against `required_confirmations`."""
+
+    id = models.CharField(primary_key=True, max_length=20)
+    name = models.CharField(max_length=50)
+    symbol = models.CharField(max_length=10)
+    chain_id = models.PositiveBigIntegerField(unique=True)
+    mode = models.CharField(max_length=4, choices=Mode.choices)
+    required_confirmations = models.PositiveIntegerField()
+    explorer_url = models.URLField(max_length=200, blank=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TokenStandard(models.TextChoices):
+    NATIVE = "Native"
+    ERC20 = "ERC20"
+
+
+class Asset(models.Model):
+    """A coin on a chain. A native coin has no contract; a token's `contract_address` is lower-case hex."""
+
+    id = models.CharField(primary_key=True, max_length=20)
+    chain = models.ForeignKey(Chain, on_delete=models.PROTECT, related_name="assets")
+    coin_symbol = models.CharField(max_length=10)
+    name = models.CharField(max_length=50)
+    token_standard = models.CharField(max_length=6, choices=TokenStandard.choices)
+    contract_address = models.CharField(max_length=42, null=True, blank=True, db_collation="C")
+    atomic_decimals = models.PositiveSmallIntegerField()
+    display_decimals = models.PositiveSmallIntegerField()
+    min_withdrawal_atomic = AtomicField(default=1)
+    is_fiat_eligible = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=False)
+    eip712_name = models.CharField(max_length=50, blank=True)
+    eip712_version = models.CharField(max_length=10, blank=True)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chain", "contract_address"], condition=models.Q(contract_address__isnull=False), name="asset_contract_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+    @property
+    def mode(self) -> str:
+        return self.chain.mode
+
+    @property
+    def is_native(self) -> bool:
+        return self.token_standard == TokenStandard.NATIVE
+
+
+class AcceptedAsset(Owned):
+    """A store takes this asset."""
+
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["store", "mode", "asset"], name="accepted_asset_once")]
+
+
+class Rate(models.Model):
+    """What one coin of an asset is worth in a currency, from `source` at `as_of`. Past `valid_until` it prices nothing."""
+
+    asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+")
+    currency = models.CharField(max_length=3)
+    rate = models.DecimalField(max_digits=38, decimal_places=18)
+    source = models.CharField(max_length=20)
+    as_of = models.DateTimeField()
+    valid_until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["asset", "currency"], name="rate_once_per_currency"),
+            models.CheckConstraint(condition=models.Q(rate__gt=0), name="rate_is_positive"),
+        ]

@@ -1,0 +1,97 @@
+"""Token buckets in Redis (settings.LIMITS) and the counter of failed authentications.
+
+When Redis can't be reached payment traffic passes (and is logged) and sign-in attempts are refused.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import redis
+import structlog
+from django.conf import settings
+from throttled import RateLimiterType, Throttled, per_min, store
+from throttled.exceptions import BaseThrottledError
+
+log = structlog.get_logger(__name__)
+_TIMEOUT_SECONDS = 0.5
+UNREACHABLE = (redis.RedisError, OSError, BaseThrottledError)
+
+
+class Unavailable(Exception):
+    """Redis can't be reached."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What is left in a bucket after taking one token. `reset_seconds` is until it is full again."""
+
+    policy: str
+    is_limited: bool
+    per_minute: int
+    burst: int
+    remaining: int
+    reset_seconds: int
+    retry_after_seconds: int
+
+    def headers(self) -> dict[str, str]:
+        head = {
+            "X-RateLimit-Limit": str(self.burst),
+            "X-RateLimit-Remaining": str(self.remaining),
+            "X-RateLimit-Reset": str(self.reset_seconds),
+            "RateLimit": f'"{self.policy}";r={self.remaining};t={self.reset_seconds}',
+            "RateLimit-Policy": f'"{self.policy}";q={self.per_minute};w=60',
+        }
+        return {**head, "Retry-After": str(self.retry_after_seconds)} if self.is_limited else head
+
+
+@cache
+def client() -> "redis.Redis[bytes]":
+    """The process's Redis connection pool."""
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS)
+
+
+@cache
+def _bucket(policy: str, mode: str) -> Throttled:
+    per_minute, burst = settings.LIMITS[policy][mode]
+    options = {"SOCKET_TIMEOUT": _TIMEOUT_SECONDS, "SOCKET_CONNECT_TIMEOUT": _TIMEOUT_SECONDS}
+    return Throttled(
+        using=RateLimiterType.TOKEN_BUCKET.value,
+        quota=per_min(per_minute, burst=burst),
+        store=store.RedisStore(server=settings.REDIS_URL, options=options),
+    )
+
+
+def take(policy: str, mode: str, whose: str) -> Taken:
+    """Take one token from `whose` bucket of a policy, in one atomic step. Raises Unavailable without Redis."""
+    per_minute, burst = settings.LIMITS[policy][mode]
+    try:
+        result = _bucket(policy, mode).limit(f"{policy}:{mode}:{whose}", cost=1)
+    except UNREACHABLE as error:
+        log.warning("rate_limit_unavailable", policy=policy, error=type(error).__name__)
+        raise Unavailable from error
+    state = result.state
+    return Taken(
+        policy=policy,
+        is_limited=result.limited,
+        per_minute=per_minute,
+        burst=burst,
+        remaining=max(0, int(state.remaining)),
+        reset_seconds=max(0, math.ceil(state.reset_after)),
+        retry_after_seconds=max(1, math.ceil(state.retry_after)),
+    )
+
+
+def count_failure(whose: str) -> int | None:
+    """Count a failed authentication; the seconds to wait when there were too many in this window, else None."""
+    key = f"failed_authentication:{whose}"
+    try:
+        with client().pipeline() as pipe:
+            pipe.set(key, 0, ex=settings.FAILED_AUTHENTICATIONS_WINDOW_SECONDS, nx=True)
+            pipe.incr(key)
+            pipe.ttl(key)
+            _, count, seconds = pipe.execute()
+    except UNREACHABLE as error:
+        log.warning("rate_limit_unavailable", policy="failed_authentication", error=type(error).__name__)
+        return None
+    return max(1, int(seconds)) if int(count) > settings.FAILED_AUTHENTICATIONS_MAX else None

@@ -1,0 +1,73 @@
+"""The one source of time. Live mode reads the real clock; test mode adds the store's offset, which only grows.
+
+`advance` moves a store's test clock through every due moment in order, asking the modules named in settings.DUE.
+"""
+
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from django.conf import settings
+from django.db import connection
+
+
+class HasClock(Protocol):
+    test_offset_seconds: int
+
+
+class Due(Protocol):
+    """A module of settings.DUE: what a store has waiting for its time to come."""
+
+    def next_due(self, store_id: Any) -> datetime | None:
+        """The store's next due moment in test mode, in store time."""
+
+    def run_due(self, store_id: Any, now: datetime) -> None:
+        """Do everything of the store's test mode that is due at `now`."""
+
+
+def real_now() -> datetime:
+    """The machine's time, aware, UTC."""
+    return datetime.now(UTC)
+
+
+def now(store: HasClock, mode: str) -> datetime:
+    """The time that holds for a store in a mode."""
+    return real_now() + offset(store, mode)
+
+
+def offset(store: HasClock, mode: str) -> timedelta:
+    return timedelta(seconds=store.test_offset_seconds) if mode == "test" else timedelta(0)
+
+
+def iso(moment: datetime | None) -> str | None:
+    """ISO 8601, UTC, microseconds, `Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
+
+
+def advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) -> None:
+    """Move the store's test clock forward to the offset, running what falls due on the way, in order.
+
+    A session lock per store keeps two advances apart; the offset only ever grows.
+    """
+    due = [cast(Due, import_module(path)) for path in settings.DUE]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, 7))", [f"test_clock:{store.pk}"])
+        try:
+            for _ in range(steps_max):
+                target = real_now() + timedelta(seconds=target_offset_seconds)
+                moments = [moment for module in due if (moment := module.next_due(store.pk)) is not None and moment <= target]
+                if not moments:
+                    break
+                at = min(moments)
+                needed = int((at - real_now()).total_seconds()) + 1
+                _set_offset(store, min(max(needed, 0), target_offset_seconds))
+                for module in due:
+                    module.run_due(store.pk, max(at, now(store, "test")))
+            _set_offset(store, target_offset_seconds)
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 7))", [f"test_clock:{store.pk}"])
+
+
+def _set_offset(store: Any, seconds: int) -> None:
+    type(store).objects.filter(pk=store.pk, test_offset_seconds__lt=seconds).update(test_offset_seconds=seconds)
+    store.refresh_from_db(fields=["test_offset_seconds"])

@@ -1,0 +1,49 @@
+"""`once`: the record that the first call made carries the key, so the record is the memory.
+
+Keys are unique per store, mode, operation and caller. A first call that failed made no record and leaves the key free.
+"""
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.db import IntegrityError, models, transaction
+
+from apps.core.errors import Coded, Flat
+
+Row = TypeVar("Row", bound=models.Model)
+_PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
+
+
+def check_key(key: str | None, *, required: bool, coded: bool = False) -> str | None:
+    """The key as given, None when there is none; refuses a missing required one and one that isn't printable ASCII."""
+    if not key:
+        if required:
+            raise _refusal("Idempotency-Key header is required", "idempotency_key_required", coded)
+        return None
+    if not _PRINTABLE.fullmatch(key):
+        raise _refusal("Idempotency-Key is invalid", "idempotency_key_invalid", coded)
+    return key
+
+
+def _refusal(message: str, code: str, coded: bool) -> Flat | Coded:
+    return Coded(message, code=code) if coded else Flat(message)
+
+
+def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bool]:
+    """The row that `rows` finds, else the one that `create` makes; True when this call made it.
+
+    `create` must insert the row that carries the key before it touches anything else. Of two simultaneous calls
+    the loser meets the unique constraint and answers with the winner's row.
+    """
+    found = rows.first()
+    if found is not None:
+        return found, False
+    try:
+        with transaction.atomic():
+            return create(), True
+    except IntegrityError:
+        found = rows.first()
+        if found is None:
+            raise
+        return found, False

@@ -1,0 +1,310 @@
+"""Input taken literally: nothing is coerced. A field checks one value, names itself in the refusal and knows its JSON schema.
+
+`Invalid` carries the sentence; the door chooses the shape it is told in.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+MAX_INTEGER = 2**63 - 1
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
+_HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+_URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+Schema = dict[str, Any]
+
+
+class Invalid(Exception):
+    """A rule broken; the text names the field."""
+
+
+def is_uuid(text: str) -> bool:
+    """Canonical form only; either case of letters."""
+    return _UUID.fullmatch(text) is not None
+
+
+def check_storable(value: Any, name: str = "body") -> None:
+    """Refuse NUL and lone surrogates anywhere in a JSON value, keys included; names the nearest field."""
+    if isinstance(value, str):
+        if _UNSTORABLE.search(value):
+            raise Invalid(f"{name} contains characters that can't be stored")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            bad_key = _UNSTORABLE.search(key)
+            check_storable(key, name)
+            check_storable(inner, name if bad_key else key)
+    elif isinstance(value, list):
+        for inner in value:
+            check_storable(inner, name)
+
+
+class Field:
+    """One value. A missing or null optional value becomes `default` (made anew when it is callable)."""
+
+    def __init__(self, *, required: bool = False, default: Any = None) -> None:
+        self.required, self._default = required, default
+
+    def read(self, source: Mapping[str, Any], name: str) -> Any:
+        value = source.get(name)
+        if value is None:
+            if self.required:
+                raise Invalid(f"{name} is required")
+            return self._default() if callable(self._default) else self._default
+        return self.check(value, name)
+
+    def check(self, value: Any, name: str) -> Any:
+        return value
+
+    def schema(self) -> Schema:
+        return {}
+
+
+class Text(Field):
+    """A string of at most `longest` characters; `trim` is for names."""
+
+    def __init__(self, longest: int, *, shortest: int = 0, trim: bool = False, choices: Sequence[str] | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.longest, self.shortest, self.trim, self.choices = longest, shortest, trim, choices
+
+    def check(self, value: Any, name: str) -> str:
+        if not isinstance(value, str):
+            raise Invalid(f"{name} must be a string")
+        check_storable(value, name)
+        text = value.strip() if self.trim else value
+        if len(text) > self.longest:
+            raise Invalid(f"{name} is too long (maximum is {self.longest} characters)")
+        if len(text) < self.shortest:
+            raise Invalid(f"{name} can't be blank")
+        if self.choices is not None and text not in self.choices:
+            raise Invalid(f"{name} must be one of {', '.join(self.choices)}")
+        return text
+
+    def schema(self) -> Schema:
+        return {"type": "string", "maxLength": self.longest, **({"enum": list(self.choices)} if self.choices else {})}
+
+
+class Integer(Field):
+    def __init__(self, least: int = 0, most: int = MAX_INTEGER, **options: Any) -> None:
+        super().__init__(**options)
+        self.least, self.most = least, most
+
+    def check(self, value: Any, name: str) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise Invalid(f"{name} must be an integer")
+        if value < self.least:
+            raise Invalid(f"{name} must be at least {self.least}")
+        if value > self.most:
+            raise Invalid(f"{name} must be at most {self.most}")
+        return value
+
+    def schema(self) -> Schema:
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+
+class Boolean(Field):
+    def check(self, value: Any, name: str) -> bool:
+        if not isinstance(value, bool):
+            raise Invalid(f"{name} must be true or false")
+        return value
+
+    def schema(self) -> Schema:
+        return {"type": "boolean"}
+
+
+class Pattern(Field):
+    """A string that matches a whole pattern; `sentence` follows the field's name in the refusal."""
+
+    def __init__(self, pattern: str, sentence: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.pattern, self.sentence = re.compile(pattern, re.ASCII), sentence
+
+    def check(self, value: Any, name: str) -> str:
+        if not isinstance(value, str) or not self.pattern.fullmatch(value):
+            raise Invalid(f"{name} {self.sentence}")
+        return value
+
+    def schema(self) -> Schema:
+        return {"type": "string", "pattern": f"^{self.pattern.pattern}$"}
+
+
+class FiatAmount(Pattern):
+    """Major units as text, at most two places; greater than zero unless `zero`."""
+
+    def __init__(self, *, zero: bool = False, **options: Any) -> None:
+        super().__init__(r"[0-9]{1,9}(\.[0-9]{1,2})?", "must be a decimal string with at most 2 decimals", **options)
+        self.zero = zero
+
+    def check(self, value: Any, name: str) -> str:
+        text = super().check(value, name)
+        if not self.zero and not text.strip("0."):
+            raise Invalid(f"{name} must be greater than zero")
+        return text
+
+
+class AtomicAmount(Pattern):
+    """Atomic units as a string of digits."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(r"[0-9]{1,60}", "must be a string of digits", **options)
+
+
+class Identifier(Pattern):
+    """A UUID in canonical form."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(_UUID.pattern, "must be a UUID", **options)
+
+
+class Url(Field):
+    """An absolute http(s) URL that is safe in an href: ASCII, no user info, no quotes or brackets.
+
+    `plain_http` tells for which hosts http is allowed ("any", "localhost" or "none").
+    """
+
+    def __init__(self, *, longest: int = 2048, plain_http: str = "none", **options: Any) -> None:
+        super().__init__(**options)
+        self.longest, self.plain_http = longest, plain_http
+
+    def check(self, value: Any, name: str) -> str:
+        if not isinstance(value, str):
+            raise Invalid(f"{name} must be a string")
+        if len(value) > self.longest:
+            raise Invalid(f"{name} is too long (maximum is {self.longest} characters)")
+        parts = split_url(value)
+        if parts is None:
+            raise Invalid(f"{name} must be a valid URL")
+        if parts.scheme == "http" and not (self.plain_http == "any" or (self.plain_http == "localhost" and parts.hostname == "localhost")):
+            raise Invalid(f"{name} must be an https URL")
+        return value
+
+    def schema(self) -> Schema:
+        return {"type": "string", "format": "uri", "maxLength": self.longest}
+
+
+def split_url(value: str) -> SplitResult | None:
+    """The parts of an absolute http(s) URL, None when it isn't a clean one."""
+    if _URL_UNSAFE.search(value):
+        return None
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or "@" in parts.netloc or "%" in parts.netloc or not parts.hostname:
+        return None
+    host = parts.netloc.rsplit(":", 1)[0] if port is not None or parts.netloc.endswith(":") else parts.netloc
+    if not _HOST.fullmatch(host) or len(host) > 253 or port == 0:
+        return None
+    return parts
+
+
+class Metadata(Field):
+    """An object of strings: at most 50 keys, at most 16 KiB in all."""
+
+    KEYS_MAX, BYTES_MAX = 50, 16 * 1024
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"default": dict, **options})
+
+    def check(self, value: Any, name: str) -> dict[str, str]:
+        if not isinstance(value, dict):
+            raise Invalid(f"{name} must be an object")
+        if len(value) > self.KEYS_MAX:
+            raise Invalid(f"{name} has too many keys (maximum is {self.KEYS_MAX})")
+        size = 0
+        for key, text in value.items():
+            if not isinstance(text, str):
+                raise Invalid(f"{name} values must be strings")
+            check_storable(key, name)
+            check_storable(text, name)
+            size += len(key.encode()) + len(text.encode())
+        if size > self.BYTES_MAX:
+            raise Invalid(f"{name} is too large (maximum is {self.BYTES_MAX} bytes)")
+        return value
+
+    def schema(self) -> Schema:
+        return {"type": "object", "maxProperties": self.KEYS_MAX, "additionalProperties": {"type": "string"}}
+
+
+class List(Field):
+    """A list of at most `longest` items, each checked by `item`."""
+
+    def __init__(self, item: Field, longest: int, **options: Any) -> None:
+        super().__init__(**{"default": list, **options})
+        self.item, self.longest = item, longest
+
+    def check(self, value: Any, name: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise Invalid(f"{name} must be a list")
+        if len(value) > self.longest:
+            raise Invalid(f"{name} has too many items (maximum is {self.longest})")
+        return [self.item.check(one, f"{name}[{index}]") for index, one in enumerate(value)]
+
+    def schema(self) -> Schema:
+        return {"type": "array", "maxItems": self.longest, "items": self.item.schema()}
+
+
+class Object(Field):
+    """An object with named fields; unknown ones are left out."""
+
+    def __init__(self, fields: Mapping[str, Field], **options: Any) -> None:
+        super().__init__(**options)
+        self.fields = fields
+
+    def check(self, value: Any, name: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Invalid(f"{name} must be an object")
+        prefix = f"{name}." if "[" in name else ""
+        return {key: self._read(value, key, prefix) for key in self.fields}
+
+    def _read(self, value: Mapping[str, Any], key: str, prefix: str) -> Any:
+        if not prefix:
+            return self.fields[key].read(value, key)
+        try:
+            return self.fields[key].read(value, key)
+        except Invalid as refusal:
+            raise Invalid(prefix + str(refusal)) from None
+
+    def given(self, value: Any, name: str) -> dict[str, Any]:
+        """For updates: only the fields that were sent and aren't null."""
+        if not isinstance(value, dict):
+            raise Invalid(f"{name} must be an object")
+        return {key: field.check(value[key], key) for key, field in self.fields.items() if value.get(key) is not None}
+
+    def schema(self) -> Schema:
+        required = [key for key, field in self.fields.items() if field.required]
+        body: Schema = {"type": "object", "properties": {key: field.schema() for key, field in self.fields.items()}}
+        return {**body, "required": required} if required else body
+
+
+def wrapped(body: Mapping[str, Any], wrapper: str, shape: Object) -> dict[str, Any]:
+    """The fields inside a required wrapper object."""
+    if body.get(wrapper) is None:
+        raise Invalid(f"{wrapper} is required")
+    fields: dict[str, Any] = shape.check(body[wrapper], wrapper)
+    return fields
+
+
+def parse_date(text: str | None) -> date | None:
+    """An ISO date, None when it isn't one."""
+    if text is None or not _DATE.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def parse_moment(text: Any) -> datetime | None:
+    """An ISO date-time with an offset or `Z`, None when it isn't one."""
+    if not isinstance(text, str) or not _MOMENT.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None

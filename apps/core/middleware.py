@@ -1,0 +1,59 @@
+"""The request id on every answer and log line, and the guard in front of the API: size, content coding, clean path."""
+
+import re
+import uuid
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from apps.core.logs import request_id
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+API_PREFIX = "/api/"
+BODY_BYTES_MAX = 1024 * 1024
+Handler = Callable[[HttpRequest], HttpResponse]
+
+
+class RequestId:
+    """Keeps a sane incoming `X-Request-Id`, else makes one."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.headers.get("X-Request-Id", "")
+        one = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        mark = request_id.set(one)
+        try:
+            response = self.get_response(request)
+        finally:
+            request_id.reset(mark)
+        response["X-Request-Id"] = one
+        return response
+
+
+class ApiGuard:
+    """Refuses what no API view should have to read: bodies over 1 MiB, compressed or endless ones."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path.startswith(API_PREFIX):
+            refusal = self._refusal(request)
+            if refusal is not None:
+                return refusal
+        return self.get_response(request)
+
+    @staticmethod
+    def _refusal(request: HttpRequest) -> HttpResponse | None:
+        if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+            return _error(415, "Content-Encoding is not supported", None)
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isascii() or not length.isdigit() or int(length) > BODY_BYTES_MAX:
+            return _error(413, "Request body is too large", "body_too_large")
+        return None
+
+
+def _error(status: int, message: str, code: str | None) -> HttpResponse:
+    return JsonResponse({"error": {"message": message, "code": code}}, status=status)

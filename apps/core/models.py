@@ -1,0 +1,74 @@
+"""What every tenant's row has: an id, a store, a mode and a time of birth. `seen_by` is the way to reach it."""
+
+import uuid
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from django.db import models
+
+
+if TYPE_CHECKING:
+    IntegerColumn = models.Field[int, int]
+else:
+    IntegerColumn = models.Field
+
+
+class AtomicField(IntegerColumn):
+    """Atomic units: numeric(78,0) in PostgreSQL, int in Python."""
+
+    def db_type(self, connection: Any) -> str:
+        return "numeric(78,0)"
+
+    def get_internal_type(self) -> str:
+        return "DecimalField"
+
+    def from_db_value(self, value: Any, *_: Any) -> int | None:
+        return None if value is None else int(value)
+
+    def to_python(self, value: Any) -> int | None:
+        return None if value is None else int(value)
+
+    def get_prep_value(self, value: Any) -> int | None:
+        value = super().get_prep_value(value)
+        return None if value is None else int(value)
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        return value if prepared else self.get_prep_value(value)
+
+
+class Mode(models.TextChoices):
+    LIVE = "live"
+    TEST = "test"
+
+
+class Viewer(Protocol):
+    """Who asks: an Access, seen from below."""
+
+    @property
+    def store_id(self) -> uuid.UUID: ...
+
+    @property
+    def mode(self) -> str: ...
+
+
+class OwnedQuerySet(models.QuerySet[Any]):
+    def seen_by(self, viewer: Viewer) -> Self:
+        """The rows of the viewer's store in the viewer's mode, and nothing else."""
+        return self.filter(store_id=viewer.store_id, mode=viewer.mode)
+
+
+class Owned(models.Model):
+    """A row that belongs to one store in one mode."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    mode = models.CharField(max_length=4, choices=Mode.choices)
+    created_at = models.DateTimeField()
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_live(self) -> bool:
+        return self.mode == Mode.LIVE

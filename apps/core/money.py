@@ -1,0 +1,100 @@
+"""The only Decimal arithmetic. What a customer must pay rounds up, fees round down, worth rounds half-even to the cent.
+
+Atomic amounts and cents are ints; a rate is fiat per coin with 18 places.
+"""
+
+from decimal import Context, Decimal
+from fractions import Fraction
+
+WIDE = Context(prec=120)
+CENTS = 100
+BASIS_POINTS = 10_000
+
+
+def cents_from_text(amount: str) -> int:
+    """`12.5` -> 1250. The text has been checked to hold at most two places."""
+    whole, _, places = amount.partition(".")
+    return int(whole) * CENTS + int(places.ljust(2, "0") or 0)
+
+
+def text_from_cents(cents: int) -> str:
+    """1250 -> `12.50`; always two places."""
+    sign, size = ("-" if cents < 0 else ""), abs(cents)
+    return f"{sign}{size // CENTS}.{size % CENTS:02d}"
+
+
+def atomic_for_cents(cents: int, rate: Decimal, atomic_decimals: int, display_decimals: int) -> int:
+    """Coins that are worth `cents` at `rate`, rounded up to the display precision, in atomic units."""
+    coins = Fraction(cents, CENTS) / Fraction(rate)
+    step = 10 ** (atomic_decimals - display_decimals)
+    exact = coins * 10**atomic_decimals / step
+    return -((-exact.numerator) // exact.denominator) * step
+
+
+def cents_for_atomic(amount_atomic: int, rate: Decimal, atomic_decimals: int) -> int:
+    """What atomic units are worth at `rate`, half-even to the cent."""
+    exact = Fraction(amount_atomic, 10**atomic_decimals) * Fraction(rate) * CENTS
+    return round(exact)
+
+
+def gross_up(base_atomic: int, fee_fraction: Decimal, atomic_decimals: int, display_decimals: int) -> int:
+    """The total that leaves `base_atomic` after the fee is taken: base / (1 - fee), rounded up to the display precision."""
+    step = 10 ** (atomic_decimals - display_decimals)
+    exact = Fraction(base_atomic) / (1 - Fraction(fee_fraction)) / step
+    return -((-exact.numerator) // exact.denominator) * step
+
+
+def fee_of(amount_atomic: int, fee_fraction: Decimal) -> int:
+    """A fee on an amount, rounded down to the atomic unit."""
+    fee = Fraction(amount_atomic) * Fraction(fee_fraction)
+    return fee.numerator // fee.denominator
+
+
+def split(gross_atomic: int, service_fee_fraction: Decimal, platform_fee_fraction: Decimal) -> tuple[int, int, int]:
+    """(service fee, platform fee, net): each fee rounded down, the merchant has the rest."""
+    service, platform = fee_of(gross_atomic, service_fee_fraction), fee_of(gross_atomic, platform_fee_fraction)
+    return service, platform, gross_atomic - service - platform
+
+
+def share(amount_atomic: int, part_bps: int) -> int:
+    """`part_bps` basis points of an amount, rounded down."""
+    return amount_atomic * part_bps // BASIS_POINTS
+
+
+def atomic_from_decimal(text: str, atomic_decimals: int) -> int | None:
+    """`0.5` coins -> atomic units; None when the text has more places than the asset."""
+    whole, _, places = text.partition(".")
+    if len(places) > atomic_decimals:
+        return None
+    return int(whole or "0") * 10**atomic_decimals + int(places.ljust(atomic_decimals, "0") or 0)
+
+
+def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool = True) -> str:
+    """Atomic units as a decimal text in coins, trailing zeros stripped (or all places kept)."""
+    sign, digits = ("-" if amount_atomic < 0 else ""), str(abs(amount_atomic)).rjust(atomic_decimals + 1, "0")
+    if not atomic_decimals:
+        return sign + digits
+    whole, places = digits[:-atomic_decimals], digits[-atomic_decimals:]
+    places = places.rstrip("0") if strip else places
+    return f"{sign}{whole}.{places}" if places else sign + whole
+
+
+def rate_text(rate: Decimal) -> str:
+    """A rate with all its 18 places."""
+    return format(rate.quantize(Decimal(1).scaleb(-18), context=WIDE), "f")
+
+
+def fraction_text(fraction: Decimal) -> str:
+    """A decimal fraction without trailing zeros: `0.01`."""
+    text = format(fraction.normalize(WIDE), "f")
+    return text
+
+
+def percentage_text(fraction: Decimal) -> str:
+    """A fraction as percentage points with at least two places: 0.01 -> `1.00`."""
+    points = (fraction * 100).normalize(WIDE)
+    exponent = points.as_tuple().exponent
+    places = max(2, -exponent if isinstance(exponent, int) else 2)
+    return format(points.quantize(Decimal(1).scaleb(-places), context=WIDE), "f")
+
+

@@ -1,0 +1,119 @@
+"""Payment intents, the deposit address per accepted asset, and the history of each intent.
+
+Rates, fees and required amounts are locked at creation. The intent's status changes only through services.settle.
+"""
+
+import uuid
+
+from django.db import models
+
+from apps.core.models import AtomicField, Owned
+from apps.stores.models import Currency
+
+
+class Payment(Owned):
+    """A payment intent, priced in fiat."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        PROCESSING = "processing"
+        COMPLETED = "completed"
+        EXPIRED = "expired"
+        FAILED = "failed"
+        REFUNDED = "refunded"
+
+    class RefundState(models.TextChoices):
+        NONE = "none"
+        PARTIAL = "partial"
+        FULL = "full"
+
+    reference = models.CharField(max_length=16, unique=True, db_collation="C")
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    state_reason = models.CharField(max_length=30, null=True)
+    settlement_amount_cents = models.BigIntegerField()
+    settlement_currency = models.CharField(max_length=3, choices=Currency.choices)
+    settlement_status = models.CharField(max_length=10, null=True)
+    auto_swap_status = models.CharField(max_length=10, null=True)
+    refund_state = models.CharField(max_length=7, choices=RefundState.choices, default=RefundState.NONE)
+    expires_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True)
+
+    customer_pays_fee = models.BooleanField()
+    fee_fraction = models.DecimalField(max_digits=9, decimal_places=8)
+    platform = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+")
+    platform_fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, null=True)
+    agent_credential_id = models.UUIDField(null=True)
+
+    success_url = models.CharField(max_length=2048, null=True)
+    failed_url = models.CharField(max_length=2048, null=True)
+    order_id = models.CharField(max_length=255, null=True)
+    title = models.CharField(max_length=150, null=True)
+    description = models.CharField(max_length=500, null=True)
+    image_url = models.CharField(max_length=2048, null=True)
+    metadata = models.JSONField(default=dict)
+    line_items = models.JSONField(default=list)
+
+    idempotency_caller = models.CharField(max_length=50, blank=True, default="")
+    idempotency_key = models.CharField(max_length=255, null=True)
+
+    reconciliation_status = models.CharField(max_length=20, null=True)
+    reconciled_at = models.DateTimeField(null=True)
+    reconciliation_due = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(settlement_amount_cents__gt=0), name="payment_amount_is_positive"),
+            models.CheckConstraint(
+                condition=models.Q(status__in=["pending", "processing", "completed", "expired", "failed", "refunded"]),
+                name="payment_status_is_known",
+            ),
+            models.UniqueConstraint(
+                fields=["store", "mode", "idempotency_caller", "idempotency_key"],
+                condition=models.Q(idempotency_key__isnull=False),
+                name="payment_idempotency_key_once",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"]),
+            models.Index(fields=["store", "mode", "order_id"], condition=models.Q(order_id__isnull=False), name="payment_order_id"),
+            models.Index(fields=["expires_at"], condition=models.Q(status__in=["pending", "processing"]), name="payment_open"),
+            models.Index(fields=["id"], condition=models.Q(reconciliation_due=True), name="payment_reconciliation_due"),
+        ]
+
+
+class PaymentAddress(models.Model):
+    """Where one asset pays an intent. `required_atomic` is the total the customer sends, fee included."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="addresses")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    address = models.OneToOneField("chain.Address", on_delete=models.PROTECT, related_name="+")
+    position = models.PositiveSmallIntegerField()
+    required_atomic = AtomicField()
+    base_atomic = AtomicField(null=True)
+    fee_atomic = AtomicField(null=True)
+    exchange_rate = models.DecimalField(max_digits=38, decimal_places=18)
+    rate_source = models.CharField(max_length=20)
+    required_confirmations = models.PositiveIntegerField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["payment", "asset"], name="payment_address_once_per_asset")]
+
+
+class PaymentEvent(models.Model):
+    """One line of an intent's history, in order of `sequence`."""
+
+    id = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
+    sequence = models.BigAutoField(primary_key=True)
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="events")
+    event_type = models.CharField(max_length=40)
+    from_status = models.CharField(max_length=10, null=True)
+    to_status = models.CharField(max_length=10, null=True)
+    payload = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["sequence"]

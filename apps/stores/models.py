@@ -1,0 +1,133 @@
+"""Who there is: people, their stores, and what each person may do in a store.
+
+A store's settings decide about its payments; both modes share them.
+"""
+
+import uuid
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+
+
+class UserManager(BaseUserManager["User"]):
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email__iexact=username or "")
+
+    def create_superuser(self, email: str, password: str, **fields: Any) -> "User":
+        """For Django's own `createsuperuser`."""
+        user = self.model(email=email, is_staff=True, is_superuser=True, **fields)
+        user.set_password(password)
+        user.save()
+        return user
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person, known by e-mail address (compared without regard to case)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    email = models.EmailField(max_length=254)
+    name = models.CharField(max_length=100, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(default=False)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Lower("email"), name="user_email_unique")]
+
+    def __str__(self) -> str:
+        return self.email
+
+
+class Currency(models.TextChoices):
+    """The fiat currencies that price a payment."""
+
+    USD = "USD", "US Dollar"
+    EUR = "EUR", "Euro"
+    GBP = "GBP", "British Pound"
+    HKD = "HKD", "Hong Kong Dollar"
+    SGD = "SGD", "Singapore Dollar"
+    JPY = "JPY", "Japanese Yen"
+    DKK = "DKK", "Danish Krone"
+    CHF = "CHF", "Swiss Franc"
+    SEK = "SEK", "Swedish Krona"
+    NOK = "NOK", "Norwegian Krone"
+
+
+class Store(models.Model):
+    """A merchant account. A sub-merchant is a store with a `platform`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=100)
+    country = models.CharField(max_length=2, blank=True)
+    created_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    settlement_currency = models.CharField(max_length=3, choices=Currency.choices, default=Currency.EUR)
+    accept_overpayments = models.BooleanField(default=True)
+    accept_underpayments = models.BooleanField(default=False)
+    underpayment_tolerance_bps = models.PositiveIntegerField(default=50)
+    overpayment_tolerance_bps = models.PositiveIntegerField(default=100)
+    customer_pays_fee = models.BooleanField(default=False)
+    fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, default=Decimal("0.01"))
+
+    platform = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    platform_fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, null=True, blank=True)
+    external_id = models.CharField(max_length=255, null=True, blank=True)
+    is_platform = models.BooleanField(default=False)
+    kyc_confirmed_at = models.DateTimeField(null=True, blank=True)
+
+    support_email = models.EmailField(max_length=254, blank=True)
+    brand_name = models.CharField(max_length=100, blank=True)
+    logo_url = models.URLField(max_length=2048, blank=True)
+    primary_color = models.CharField(max_length=7, blank=True)
+    secondary_color = models.CharField(max_length=7, blank=True)
+    remove_service_branding = models.BooleanField(default=False)
+    checkout_domain = models.CharField(max_length=253, blank=True)
+    checkout_domain_verified_at = models.DateTimeField(null=True, blank=True)
+
+    test_offset_seconds = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(fee_fraction__gte=0, fee_fraction__lt=1), name="store_fee_is_fraction"),
+            models.CheckConstraint(
+                condition=models.Q(underpayment_tolerance_bps__lte=10_000, overpayment_tolerance_bps__lte=10_000),
+                name="store_tolerances_are_bps",
+            ),
+            models.CheckConstraint(condition=models.Q(test_offset_seconds__gte=0), name="store_clock_never_behind"),
+            models.UniqueConstraint(
+                fields=["platform", "external_id"], condition=models.Q(external_id__isnull=False), name="store_external_id_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    """What a member may do; each role may do what the one after it may."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    DEVELOPER = "developer"
+    VIEWER = "viewer"
+
+
+class Member(models.Model):
+    """A person in a store."""
+
+    store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="members")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["store", "user"], name="member_once_per_store")]

@@ -1,0 +1,92 @@
+"""Events (written with the change they tell of), the endpoints that asked for them, and each delivery.
+
+The delivery row is the queue: due at `next_attempt_at`, leased through `claimed_until`.
+"""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from apps.core.models import Owned
+
+
+class Event(Owned):
+    """Something that happened. `object` is the `data.object` of the envelope; `account` is on a platform's copy only."""
+
+    type = models.CharField(max_length=40)
+    object = models.JSONField()
+    account_id = models.UUIDField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["store", "mode", "-created_at"])]
+
+
+class Endpoint(Owned):
+    """A merchant's receiver."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        DISABLED = "disabled"
+        ERROR = "error"
+
+    class Platform(models.TextChoices):
+        WOOCOMMERCE = "woocommerce"
+        PRESTASHOP = "prestashop"
+        SHOPIFY = "shopify"
+        MAGENTO = "magento"
+        CUSTOM = "custom"
+        N8N = "n8n"
+
+    url = models.CharField(max_length=2048)
+    description = models.CharField(max_length=500, blank=True)
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.ACTIVE)
+    subscribed_events = ArrayField(models.CharField(max_length=40))
+    sealed_secret = models.TextField()
+    secret_preview = models.CharField(max_length=15)
+    platform = models.CharField(max_length=11, choices=Platform.choices, null=True, blank=True)
+    platform_store_url = models.CharField(max_length=2048, null=True, blank=True)
+    metadata = models.JSONField(default=dict)
+    api_version = models.CharField(max_length=10)
+    verified_at = models.DateTimeField(null=True)
+    disabled_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["store", "mode"],
+                condition=models.Q(platform__isnull=False, deleted_at__isnull=True),
+                name="endpoint_one_platform_per_mode",
+            ),
+        ]
+        indexes = [models.Index(fields=["store", "mode", "-created_at"])]
+
+
+class Delivery(Owned):
+    """One event on its way to one endpoint."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        ATTEMPTING = "attempting"
+        DELIVERED = "delivered"
+        FAILED = "failed"
+        IGNORED = "ignored"
+
+    event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="deliveries")
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="deliveries")
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(null=True)
+    claimed_until = models.DateTimeField(null=True)
+    response_status = models.PositiveSmallIntegerField(null=True)
+    response_body = models.TextField(null=True)
+    error = models.CharField(max_length=200, null=True)
+    duration_ms = models.PositiveIntegerField(null=True)
+    delivered_at = models.DateTimeField(null=True)
+    is_test = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["next_attempt_at"], condition=models.Q(status__in=["pending", "attempting"]), name="delivery_due"),
+            models.Index(fields=["endpoint", "-created_at"]),
+        ]

@@ -1,0 +1,45 @@
+"""THE table of periodic jobs, and the Celery app that only wakes workers: the rows in PostgreSQL are the queue."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("tillgate")
+app.conf.update(
+    broker_url=os.environ.get("REDIS_URL", "redis://"),
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={"visibility_timeout": 900, "socket_connect_timeout": 1, "socket_timeout": 10, "max_retries": 1},
+    task_publish_retry=False,
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_serializer="json",
+    accept_content=["json"],
+    task_time_limit=300,
+    worker_prefetch_multiplier=1,
+    worker_soft_shutdown_timeout=5,
+    worker_hijack_root_logger=False,
+    timezone="UTC",
+    beat_schedule_filename=os.path.join(os.environ.get("TILLGATE_VAR", "var"), "beat-schedule"),
+)
+app.autodiscover_tasks(
+    ["apps.assets", "apps.chain", "apps.ledger", "apps.payments", "apps.webhooks"],
+    force=True,
+)
+
+SECOND, MINUTE = 1.0, 60.0
+
+# name of the job -> seconds between runs. Each run is safe to repeat and takes no argument.
+PERIODIC: dict[str, float] = {
+    "assets.refresh_rates": 30 * SECOND,
+    "ledger.checkpoint": MINUTE,
+    "payments.settle_deposits": 5 * SECOND,
+    "payments.expire_due": 5 * SECOND,
+    "payments.reconcile": 20 * SECOND,
+    "webhooks.deliver_due": 5 * SECOND,
+}
+app.conf.beat_schedule = {
+    name: {"task": name, "schedule": seconds, "options": {"expires": max(seconds, 5.0)}} for name, seconds in PERIODIC.items()
+}

@@ -1,0 +1,273 @@
+"""Every setting, read from the environment at the top; the PROVIDERS, DUE and LIMITS tables stand at the bottom.
+
+Nothing is started from here: services are only addresses. A production start with a missing or published secret refuses.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from config import demo_secrets
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+# --- the environment -----------------------------------------------------------------------------
+
+TILLGATE_ENV: str = env.str("TILLGATE_ENV", "demo")
+if TILLGATE_ENV not in ("production", "demo", "test"):
+    raise ImproperlyConfigured(f"TILLGATE_ENV must be production, demo or test, not {TILLGATE_ENV!r}")
+IS_PRODUCTION = TILLGATE_ENV == "production"
+
+
+def secret(name: str) -> str:
+    """A secret from the environment; outside production the published demo value stands in."""
+    value = env.str(name, "")
+    published = demo_secrets.PUBLISHED[name]
+    if not IS_PRODUCTION:
+        return value or published
+    if not value:
+        raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
+    if value == published:
+        raise ImproperlyConfigured(f"{name} holds the published demo value: generate your own")
+    return value
+
+
+def service(name: str) -> str:
+    """The address of a service that production must be given."""
+    value = env.str(name, "")
+    if IS_PRODUCTION and not value:
+        raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
+    return value
+
+
+SECRET_KEY = secret("SECRET_KEY")
+ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
+DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
+PUBLIC_URL: str = (service("PUBLIC_URL") or "http://localhost:8000").rstrip("/")
+DATABASE_URL = service("DATABASE_URL")
+REDIS_URL = service("REDIS_URL")
+METRICS_TOKEN: str = secret("METRICS_TOKEN")
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))])
+TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
+WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
+RATE_PROVIDERS: list[str] = env.list("RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"])
+RATE_MAX_AGE_SECONDS: int = env.int("RATE_MAX_AGE_SECONDS", 300)
+COINGECKO_API_KEY: str = env.str("COINGECKO_API_KEY", "")
+CHAIN_POLL_SECONDS: float = env.float("CHAIN_POLL_SECONDS", 4.0 if IS_PRODUCTION else 0.5)
+CHAIN_URLS: dict[str, list[str]] = {
+    chain: env.list(f"CHAIN_{chain.upper()}_URL", default=[]) for chain in ("ethereum", "sepolia", "base", "arbitrum", "polygon")
+}
+DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
+LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
+VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
+
+if not IS_PRODUCTION and urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
+    raise ImproperlyConfigured("PUBLIC_URL may only be on this machine outside production: set TILLGATE_ENV=production")
+
+# --- Django --------------------------------------------------------------------------------------
+
+DEBUG = False
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_htmx",
+    "django_otp",
+    "rest_framework",
+    "heroicons",
+    "django_prometheus",
+    "apps.core",
+    "apps.stores",
+    "apps.access",
+    "apps.assets",
+    "apps.ledger",
+    "apps.chain",
+    "apps.webhooks",
+    "apps.payments",
+    "apps.api",
+    "apps.dashboard",
+    "apps.hosted",
+    "apps.console",
+]
+MIDDLEWARE = [
+    "django_prometheus.middleware.PrometheusBeforeMiddleware",
+    "apps.core.middleware.RequestId",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "apps.core.middleware.ApiGuard",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django_prometheus.middleware.PrometheusAfterMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"],
+                )
+            ],
+        },
+    }
+]
+DATABASES: dict[str, dict[str, Any]] = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {"ENGINE": "django.db.backends.postgresql"}}
+DATABASES["default"] |= {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL or "redis://"}}
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SESSION_COOKIE_NAME = "__Host-session" if IS_PRODUCTION else "session"
+SESSION_COOKIE_AGE = 12 * 3600
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_PRODUCTION
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "__Host-csrf" if IS_PRODUCTION else "csrftoken"
+CSRF_FAILURE_VIEW = "apps.api.plumbing.errors.csrf_failure"
+AUTH_USER_MODEL = "stores.User"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "/dashboard/sign-in"
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+APPEND_SLASH = False
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(VAR_DIR / "media")}},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if IS_PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = not IS_PRODUCTION
+EMAIL_BACKEND = env.str(
+    "EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend" if IS_PRODUCTION else "django.core.mail.backends.filebased.EmailBackend"
+)
+EMAIL_FILE_PATH = str(VAR_DIR / "mailbox")
+EMAIL_HOST, EMAIL_PORT = env.str("EMAIL_HOST", "localhost"), env.int("EMAIL_PORT", 25)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_USER", ""), env.str("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", False)
+EMAIL_TIMEOUT = 10
+OTP_TOTP_ISSUER = "Tillgate"
+
+# --- browser headers -----------------------------------------------------------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "https:", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+        "manifest-src": ["'self'"],
+    }
+}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31536000 if IS_PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = IS_PRODUCTION
+SECURE_HSTS_PRELOAD = IS_PRODUCTION
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_HOPS else None
+SECURE_SSL_REDIRECT = IS_PRODUCTION and PUBLIC_URL.startswith("https://")
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+X_FRAME_OPTIONS = "DENY"
+SILENCED_SYSTEM_CHECKS = ["security.W019"]
+
+# --- REST framework ------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["apps.api.plumbing.views.JsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["apps.api.plumbing.views.JsonObjectParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "apps.api.plumbing.views.OnlyJson",
+    "EXCEPTION_HANDLER": "apps.api.plumbing.errors.respond",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+}
+API_VERSION = "2026-11-01"
+
+# --- logs ----------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "apps.core.logs.JsonFormatter"}},
+    "filters": {"redact": {"()": "apps.core.logs.Redact"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["redact"]}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {"django.server": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+}
+
+# --- which adapter serves what, per mode ---------------------------------------------------------
+
+_RATE_BACKENDS = {
+    "fixed": {"BACKEND": "apps.assets.providers.fixed.Fixed", "OPTIONS": {}},
+    "coingecko": {
+        "BACKEND": "apps.assets.providers.coingecko.CoinGecko",
+        "OPTIONS": {"base_url": env.str("COINGECKO_URL", "https://api.coingecko.com/api/v3"), "api_key": COINGECKO_API_KEY},
+    },
+    "kraken": {
+        "BACKEND": "apps.assets.providers.kraken.Kraken",
+        "OPTIONS": {"base_url": env.str("KRAKEN_URL", "https://api.kraken.com/0/public")},
+    },
+}
+PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
+    # Tried in order; the first that answers prices. Test mode never asks outside, so that tests repeat.
+    "rates": {"live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS], "test": [_RATE_BACKENDS["fixed"]]},
+}
+
+# --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------
+
+DUE: list[str] = ["apps.payments.services.expire", "apps.webhooks.due"]
+
+# --- limits: tokens per minute, burst, per mode --------------------------------------------------
+
+LIMITS: dict[str, dict[str, tuple[int, int]]] = {
+    "payment_create": {"live": (1200, 200), "test": (300, 100)},
+    "checkout": {"live": (300, 60), "test": (300, 60)},
+    "checkout_address": {"live": (6000, 600), "test": (6000, 600)},
+    "dashboard": {"live": (600, 120), "test": (600, 120)},
+    "sign_in": {"live": (10, 5), "test": (10, 5)},
+}
+FAILED_AUTHENTICATIONS_MAX = 40
+FAILED_AUTHENTICATIONS_WINDOW_SECONDS = 60
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
