@@ -1,9 +1,11 @@
 """The request id on every answer and log line, and the guard in front of the API: size, content coding, clean path."""
 
+import ipaddress
 import re
 import uuid
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from apps.core.logs import request_id
@@ -57,3 +59,16 @@ class ApiGuard:
 
 def _error(status: int, message: str, code: str | None) -> HttpResponse:
     return JsonResponse({"error": {"message": message, "code": code}}, status=status)
+
+
+def client_address(request: HttpRequest) -> str:
+    """The address to count by: behind known proxies the entry they added, IPv6 by its /64."""
+    hops, text = settings.TRUSTED_PROXY_HOPS, request.META.get("REMOTE_ADDR", "")
+    forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
+    if hops and len(forwarded) >= hops:
+        text = forwarded[-hops]
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else str(address)

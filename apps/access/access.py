@@ -1,0 +1,46 @@
+"""Who asks, what they may do, and in which store and mode: the one thing that every door hands to a service."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.access.scopes import ALL
+from apps.core import clock
+from apps.core.models import Mode
+from apps.stores.models import Store, User
+
+SECRET, PUBLISHABLE, SESSION, AGENT, PUBLIC = "secret", "publishable", "session", "agent", "public"
+
+
+@dataclass(frozen=True)
+class Access:
+    """`caller` separates idempotency keys: all secret keys and tokens of a store are one caller."""
+
+    store: Store
+    mode: str
+    kind: str
+    scopes: frozenset[str]
+    caller: str
+    credential_id: uuid.UUID | None = None
+    user: User | None = None
+
+    @property
+    def store_id(self) -> uuid.UUID:
+        return self.store.pk
+
+    @property
+    def is_live(self) -> bool:
+        return self.mode == Mode.LIVE
+
+    def now(self) -> datetime:
+        return clock.now(self.store, self.mode)
+
+    @classmethod
+    def for_session(cls, user: User, store: Store, mode: str) -> "Access":
+        """A person in the dashboard, who has chosen a store and a mode."""
+        return cls(store=store, mode=mode, kind=SESSION, scopes=frozenset(ALL), caller=f"user:{user.pk}", user=user)
+
+    @classmethod
+    def for_public(cls, store: Store, mode: str) -> "Access":
+        """Somebody without a credential on a public page of one record."""
+        return cls(store=store, mode=mode, kind=PUBLIC, scopes=frozenset(), caller="public")

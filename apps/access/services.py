@@ -1,0 +1,201 @@
+"""Making, revoking and recognising credentials. A credential is shown once; only its hash is kept.
+
+Mode and store come from the credential's row and from nowhere else.
+"""
+
+import base64
+import binascii
+import uuid
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from django.db import connection, models
+
+from apps.access import credentials, scopes
+from apps.access.access import AGENT, PUBLISHABLE, SECRET, Access
+from apps.access.models import AgentCredential, ApiKey, KeyType
+from apps.core import clock
+from apps.core.errors import Coded, Flat
+from apps.core.models import Mode
+from apps.stores.models import Store
+
+_USED_RESOLUTION = timedelta(minutes=1)
+_CREDENTIAL_LENGTH_MAX = 512
+
+
+class Unauthenticated(Coded):
+    status = 401
+    code = "authentication_required"
+    message = "Authentication required"
+
+    def __init__(self, message: str = "", **options: Any) -> None:
+        super().__init__(message, headers={"WWW-Authenticate": "Bearer"}, **options)
+
+
+class InvalidApiKey(Unauthenticated):
+    code = "invalid_api_key"
+    message = "Invalid API key"
+
+
+class InvalidToken(Unauthenticated):
+    code = "invalid_token"
+    message = "Invalid access token"
+
+
+class AgentCredentialRequired(Unauthenticated):
+    code = "agent_credential_required"
+    message = "Agent credential required"
+
+
+class InvalidAgentCredential(Unauthenticated):
+    code = "invalid_agent_credential"
+    message = "Invalid agent credential"
+
+
+def create_api_key(
+    store: Store, mode: str, *, name: str = "", key_type: str = KeyType.SECRET, wanted: Iterable[str] | None = None, at: datetime | None = None
+) -> tuple[ApiKey, str]:
+    """A new key and its secret text. Publishable keys have no scopes but their one path. Raises Flat on unknown scopes."""
+    check_mode(mode)
+    if key_type not in KeyType.values:
+        raise Flat("key_type must be secret or publishable")
+    is_secret = key_type == KeyType.SECRET
+    chosen = list(scopes.DEFAULT if wanted is None else dict.fromkeys(wanted)) if is_secret else []
+    unknown = [scope for scope in chosen if scope not in scopes.ALL]
+    if unknown:
+        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+    text = credentials.mint((credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode])
+    key = ApiKey.objects.create(
+        store=store,
+        mode=mode,
+        name=name,
+        key_type=key_type,
+        secret_hash=credentials.digest(text),
+        prefix=text[:12],
+        last_four=text[-4:],
+        scopes=chosen,
+        created_at=at or clock.real_now(),
+    )
+    return key, text
+
+
+def revoke_api_key(key: ApiKey, at: datetime) -> None:
+    """The key stops working with the next request; revoking twice changes nothing."""
+    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at)
+
+
+def create_agent_credential(
+    store: Store, mode: str, *, name: str = "", principal: str = "", wanted: Iterable[str] | None = None
+) -> tuple[AgentCredential, str]:
+    """A new agent credential and its secret text; all eight agent scopes unless some are named. Raises Flat on unknown scopes."""
+    check_mode(mode)
+    chosen = list(scopes.AGENT if wanted is None else dict.fromkeys(wanted))
+    unknown = [scope for scope in chosen if scope not in scopes.AGENT]
+    if unknown:
+        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+    text = credentials.mint(credentials.AGENT_PREFIXES[mode])
+    row = AgentCredential.objects.create(
+        store=store,
+        mode=mode,
+        name=name,
+        principal=principal or f"agent:{uuid.uuid4()}",
+        secret_hash=credentials.digest(text),
+        token_prefix=text[:16],
+        last_four=text[-4:],
+        scopes=chosen,
+        created_at=clock.real_now(),
+    )
+    return row, text
+
+
+def check_mode(mode: str) -> None:
+    if mode not in Mode.values:
+        raise Flat("mode must be live or test")
+
+
+def credential_from(authorization: str) -> str:
+    """The credential in an Authorization header: Bearer, or Basic with the key as user name and no password."""
+    if not authorization:
+        raise Unauthenticated
+    scheme, _, rest = authorization.partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            user, _, password = base64.b64decode(rest, validate=True).decode("ascii").partition(":")
+        except (binascii.Error, UnicodeDecodeError, ValueError):
+            raise InvalidApiKey from None
+        if password or not user.startswith(credentials.KEY_PREFIXES):
+            raise InvalidApiKey
+        return user
+    if scheme.lower() != "bearer" or not rest or len(rest) > _CREDENTIAL_LENGTH_MAX:
+        raise InvalidToken
+    return rest
+
+
+def authenticate(credential: str, *, for_agents: bool = False) -> Access:
+    """The access that a credential gives on the merchant's surface, or on the agents' one. Raises Unauthenticated."""
+    return _agent_access(credential) if for_agents else _key_access(credential)
+
+
+def _key_access(credential: str) -> Access:
+    if credential.startswith(tuple(credentials.AGENT_PREFIXES.values())):
+        raise InvalidApiKey
+    prefix = next((one for one in credentials.KEY_PREFIXES if credential.startswith(one)), None)
+    if prefix is None:
+        raise InvalidApiKey if credential.startswith(("svc_sk", "svc_pk")) else InvalidToken
+    if not credentials.is_well_formed(credential, prefix):
+        raise InvalidApiKey
+    found = _look_up(ApiKey, credential)
+    if found is None:
+        raise InvalidApiKey
+    key, store = found
+    kind = SECRET if key.key_type == KeyType.SECRET else PUBLISHABLE
+    return Access(store=store, mode=key.mode, kind=kind, scopes=frozenset(key.scopes), caller=kind, credential_id=key.pk)
+
+
+def _agent_access(credential: str) -> Access:
+    prefix = next((one for one in credentials.AGENT_PREFIXES.values() if credential.startswith(one)), None)
+    if prefix is None:
+        raise AgentCredentialRequired
+    found = _look_up(AgentCredential, credential) if credentials.is_well_formed(credential, prefix) else None
+    if found is None:
+        raise InvalidAgentCredential
+    row, store = found
+    if row.expires_at is not None and row.expires_at <= clock.real_now():
+        raise InvalidAgentCredential
+    return Access(
+        store=store, mode=row.mode, kind=AGENT, scopes=frozenset(row.scopes), caller=f"agent:{row.pk}", credential_id=row.pk
+    )
+
+
+@cache
+def _look_up_sql(model: type[models.Model]) -> tuple[str, list[str], list[str]]:
+    """One statement for a credential with its store, compiled once: the ORM would build it on every request."""
+    fields, store_fields = ([field.attname for field in one._meta.concrete_fields] for one in (model, Store))
+    columns = ", ".join([f'k."{field.column}"' for field in model._meta.concrete_fields] + [f's."{f.column}"' for f in Store._meta.concrete_fields])
+    sql = (
+        f'SELECT {columns} FROM "{model._meta.db_table}" k JOIN "{Store._meta.db_table}" s ON s.id = k.store_id '  # noqa: S608
+        "WHERE k.secret_hash = %s AND k.revoked_at IS NULL AND s.deleted_at IS NULL"
+    )
+    return sql, fields, store_fields
+
+
+def _look_up(model: Any, credential: str) -> tuple[Any, Store] | None:
+    sql, fields, store_fields = _look_up_sql(model)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [credentials.digest(credential)])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    found = model.from_db("default", fields, row[: len(fields)])
+    store = Store.from_db("default", store_fields, row[len(fields) :])
+    _note_use(found)
+    return found, store
+
+
+def _note_use(row: Any) -> None:
+    """Keep `last_used_at` to the minute: a write per request would be most of the request's cost."""
+    at = clock.real_now()
+    if row.last_used_at is None or row.last_used_at < at - _USED_RESOLUTION:
+        type(row).objects.filter(pk=row.pk).update(last_used_at=at)

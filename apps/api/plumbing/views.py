@@ -1,0 +1,236 @@
+"""`Door`: what every API view does before and after its one call of a service or selector.
+
+Authenticate, keep publishable keys out, check method and scope, take a token, parse literally; the route line says which.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+import orjson
+from django.db import models
+from django.middleware.csrf import CsrfViewMiddleware
+from rest_framework.exceptions import MethodNotAllowed, ParseError
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.access.access import AGENT, PUBLISHABLE, Access
+from apps.access.scopes import missing_message
+from apps.access.services import Unauthenticated, authenticate, credential_from
+from apps.access.sessions import access_of
+from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
+from apps.core import buckets
+from apps.core.errors import Coded, Failure, Flat, NotFound
+from apps.core.idempotency import check_key
+from apps.core.literal import check_storable, is_uuid
+from apps.core.middleware import client_address
+
+DEPTH_MAX = 32
+PUBLIC = "public"
+Row = TypeVar("Row", bound=models.Model)
+
+
+@dataclass(frozen=True)
+class Route:
+    """One line of the route table.
+
+    `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no credential). `budget` names the
+    bucket a method takes from, `publishable` the methods a publishable key may call, `keys` which take an Idempotency-Key
+    ("required" or "optional"), `cors` the methods that answer any origin.
+    """
+
+    path: str
+    view: type["Door"]
+    scopes: Mapping[str, str | None]
+    budget: Mapping[str, str] = field(default_factory=dict)
+    publishable: frozenset[str] = frozenset()
+    keys: Mapping[str, str] = field(default_factory=dict)
+    cors: frozenset[str] = frozenset()
+
+
+class JsonRenderer(BaseRenderer):
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        return b"" if data is None else orjson.dumps(data)
+
+
+class OnlyJson(BaseContentNegotiation):
+    """Whatever the Accept header says, the answer is JSON."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        media_type = (request.content_type or "").partition(";")[0].strip().lower()
+        return parsers[0] if media_type == "application/json" else None
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class JsonObjectParser(BaseParser):
+    """A JSON object without duplicate keys, NaN or nesting deeper than 32."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
+        return parse_object(stream.read())
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """The object in a body; ParseError on anything else."""
+    try:
+        value = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
+        too_deep = _is_deeper(value, DEPTH_MAX)
+    except (ValueError, RecursionError):
+        raise ParseError from None
+    if not isinstance(value, dict) or too_deep:
+        raise ParseError
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("duplicate key")
+    return made
+
+
+def _refuse_constant(text: str) -> Any:
+    raise ValueError(text)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, (dict, list)):
+        return False
+    return levels == 0 or any(_is_deeper(one, levels - 1) for one in (value.values() if isinstance(value, dict) else value))
+
+
+class Door(APIView):
+    """A view of the API. `shape` is the form in which a broken rule is told."""
+
+    route: Route = None  # type: ignore[assignment]  # given by the route table
+    shape: ClassVar[type[Flat] | type[Coded] | Any] = Flat
+    missing: ClassVar[Failure] = NotFound()
+    for_agents: ClassVar[bool] = False
+    access: Access
+    _taken: buckets.Taken | None = None
+
+    def refusal(self, text: str) -> Failure:
+        made: Failure = self.shape(text)
+        return made
+
+    @property
+    def allowed_methods(self) -> list[str]:
+        return list(self.route.scopes)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        if method == "OPTIONS" and self.route.cors:
+            return
+        is_public = PUBLIC in self.route.scopes.values()
+        if method not in self.route.scopes and (is_public or method == "OPTIONS"):
+            raise MethodNotAllowed(method)
+        if not is_public:
+            self.access = self._authenticate(request)
+            self._check_key_type(method)
+            self._check_scope(method)
+        self._take_token(request, method)
+
+    def _authenticate(self, request: Request) -> Access:
+        header = request.headers.get("Authorization", "")
+        if not header and not self.for_agents:
+            session = access_of(request._request.user, request._request.session)
+            if session is not None:
+                self._check_csrf(request)
+                return session
+        try:
+            return authenticate(credential_from(header), for_agents=self.for_agents)
+        except Unauthenticated as refusal:
+            wait = buckets.count_failure(client_address(request._request)) if header else None
+            if wait is not None:
+                raise TooManyFailures(headers={"Retry-After": str(wait)}) from None
+            raise self._unauthenticated(refusal) from None
+
+    def _unauthenticated(self, refusal: Unauthenticated) -> Unauthenticated:
+        return refusal
+
+    @staticmethod
+    def _check_csrf(request: Request) -> None:
+        check = CsrfViewMiddleware(lambda _: None)  # type: ignore[arg-type,return-value]  # only its check is used
+        check.process_request(request._request)
+        if check.process_view(request._request, lambda: None, (), {}) is not None:  # type: ignore[arg-type]
+            raise csrf_failed()
+
+    def _check_key_type(self, method: str) -> None:
+        if self.access.kind == PUBLISHABLE and method not in self.route.publishable:
+            raise Coded("Publishable keys can only create payments", code="publishable_key_forbidden", status=403)
+
+    def _check_scope(self, method: str) -> None:
+        if method not in self.route.scopes:
+            raise MethodNotAllowed(method)
+        scope = self.route.scopes[method]
+        if scope is not None and scope not in self.access.scopes and self.access.kind != PUBLISHABLE:
+            raise Coded(missing_message(scope), code="insufficient_scope", status=403)
+
+    def _take_token(self, request: Request, method: str) -> None:
+        policy = self.route.budget.get(method)
+        if policy is None:
+            return
+        try:
+            self._taken = buckets.take(policy, *self.bucket(request))
+        except buckets.Unavailable:
+            return
+        if self._taken.is_limited:
+            raise Throttled
+
+    def bucket(self, request: Request) -> tuple[str, str]:
+        """(mode, whose bucket): the store's, unless the view says otherwise."""
+        return self.access.mode, str(self.access.store_id)
+
+    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return Response(status=204)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if self._taken is not None:
+            for name, value in self._taken.headers().items():
+                response.setdefault(name, value)
+        if self.route.cors:
+            self._allow_origin(request, response)
+        return response
+
+    def _allow_origin(self, request: Request, response: Any) -> None:
+        is_public = PUBLIC in self.route.scopes.values()
+        if request.method == "OPTIONS":
+            response["Access-Control-Allow-Methods"] = ", ".join(sorted(self.route.cors))
+            response["Access-Control-Allow-Headers"] = request.headers.get("Access-Control-Request-Headers", "*")
+            response["Access-Control-Max-Age"] = "86400"
+        elif not is_public and not (request.method in self.route.cors and "svc_pk_" in request.headers.get("Authorization", "")):
+            return
+        response["Access-Control-Allow-Origin"] = "*"
+        response["Access-Control-Expose-Headers"] = "X-Request-Id, Retry-After, Idempotent-Replayed"
+
+    # --- what views use ---------------------------------------------------------------------------
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """The parsed body, free of NUL and lone surrogates."""
+        data: dict[str, Any] = request.data if isinstance(request.data, dict) else {}
+        check_storable(data)
+        return data
+
+    def idempotency_key(self, request: Request) -> str | None:
+        rule = self.route.keys[str(request.method)]
+        return check_key(request.headers.get("Idempotency-Key"), required=rule == "required", coded=self.access.kind == AGENT)
+
+    def find(self, rows: "models.QuerySet[Row]", id: str) -> Row:
+        """The row with this id among `rows`, else the view's one 404."""
+        found = rows.filter(pk=id).first() if is_uuid(id) else None
+        if found is None:
+            raise self.missing
+        return found

@@ -1,0 +1,66 @@
+"""Writes to people and stores: opening a store, adding a person, changing what staff decide."""
+
+import re
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+
+from apps.core import clock
+from apps.core.errors import Flat
+from apps.stores.models import Currency, Member, Role, Store, User
+
+_COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
+
+
+class EmailTaken(Flat):
+    message = "A user with this email already exists"
+
+
+def create_user(email: str, password: str, *, name: str = "", is_staff: bool = False) -> User:
+    """A person who can sign in. Raises Flat when the address is malformed or taken."""
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise Flat("email is not valid") from None
+    if not password:
+        raise Flat("password is required")
+    user = User(email=email, name=name, is_staff=is_staff, is_superuser=is_staff)
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError:
+        raise EmailTaken from None
+    return user
+
+
+def create_store(owner: User, name: str, *, country: str = "", settlement_currency: str = "EUR", is_kyc_confirmed: bool = False) -> Store:
+    """A store with its owner as the first member. Raises Flat when a value is malformed."""
+    name, country = name.strip(), country.upper()
+    if not name or len(name) > 100:
+        raise Flat("name is required and at most 100 characters long")
+    if country and not _COUNTRY.fullmatch(country):
+        raise Flat("country must be an ISO 3166-1 alpha-2 code")
+    if settlement_currency not in Currency.values:
+        raise Flat(f"Unsupported settlement currency: {settlement_currency}")
+    at = clock.real_now()
+    with transaction.atomic():
+        store = Store.objects.create(
+            name=name,
+            country=country,
+            settlement_currency=settlement_currency,
+            created_at=at,
+            kyc_confirmed_at=at if is_kyc_confirmed else None,
+        )
+        Member.objects.create(store=store, user=owner, role=Role.OWNER, created_at=at)
+    return store
+
+
+def change_store(store: Store, **changes: Any) -> Store:
+    """Set columns that have been checked by the caller."""
+    for column, value in changes.items():
+        setattr(store, column, value)
+    store.save(update_fields=list(changes))
+    return store
