@@ -146,7 +146,7 @@ SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_PRODUCTION
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if IS_PRODUCTION else "csrftoken"
-CSRF_FAILURE_VIEW = "apps.api.plumbing.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 AUTH_USER_MODEL = "stores.User"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [

@@ -10,6 +10,6 @@ urlpatterns = [
     path("", include("apps.console.urls")),
     path("", include("apps.hosted.urls")),
 ]
-handler404 = "apps.api.plumbing.errors.not_found"
-handler500 = "apps.api.plumbing.errors.server_error"
-handler400 = "apps.api.plumbing.errors.bad_request"
+handler404 = "config.errors.not_found"
+handler500 = "config.errors.server_error"
+handler400 = "config.errors.bad_request"

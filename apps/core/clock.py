@@ -18,8 +18,8 @@ class HasClock(Protocol):
 class Due(Protocol):
     """A module of settings.DUE: what a store has waiting for its time to come."""
 
-    def next_due(self, store_id: Any) -> datetime | None:
-        """The store's next due moment in test mode, in store time."""
+    def next_due(self, store_id: Any, after: datetime | None) -> datetime | None:
+        """The store's next due moment in test mode later than `after`, in store time."""
 
     def run_due(self, store_id: Any, now: datetime) -> None:
         """Do everything of the store's test mode that is due at `now`."""
@@ -53,9 +53,10 @@ def advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) -> 
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, 7))", [f"test_clock:{store.pk}"])
         try:
+            at: datetime | None = None
             for _ in range(steps_max):
                 target = real_now() + timedelta(seconds=target_offset_seconds)
-                moments = [moment for module in due if (moment := module.next_due(store.pk)) is not None and moment <= target]
+                moments = [moment for module in due if (moment := module.next_due(store.pk, at)) is not None and moment <= target]
                 if not moments:
                     break
                 at = min(moments)

@@ -31,6 +31,12 @@ def atomic_for_cents(cents: int, rate: Decimal, atomic_decimals: int, display_de
     return -((-exact.numerator) // exact.denominator) * step
 
 
+def atomic_at_least(cents: int, rate: Decimal, atomic_decimals: int) -> int:
+    """The fewest atomic units that are worth `cents` at `rate`."""
+    exact = Fraction(cents, CENTS) / Fraction(rate) * 10**atomic_decimals
+    return -((-exact.numerator) // exact.denominator)
+
+
 def cents_for_atomic(amount_atomic: int, rate: Decimal, atomic_decimals: int) -> int:
     """What atomic units are worth at `rate`, half-even to the cent."""
     exact = Fraction(amount_atomic, 10**atomic_decimals) * Fraction(rate) * CENTS

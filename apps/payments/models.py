@@ -117,3 +117,12 @@ class PaymentEvent(models.Model):
 
     class Meta:
         ordering = ["sequence"]
+
+
+class LateDeposit(models.Model):
+    """A deposit that came to an expired, failed or refunded intent: held, until it is refunded or the merchant accepts it."""
+
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="late_deposits")
+    deposit = models.OneToOneField("chain.Deposit", on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)

@@ -84,10 +84,3 @@ def json_error(status: int, message: str, code: str | None = None, **headers: st
 def not_found(request: HttpRequest) -> HttpResponse:
     return json_error(404, "Not found")
 
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    return json_error(500, "Internal server error")
-
-
-def bad_request(request: HttpRequest) -> HttpResponse:
-    return json_error(400, "Bad request")

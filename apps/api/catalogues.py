@@ -1,0 +1,19 @@
+"""/payment_currencies and /supported_assets: what a payment can be priced in and paid with."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.plumbing.views import Door
+from apps.assets.documents import payment_currencies, supported_asset
+from apps.assets.selectors import active_assets
+
+
+class PaymentCurrencies(Door):
+    def get(self, request: Request) -> Response:
+        return Response(payment_currencies())
+
+
+class SupportedAssets(Door):
+    def get(self, request: Request) -> Response:
+        currency = self.access.store.settlement_currency
+        return Response([supported_asset(asset, currency) for asset in active_assets(self.access.mode)])

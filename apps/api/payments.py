@@ -1,0 +1,85 @@
+"""/payments: create, list, read, history, summary, reconciliation, and the deposits that test mode simulates."""
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.plumbing import lists
+from apps.api.plumbing.views import Door
+from apps.core.errors import Coded
+from apps.core.literal import wrapped
+from apps.payments import selectors
+from apps.payments.documents import detail, parts, summary
+from apps.payments.models import Payment
+from apps.payments.services import reconcile
+from apps.payments.services.create import create_payment
+from apps.payments.services.fields import payment_intent
+from apps.payments.services.simulate import LiveMode, simulate_deposit
+
+
+class Payments(Door):
+    def post(self, request: Request) -> Response:
+        key = self.idempotency_key(request)
+        fields = wrapped(self.body(request), "payment_intent", payment_intent(self.access.mode))
+        payment, is_new = create_payment(self.access, fields, key)
+        return Response(parts.created(payment), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+
+    def get(self, request: Request) -> Response:
+        query = request.query_params
+        rows = selectors.filtered(
+            selectors.payments_seen_by(self.access),
+            status=query.get("status"),
+            reference=query.get("reference") or query.get("q"),
+            order_id=query.get("order_id"),
+            first_day=query.get("from"),
+            last_day=query.get("to"),
+        )
+        return Response(lists.data_and_meta(*lists.page_of(request, rows, parts.row, per_page=10)))
+
+
+class PaymentDoor(Door):
+    """A view of one intent of the caller's store and mode."""
+
+    def payment(self, id: str) -> Payment:
+        return self.find(selectors.payments_seen_by(self.access), id)
+
+
+class PaymentById(PaymentDoor):
+    def get(self, request: Request, id: str) -> Response:
+        return Response(detail.detail(self.payment(id)))
+
+
+class PaymentEvents(PaymentDoor):
+    def get(self, request: Request, id: str) -> Response:
+        return Response([parts.event(one) for one in self.payment(id).events.all()])
+
+
+class Summary(Door):
+    def get(self, request: Request) -> Response:
+        query = request.query_params
+        return Response(summary.summary(self.access, query.get("from"), query.get("to"), self.access.now()))
+
+
+class Reconciliation(PaymentDoor):
+    def get(self, request: Request, id: str) -> Response:
+        return Response(reconcile.document(self.payment(id)))
+
+
+class SimulatedPayments(PaymentDoor):
+    shape = Coded
+
+    def post(self, request: Request, id: str) -> Response:
+        if self.access.is_live:
+            raise LiveMode
+        payment = self.payment(id)
+        body = self.body(request)
+        fields: dict[str, Any] = body["simulated_payment"] if isinstance(body.get("simulated_payment"), dict) else body
+        payment, deposit = simulate_deposit(self.access, payment, fields)
+        told = {
+            "reference": deposit.simulated_reference,
+            "amount_atomic": str(deposit.amount_atomic),
+            "confirmations": deposit.simulated_confirmations,
+            "status": deposit.status,
+        }
+        return Response({**detail.detail(payment), "payment_status": payment.status, "simulated_payment": told}, status=201)

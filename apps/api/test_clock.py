@@ -1,0 +1,74 @@
+"""/test_clock: a store's test-mode time, which can be moved forward and runs everything that falls due on the way."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.plumbing.views import Door
+from apps.core import clock
+from apps.core.clock import iso
+from apps.core.errors import Coded
+from apps.core.literal import parse_moment
+
+OFFSET_SECONDS_MAX = 20 * 366 * 86400
+
+
+class ClockLiveMode(Coded):
+    status, code, message = 403, "test_clock_live_mode", "The test clock is for test credentials only"
+
+
+class ClockBackwards(Coded):
+    code, message = "test_clock_backwards", "The test clock only moves forward"
+
+
+class ClockInvalid(Coded):
+    code, message = "test_clock_invalid", "Give seconds (an integer) or to (an ISO 8601 time)"
+
+
+class ClockDoor(Door):
+    shape = Coded
+
+    def told(self) -> dict[str, Any]:
+        return {"now": iso(self.access.now()), "offset_seconds": self.access.store.test_offset_seconds}
+
+    def refuse_live(self) -> None:
+        if self.access.is_live:
+            raise ClockLiveMode
+
+
+class TestClock(ClockDoor):
+    def get(self, request: Request) -> Response:
+        self.refuse_live()
+        return Response(self.told())
+
+
+class Advance(ClockDoor):
+    def post(self, request: Request) -> Response:
+        self.refuse_live()
+        store = self.access.store
+        store.refresh_from_db(fields=["test_offset_seconds"])
+        target = store.test_offset_seconds + _step_seconds(self.body(request), self.access.now())
+        if target > OFFSET_SECONDS_MAX:
+            raise ClockInvalid("The test clock can be at most 20 years ahead")
+        clock.advance(store, target)
+        return Response(self.told())
+
+
+def _step_seconds(body: dict[str, Any], now: datetime) -> int:
+    seconds, to = body.get("seconds"), body.get("to")
+    if (seconds is None) == (to is None):
+        raise ClockInvalid
+    if seconds is not None:
+        if not isinstance(seconds, int) or isinstance(seconds, bool):
+            raise ClockInvalid
+        if seconds < 0:
+            raise ClockBackwards
+        return seconds
+    moment = parse_moment(to)
+    if moment is None:
+        raise ClockInvalid
+    if moment < now:
+        raise ClockBackwards
+    return -((now - moment) // timedelta(seconds=1))

@@ -1,0 +1,53 @@
+"""THE route table: path, view, scope per method, budget, key rule. A path that isn't here is a JSON 404."""
+
+from django.urls import URLPattern, path
+
+from apps.api import catalogues, checkout, keys, payments, test_clock, webhook_endpoints
+from apps.api.plumbing.errors import not_found
+from apps.api.plumbing.views import PUBLIC, Route
+
+READ, WRITE = "payments:read", "payments:write"
+HOOKS_READ, HOOKS_WRITE = "webhooks:read", "webhooks:write"
+POST = frozenset({"POST"})
+
+ROUTES = [
+    Route(
+        "payments",
+        payments.Payments,
+        {"GET": READ, "POST": WRITE},
+        budget={"POST": "payment_create"},
+        publishable=POST,
+        keys={"POST": "optional"},
+        cors=POST,
+    ),
+    Route("payments/summary", payments.Summary, {"GET": READ}),
+    Route("payments/<str:id>", payments.PaymentById, {"GET": READ}),
+    Route("payments/<str:id>/events", payments.PaymentEvents, {"GET": READ}),
+    Route("payments/<str:id>/simulated_payments", payments.SimulatedPayments, {"POST": WRITE}),
+    Route("payment_intents/<str:id>/reconciliation", payments.Reconciliation, {"GET": READ}),
+    Route("payment_currencies", catalogues.PaymentCurrencies, {"GET": None}),
+    Route("supported_assets", catalogues.SupportedAssets, {"GET": None}),
+    Route("checkout/<str:reference>", checkout.Checkout, {"GET": PUBLIC}, budget={"GET": "checkout"}, cors=frozenset({"GET"})),
+    Route("test_clock", test_clock.TestClock, {"GET": WRITE}),
+    Route("test_clock/advance", test_clock.Advance, {"POST": WRITE}),
+    Route("webhook_endpoints", webhook_endpoints.Endpoints, {"GET": HOOKS_READ, "POST": HOOKS_WRITE}),
+    Route(
+        "webhook_endpoints/<str:id>",
+        webhook_endpoints.EndpointById,
+        {"GET": HOOKS_READ, "PATCH": HOOKS_WRITE, "DELETE": HOOKS_WRITE},
+    ),
+    Route("webhook_endpoints/<str:id>/enable", webhook_endpoints.Enable, {"PATCH": HOOKS_WRITE}),
+    Route("webhook_endpoints/<str:id>/disable", webhook_endpoints.Disable, {"PATCH": HOOKS_WRITE}),
+    Route("webhook_endpoints/<str:id>/rotate_secret", webhook_endpoints.RotateSecret, {"POST": HOOKS_WRITE}),
+    Route("webhook_endpoints/<str:id>/send_test", webhook_endpoints.SendTest, {"POST": HOOKS_WRITE}),
+    Route("webhook_endpoints/<str:id>/redeliver", webhook_endpoints.Redeliver, {"POST": HOOKS_WRITE}),
+    Route("api_keys", keys.Keys, {"GET": None, "POST": None}),
+    Route("api_keys/<str:id>", keys.KeyById, {"DELETE": None}),
+]
+
+
+def _pattern(route: Route) -> URLPattern:
+    return path(route.path, route.view.as_view(route=route), name=f"api:{route.path}")
+
+
+urlpatterns = [*(_pattern(route) for route in ROUTES), path("<path:rest>", lambda request, rest: not_found(request)), path("", not_found)]

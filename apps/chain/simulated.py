@@ -1,0 +1,55 @@
+"""Deposits without any chain activity, for test mode. One is named by its reference: using it again changes that deposit."""
+
+import secrets
+from datetime import datetime
+
+from apps.assets.models import Asset
+from apps.chain.models import Address, Deposit
+
+SIMULATED_INDEX = -1
+
+
+def put(
+    address: Address,
+    asset: Asset,
+    reference: str,
+    *,
+    amount_atomic: int,
+    confirmations: int,
+    status: str,
+    at: datetime,
+) -> tuple[Deposit, int]:
+    """The simulated deposit `reference` of an address, made or changed, and by how much a confirmed (so booked) one has grown."""
+    found = Deposit.objects.select_for_update().filter(address=address, simulated_reference=reference, is_simulated=True).first()
+    if found is None:
+        return _new(address, asset, reference, amount_atomic, confirmations, status, at), 0
+    grown_atomic = 0
+    if found.status == Deposit.Status.CONFIRMED:
+        grown_atomic = amount_atomic - found.amount_atomic if status != Deposit.Status.FAILED else 0
+        found.amount_atomic += grown_atomic
+    else:
+        found.amount_atomic, found.status, found.simulated_confirmations = amount_atomic, status, confirmations
+        found.confirmed_at = at if status == Deposit.Status.CONFIRMED else None
+        found.failed_at = at if status == Deposit.Status.FAILED else None
+    found.save()
+    return found, grown_atomic
+
+
+def _new(address: Address, asset: Asset, reference: str, amount_atomic: int, confirmations: int, status: str, at: datetime) -> Deposit:
+    return Deposit.objects.create(
+        chain_id=asset.chain_id,
+        asset=asset,
+        address=address,
+        tx_hash="0x" + secrets.token_hex(32),
+        log_index=SIMULATED_INDEX,
+        from_address="0x" + secrets.token_hex(20),
+        amount_atomic=amount_atomic,
+        status=status,
+        required_confirmations=asset.chain.required_confirmations,
+        detected_at=at,
+        confirmed_at=at if status == Deposit.Status.CONFIRMED else None,
+        failed_at=at if status == Deposit.Status.FAILED else None,
+        is_simulated=True,
+        simulated_reference=reference,
+        simulated_confirmations=confirmations,
+    )

@@ -1,0 +1,175 @@
+"""The parts that the views of an intent share: the list row, an address, a transaction, a line of history."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+
+from apps.assets.documents import supported_asset
+from apps.assets.models import Asset
+from apps.chain.addresses import checksummed
+from apps.chain.models import Deposit, Head
+from apps.core import money
+from apps.core.clock import iso
+from apps.payments import states
+from apps.payments.models import Payment, PaymentAddress, PaymentEvent
+from apps.payments.selectors import Received, confirmations_of, known_heads, received_by
+
+
+def checkout_base(payment: Payment) -> str:
+    """Where hosted pages of the store live: its own domain once verified."""
+    store = payment.store
+    if store.checkout_domain and store.checkout_domain_verified_at:
+        return f"https://{store.checkout_domain}"
+    return f"{settings.PUBLIC_URL}/pay"
+
+
+def hosted_url(payment: Payment) -> str:
+    return f"{checkout_base(payment)}/{payment.reference}"
+
+
+def row(payment: Payment) -> dict[str, Any]:
+    """A row of the list: the fields of create, without addresses."""
+    return {
+        "id": str(payment.pk),
+        "reference": payment.reference,
+        "hosted_url": hosted_url(payment),
+        "status": payment.status,
+        "state_reason": payment.state_reason,
+        "terminal": payment.status in states.TERMINAL,
+        "settlement_amount": money.text_from_cents(payment.settlement_amount_cents),
+        "settlement_currency": payment.settlement_currency,
+        "settlement_status": payment.settlement_status,
+        "auto_swap_status": payment.auto_swap_status,
+        "reconciliation_status": payment.reconciliation_status,
+        "refund_state": payment.refund_state,
+        "customer_pays_fee": payment.customer_pays_fee,
+        "fee_percentage": money.fraction_text(payment.fee_fraction),
+        "platform_fee_percentage": _fraction(payment.platform_fee_fraction),
+        "order_id": payment.order_id,
+        "title": payment.title,
+        "description": payment.description,
+        "image_url": payment.image_url,
+        "success_url": payment.success_url,
+        "failed_url": payment.failed_url,
+        "metadata": payment.metadata,
+        "line_items": payment.line_items,
+        "livemode": payment.is_live,
+        "expires_at": iso(payment.expires_at),
+        "created_at": iso(payment.created_at),
+        "updated_at": iso(payment.updated_at),
+    }
+
+
+def _fraction(fraction: Any) -> str | None:
+    return None if fraction is None else money.fraction_text(fraction)
+
+
+def created(payment: Payment) -> dict[str, Any]:
+    """The answer of create: the row with its payment addresses."""
+    received = received_by(payment) if payment.status != states.PENDING else fresh(payment)
+    return {**row(payment), "payment_addresses": [address(one, payment) for one in received]}
+
+
+def fresh(payment: Payment) -> list[Received]:
+    """The addresses of an intent that has just been made: nothing can have arrived."""
+    rows = list(payment.addresses.all())
+    known = assets_by_id()
+    for one in rows:
+        one.asset = known[one.asset_id]
+    return [Received(one, [], frozenset()) for one in rows]
+
+
+def assets_by_id() -> dict[str, Asset]:
+    return {asset.pk: asset for asset in Asset.objects.select_related("chain")}
+
+
+def address(one: Received, payment: Payment) -> dict[str, Any]:
+    """A payment address entry."""
+    entry, asset = one.address, one.address.asset
+    body = {
+        "id": str(entry.pk),
+        "address": checksummed(entry.address_id),
+        "status": "confirmed" if one.confirmed_atomic else "pending",
+        "crypto_amount_atomic": str(entry.required_atomic),
+        "crypto_amount": money.decimal_from_atomic(entry.required_atomic, asset.atomic_decimals),
+        "received_atomic": str(one.received_atomic),
+        "confirmed_atomic": str(one.confirmed_atomic),
+        "required_confirmations": entry.required_confirmations,
+        "exchange_rate_snapshot": money.rate_text(entry.exchange_rate),
+        "payment_uri": payment_uri(entry),
+        "created_at": iso(entry.created_at),
+        "supported_asset": supported_asset(asset, payment.settlement_currency),
+    }
+    return body | fee_on_top(entry)
+
+
+def fee_on_top(entry: PaymentAddress) -> dict[str, str]:
+    """The two parts of the total when the customer pays the fee."""
+    if entry.base_atomic is None:
+        return {}
+    return {"base_crypto_atomic": str(entry.base_atomic), "fee_crypto_atomic": str(entry.fee_atomic)}
+
+
+def payment_uri(entry: PaymentAddress) -> str:
+    """The EIP-681 link of an address."""
+    asset, to = entry.asset, checksummed(entry.address_id)
+    if asset.is_native or not asset.contract_address:
+        return f"ethereum:{to}@{asset.chain.chain_id}?value={entry.required_atomic}"
+    contract = checksummed(asset.contract_address)
+    return f"ethereum:{contract}@{asset.chain.chain_id}/transfer?address={to}&uint256={entry.required_atomic}"
+
+
+def heads_for(deposits: Iterable[Deposit]) -> dict[str, Head]:
+    """The heads that the confirmations of real deposits are counted against."""
+    return known_heads() if any(not one.is_simulated for one in deposits) else {}
+
+
+def _explorer_url(deposit: Deposit, asset: Asset) -> str | None:
+    return f"{asset.chain.explorer_url}/tx/{deposit.tx_hash}" if asset.chain.explorer_url and not deposit.is_simulated else None
+
+
+def transaction(deposit: Deposit, asset: Asset, known: dict[str, Head]) -> dict[str, Any]:
+    """A deposit as the detail view and the webhooks tell it."""
+    return {
+        "tx_hash": deposit.tx_hash,
+        "from_address": checksummed(deposit.from_address),
+        "deposit_address": checksummed(deposit.address_id),
+        "confirmations": confirmations_of(deposit, known),
+        "required_confirmations": deposit.required_confirmations,
+        "status": deposit.status,
+        "asset_id": asset.pk,
+        "coin_symbol": asset.coin_symbol,
+        "chain_symbol": asset.chain.symbol,
+        "chain_name": asset.chain.name,
+        "network": asset.chain_id,
+        "amount_atomic": str(deposit.amount_atomic),
+        "atomic_decimals": asset.atomic_decimals,
+        "block_number": deposit.block_number,
+        "explorer_url": _explorer_url(deposit, asset),
+        "detected_at": iso(deposit.detected_at),
+        "confirmed_at": iso(deposit.confirmed_at),
+        "simulated": deposit.is_simulated,
+    }
+
+
+def event(one: PaymentEvent) -> dict[str, Any]:
+    """A line of the history."""
+    return {
+        "id": str(one.id),
+        "event_type": one.event_type,
+        "from_status": one.from_status,
+        "to_status": one.to_status,
+        "payload": one.payload,
+        "created_at": iso(one.created_at),
+    }
+
+
+def timeline_entry(one: PaymentEvent) -> dict[str, Any]:
+    """The same without id, in short names."""
+    return {"type": one.event_type, "from": one.from_status, "to": one.to_status, "at": iso(one.created_at), "payload": one.payload}
+
+
+def seconds_left(payment: Payment, at: datetime) -> int:
+    return max(0, int((payment.expires_at - at).total_seconds()))

@@ -1,0 +1,121 @@
+"""Reads of payments. A door begins with `seen_by`; lists and figures are made in few queries however many rows there are."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+
+from django.db import models
+
+from apps.assets.models import Asset
+from apps.chain.models import Deposit, Head
+from apps.chain.selectors import confirmations, heads
+from apps.core.literal import parse_date
+from apps.core.models import Viewer
+from apps.payments.models import Payment, PaymentAddress
+
+
+@dataclass(frozen=True)
+class Received:
+    """An address of an intent with what arrived there. Late deposits are kept apart; failed ones count for nothing."""
+
+    address: PaymentAddress
+    deposits: list[Deposit]
+    late_ids: frozenset[object]
+
+    @property
+    def counted(self) -> list[Deposit]:
+        return [one for one in self.deposits if one.pk not in self.late_ids]
+
+    @property
+    def confirmed_atomic(self) -> int:
+        return sum(one.amount_atomic for one in self.counted if one.status == Deposit.Status.CONFIRMED)
+
+    @property
+    def unconfirmed_atomic(self) -> int:
+        return sum(one.amount_atomic for one in self.counted if one.status == Deposit.Status.CONFIRMING)
+
+    @property
+    def received_atomic(self) -> int:
+        return self.confirmed_atomic + self.unconfirmed_atomic
+
+
+def addresses_of(payment: Payment) -> list[PaymentAddress]:
+    """The intent's addresses in order, each with its asset and chain."""
+    rows = list(payment.addresses.all())
+    assets = {asset.pk: asset for asset in Asset.objects.filter(pk__in=[row.asset_id for row in rows]).select_related("chain")}
+    for row in rows:
+        row.asset = assets[row.asset_id]
+    return rows
+
+
+def received_by(payment: Payment) -> list[Received]:
+    """What arrived at each address of an intent, oldest first. A deposit of another asset is nobody's."""
+    rows = addresses_of(payment)
+    deposits = Deposit.objects.filter(address_id__in=[row.address_id for row in rows]).order_by("detected_at", "log_index", "id")
+    late = frozenset(payment.late_deposits.values_list("deposit_id", flat=True))
+    by_address: dict[str, list[Deposit]] = {}
+    for deposit in deposits:
+        by_address.setdefault(deposit.address_id, []).append(deposit)
+    return [
+        Received(row, [one for one in by_address.get(row.address_id, []) if one.asset_id == row.asset_id and one.status != "unmatched"], late)
+        for row in rows
+    ]
+
+
+def confirmations_of(deposit: Deposit, known_heads: dict[str, Head]) -> int:
+    """How many confirmations a deposit has, simulated or real."""
+    if deposit.is_simulated:
+        return deposit.simulated_confirmations
+    head = known_heads.get(deposit.chain_id)
+    return confirmations(deposit, head.number) if head is not None else 0
+
+
+def known_heads() -> dict[str, Head]:
+    return heads()
+
+
+def by_reference(reference: str) -> Payment | None:
+    """The intent behind a public checkout link."""
+    return Payment.objects.filter(reference=reference).select_related("store").first()
+
+
+def payments_seen_by(viewer: Viewer) -> "models.QuerySet[Payment]":
+    """Newest first."""
+    return Payment.objects.seen_by(viewer).select_related("store").order_by("-created_at", "-id")
+
+
+def filtered(
+    rows: "models.QuerySet[Payment]",
+    *,
+    status: str | None = None,
+    reference: str | None = None,
+    order_id: str | None = None,
+    first_day: str | None = None,
+    last_day: str | None = None,
+) -> "models.QuerySet[Payment]":
+    """Unrecognised statuses and unreadable dates are ignored; `reference` is a case-insensitive part; days are UTC, inclusive."""
+    if status in Payment.Status.values:
+        rows = rows.filter(status=status)
+    if reference:
+        rows = rows.filter(reference__contains=reference.upper()) if _is_storable(reference) else rows.none()
+    if order_id:
+        rows = rows.filter(order_id=order_id) if _is_storable(order_id) else rows.none()
+    if (day := parse_date(first_day)) is not None:
+        rows = rows.filter(created_at__gte=datetime.combine(day, time(), UTC))
+    if (day := parse_date(last_day)) is not None and day.toordinal() < day.max.toordinal():
+        rows = rows.filter(created_at__lt=datetime.combine(day + timedelta(days=1), time(), UTC))
+    return rows
+
+
+def _is_storable(text: str) -> bool:
+    return "\x00" not in text and text.isprintable()
+
+
+def of_deposits(deposit_ids: Iterable[object] | None, limit: int) -> list[object]:
+    """The ids of the intents whose deposits have something new: those of `deposit_ids`, else of every unhandled deposit."""
+    deposits = Deposit.objects.exclude(status=models.F("handled_status")).exclude(status="unmatched")
+    if deposit_ids is not None:
+        deposits = deposits.filter(pk__in=list(deposit_ids))
+    addresses = deposits.order_by("detected_at").values_list("address_id", flat=True)[: limit * 4]
+    found = PaymentAddress.objects.filter(address_id__in=list(addresses)).values_list("payment_id", flat=True).distinct()
+    return list(found[:limit])

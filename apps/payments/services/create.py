@@ -1,0 +1,203 @@
+"""POST /payments: price each accepted asset, give each a deposit address of its own, write it all in one statement.
+
+Rates and fees are locked here. With an Idempotency-Key the first call's record answers every later one.
+"""
+
+import secrets
+import string
+import uuid
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+from psycopg.types.json import Jsonb
+
+from apps.access.access import Access
+from apps.assets.selectors import PricedAsset, accepted_priced
+from apps.chain import addresses
+from apps.core import jobs
+from apps.core.errors import Coded
+from apps.payments import events
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.services.fields import amount_cents
+from apps.payments.services.pricing import Price, price
+from apps.payments.states import CREATED_EVENT, PENDING
+from apps.webhooks import events as webhooks
+
+_REFERENCE = string.ascii_uppercase + string.digits
+REFERENCE_LENGTH = 16
+
+
+class KycRequired(Coded):
+    status = 403
+    code = "kyc_required"
+    message = "Store KYC verification required"
+
+
+class NoRate(Coded):
+    """No accepted asset has a rate that is fresh enough: never a wrong price."""
+
+    status = 503
+    code = "rates_unavailable"
+    message = "No current exchange rate for any accepted asset"
+
+
+class NoAcceptedAsset(Coded):
+    message = "The store accepts no asset"
+
+
+def create_payment(access: Access, fields: dict[str, Any], key: str | None = None, *, id: uuid.UUID | None = None) -> tuple[Payment, bool]:
+    """The intent with its addresses, and whether this call made it. `fields` as checked by services.fields.
+
+    Raises Invalid, UnsupportedCurrency, KycRequired, NoRate or NoAcceptedAsset.
+    """
+    store, cents = access.store, amount_cents(fields)
+    if store.platform_id is not None and store.kyc_confirmed_at is None:
+        raise KycRequired
+    real, at = _times(access)
+    payment = _payment(access, fields, cents, at, key, id)
+    priced = accepted_priced(store.pk, access.mode, payment.settlement_currency, real)
+    if not priced:
+        found = _first_made(payment)
+        if found is not None:
+            return found, False
+        raise _unpriced(access)
+    rows = _addresses(payment, priced, at)
+    if _insert(payment, rows):
+        payment._prefetched_objects_cache = {"addresses": rows}
+        return payment, True
+    found = _first_made(payment)
+    if found is None:
+        raise RuntimeError("the winner of an idempotency key is missing")
+    return found, False
+
+
+def _times(access: Access) -> tuple[datetime, datetime]:
+    """(machine time for rates, store time for everything else)."""
+    at = access.now()
+    return at - timedelta(seconds=0 if access.is_live else access.store.test_offset_seconds), at
+
+
+def _unpriced(access: Access) -> Coded:
+    from_any = accepted_priced(access.store.pk, access.mode, None, None)
+    return NoRate(headers={"Retry-After": "30"}) if from_any else NoAcceptedAsset()
+
+
+def _payment(access: Access, fields: dict[str, Any], cents: int, at: datetime, key: str | None, id: uuid.UUID | None) -> Payment:
+    store = access.store
+    pays_fee = store.customer_pays_fee if fields.get("customer_pays_fee") is None else fields["customer_pays_fee"]
+    return Payment(
+        id=id or uuid.uuid4(),
+        store=store,
+        mode=access.mode,
+        created_at=at,
+        updated_at=at,
+        reference="".join(secrets.choice(_REFERENCE) for _ in range(REFERENCE_LENGTH)),
+        status=PENDING,
+        settlement_amount_cents=cents,
+        settlement_currency=fields["currency"],
+        expires_at=at + timedelta(seconds=fields["expires_in"]),
+        customer_pays_fee=pays_fee,
+        fee_fraction=store.fee_fraction,
+        platform_id=store.platform_id,
+        platform_fee_fraction=store.platform_fee_fraction if store.platform_id else None,
+        agent_credential_id=access.credential_id if access.kind == "agent" else None,
+        idempotency_caller=access.caller if key else "",
+        idempotency_key=key,
+        **{name: fields.get(name) for name in ("success_url", "failed_url", "order_id", "title", "description", "image_url")},
+        metadata=fields.get("metadata") or {},
+        line_items=[{k: v for k, v in item.items() if v is not None} for item in fields.get("line_items") or []],
+    )
+
+
+def _addresses(payment: Payment, priced: list[PricedAsset], at: datetime) -> list[PaymentAddress]:
+    on_top = payment.fee_fraction + (payment.platform_fee_fraction or Decimal(0)) if payment.customer_pays_fee else None
+    indexes = addresses.next_indexes(len(priced))
+    return [
+        _address(payment, price(payment.settlement_amount_cents, asset, on_top), index, position, at)
+        for position, (asset, index) in enumerate(zip(priced, indexes, strict=True))
+    ]
+
+
+def _address(payment: Payment, priced: Price, index: int, position: int, at: datetime) -> PaymentAddress:
+    row = PaymentAddress(
+        payment=payment,
+        asset_id=priced.asset.asset_id,
+        address_id=addresses.derive(payment.mode, index).lower(),
+        position=position,
+        required_atomic=priced.required_atomic,
+        base_atomic=priced.base_atomic,
+        fee_atomic=priced.fee_atomic,
+        exchange_rate=priced.asset.rate,
+        rate_source=priced.asset.rate_source,
+        required_confirmations=priced.asset.required_confirmations,
+        created_at=at,
+    )
+    row.derivation_index = index  # type: ignore[attr-defined]  # goes into chain.Address with the same statement
+    row.native_chain = priced.asset.chain_id if priced.asset.is_native else None  # type: ignore[attr-defined]
+    return row
+
+
+_COLUMNS = [field for field in Payment._meta.concrete_fields]
+_ADDRESS_COLUMNS = ("id", "asset_id", "address_id", "position", "required_atomic", "base_atomic", "fee_atomic", "exchange_rate", "rate_source", "required_confirmations")  # fmt: skip
+_ADDRESS_TYPES = ("uuid", "text", "text", "int", "numeric", "numeric", "numeric", "numeric", "text", "int")
+
+_INSERT = f"""
+WITH made AS (
+    INSERT INTO payments_payment ({", ".join(field.column for field in _COLUMNS)})
+    VALUES ({", ".join(f"%({field.column})s" for field in _COLUMNS)})
+    ON CONFLICT (store_id, mode, idempotency_caller, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+    RETURNING id
+), ours AS (
+    INSERT INTO chain_address (address, mode, index, purpose, native_chain_id, watch_balance_until, created_at)
+    SELECT one.address, %(mode)s, one.index, 'deposit', one.native_chain, %(watch_balance_until)s, %(real_at)s
+    FROM made, unnest(%(a_address_id)s::text[], %(a_index)s::bigint[], %(a_native_chain)s::text[]) AS one(address, index, native_chain)
+), ways AS (
+    INSERT INTO payments_paymentaddress (payment_id, created_at, {", ".join(_ADDRESS_COLUMNS)})
+    SELECT made.id, %(created_at)s, one.*
+    FROM made, unnest({", ".join(f"%(a_{name})s::{kind}[]" for name, kind in zip(_ADDRESS_COLUMNS, _ADDRESS_TYPES, strict=True))}) AS one
+), history AS (
+    INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status, payload, created_at)
+    SELECT gen_random_uuid(), made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s FROM made
+), {webhooks.RECORD_CTE}
+SELECT EXISTS (SELECT 1 FROM made), ARRAY(SELECT id FROM webhook_delivery)
+"""  # noqa: S608  # only names of columns are put in
+
+
+def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
+    """Write intent, addresses, history, event and deliveries in one statement; False when the key was taken."""
+    values: dict[str, Any] = {field.column: getattr(payment, field.attname) for field in _COLUMNS}
+    values |= {"metadata": Jsonb(payment.metadata), "line_items": Jsonb(payment.line_items)}
+    values |= {f"a_{name}": [getattr(row, name) for row in rows] for name in _ADDRESS_COLUMNS}
+    values["a_index"] = [row.derivation_index for row in rows]  # type: ignore[attr-defined]
+    values["a_native_chain"] = [row.native_chain for row in rows]  # type: ignore[attr-defined]
+    offset = timedelta(seconds=0 if payment.is_live else payment.store.test_offset_seconds)
+    values["real_at"] = payment.created_at - offset
+    values["watch_balance_until"] = payment.expires_at - offset + timedelta(days=1)
+    values |= webhooks.record_parameters(
+        store_id=payment.store_id,
+        mode=payment.mode,
+        type=CREATED_EVENT,
+        object=events.payment_object(payment, None, PENDING),
+        at=payment.created_at,
+        platform_id=payment.platform_id,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT, values)
+        is_made, deliveries = cursor.fetchone()
+    if deliveries:
+        jobs.enqueue("webhooks.deliver", *deliveries)
+    return bool(is_made)
+
+
+def _first_made(payment: Payment) -> Payment | None:
+    """The intent that an earlier call made with the same key."""
+    if payment.idempotency_key is None:
+        return None
+    return Payment.objects.filter(
+        store_id=payment.store_id,
+        mode=payment.mode,
+        idempotency_caller=payment.idempotency_caller,
+        idempotency_key=payment.idempotency_key,
+    ).first()

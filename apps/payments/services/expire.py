@@ -1,0 +1,51 @@
+"""Deadlines: an open intent whose time is past is settled once more, which expires, fails or completes it."""
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, Value
+
+from apps.core import clock
+from apps.payments import states
+from apps.payments.models import Payment
+from apps.payments.services.settle import settle_payment
+
+OPEN = (states.PENDING, states.PROCESSING)
+BATCH_MAX = 500
+
+
+def expire_due() -> int:
+    """The sweep over every store: settle the open intents whose deadline has passed; how many there were."""
+    real = clock.real_now()
+    due = Payment.objects.filter(status__in=OPEN).filter(_is_due(real)).order_by("expires_at")
+    found = list(due.values_list("pk", flat=True)[:BATCH_MAX])
+    for payment_id in found:
+        settle_payment(payment_id)
+    return len(found)
+
+
+def _is_due(real: datetime) -> Q:
+    """Past its deadline by the store's own time: test stores may be ahead of the machine."""
+    ahead = ExpressionWrapper(Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)), output_field=DateTimeField())
+    return Q(mode="live", expires_at__lte=real) | Q(mode="test", expires_at__lte=ahead)
+
+
+def expire_if_due(payment: Payment) -> Payment:
+    """What reading a checkout does: an open intent whose time is past is settled first."""
+    if payment.status in OPEN and payment.expires_at <= clock.now(payment.store, payment.mode):
+        return settle_payment(payment.pk)
+    return payment
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """The next deadline among the store's open test intents."""
+    rows = Payment.objects.filter(store_id=store_id, mode="test", status__in=OPEN)
+    if after is not None:
+        rows = rows.filter(expires_at__gt=after)
+    return rows.order_by("expires_at").values_list("expires_at", flat=True).first()
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    rows = Payment.objects.filter(store_id=store_id, mode="test", status__in=OPEN, expires_at__lte=now).order_by("expires_at")
+    for payment_id in list(rows.values_list("pk", flat=True)):
+        settle_payment(payment_id)

@@ -1,0 +1,96 @@
+"""Does what the chain brought, what the intent says and what the ledger has agree? Asked within a minute of each change."""
+
+from typing import Any
+
+from apps.core import clock, money
+from apps.core.clock import iso
+from apps.ledger.selectors import booked_deposits, payment_split
+from apps.payments import states
+from apps.payments.documents.detail import asset_row, main_asset
+from apps.payments.models import Payment
+from apps.payments.selectors import Received, received_by
+
+UNDER_INVESTIGATION, FINAL, DISPUTED, CLOSED = "under_investigation", "final", "disputed", "closed"
+BATCH_MAX = 200
+
+
+def reconcile_due() -> int:
+    """The sweep: check every intent that changed since its last check; how many there were."""
+    rows = Payment.objects.filter(reconciliation_due=True).select_related("store")[:BATCH_MAX]
+    for payment in rows:
+        reconcile(payment)
+    return len(rows)
+
+
+def reconcile(payment: Payment) -> str:
+    """Check one intent and keep the result; staff's `closed` stands while the figures agree with what they closed."""
+    at = clock.now(payment.store, payment.mode)
+    received = received_by(payment)
+    status = _verdict(payment, received)
+    if payment.reconciliation_status == CLOSED and status == DISPUTED:
+        status = CLOSED
+    Payment.objects.filter(pk=payment.pk, updated_at=payment.updated_at).update(
+        reconciliation_status=status, reconciled_at=at, reconciliation_due=status == UNDER_INVESTIGATION
+    )
+    return status
+
+
+def _verdict(payment: Payment, received: list[Received]) -> str:
+    if payment.status not in states.TERMINAL or any(one.unconfirmed_atomic for one in received):
+        return UNDER_INVESTIGATION
+    return FINAL if is_balanced(payment, received) else DISPUTED
+
+
+def is_balanced(payment: Payment, received: list[Received]) -> bool:
+    """Confirmed deposits are booked to the unit, and a settled intent's shares add up to them."""
+    booked = booked_deposits(payment.pk)
+    for one in received:
+        confirmed = sum(deposit.amount_atomic for deposit in one.deposits if deposit.status == deposit.Status.CONFIRMED)
+        if booked.get(one.address.asset_id, 0) != confirmed:
+            return False
+    if payment.completed_at is None:
+        return True
+    splits = payment_split([payment.pk]).get(payment.pk, {})
+    return all(
+        (splits[one.address.asset_id].gross_atomic if one.address.asset_id in splits else 0) == one.confirmed_atomic for one in received
+    )
+
+
+def document(payment: Payment) -> dict[str, Any]:
+    """GET /payment_intents/{id}/reconciliation."""
+    received = received_by(payment)
+    main = main_asset(received) or received[0]
+    decimals = main.address.asset.atomic_decimals
+    is_checked = payment.reconciled_at is not None
+    expected, got = main.address.required_atomic, main.confirmed_atomic
+    return {
+        "payment_intent_id": str(payment.pk),
+        "reference": payment.reference,
+        "status": payment.reconciliation_status or UNDER_INVESTIGATION,
+        "balanced": is_balanced(payment, received),
+        "expected_amount": money.decimal_from_atomic(expected, decimals) if is_checked else None,
+        "received_amount": money.decimal_from_atomic(got, decimals) if is_checked else None,
+        "swap_delta": "0" if is_checked else None,
+        "currency": main.address.asset.coin_symbol,
+        "expected_amount_atomic": str(expected) if is_checked else "0",
+        "received_amount_atomic": str(got) if is_checked else "0",
+        "swap_delta_atomic": "0",
+        "last_checked_at": iso(payment.reconciled_at),
+        "assets": _assets(payment, received),
+    }
+
+
+def _assets(payment: Payment, received: list[Received]) -> list[dict[str, Any]]:
+    splits = payment_split([payment.pk]).get(payment.pk, {})
+    return [
+        {
+            **asset_row(one, splits.get(one.address.asset_id)),
+            "required_atomic": str(one.address.required_atomic),
+            "confirmed_atomic": str(one.confirmed_atomic),
+            "unconfirmed_atomic": str(one.unconfirmed_atomic),
+            "tx_hashes": [deposit.tx_hash for deposit in one.deposits],
+        }
+        for one in received
+        if one.deposits
+    ]
+

@@ -1,0 +1,237 @@
+"""`settle_payment`: lock the intent, gather the facts, book what confirmed, decide, move, and tell, in one transaction.
+
+It is run after every change of a deposit and at the deadline; running it again changes nothing.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from django.db import transaction
+
+from apps.assets.models import AcceptedAsset
+from apps.chain.models import Deposit
+from apps.chain.selectors import is_caught_up
+from apps.chain.services import mark_unmatched
+from apps.core import clock, money
+from apps.core.machine import IllegalMove
+from apps.core.money import BASIS_POINTS
+from apps.ledger import movements
+from apps.payments import events, states
+from apps.payments.documents import parts
+from apps.payments.models import LateDeposit, Payment, PaymentEvent
+from apps.payments.selectors import Received, of_deposits, received_by
+
+BATCH_MAX = 200
+STEPS_MAX = 6
+
+
+def settle_deposits(deposit_ids: Iterable[object] | None = None) -> int:
+    """Settle the intents of these deposits, or of every deposit nobody has acted upon; how many there were."""
+    found = of_deposits(deposit_ids, BATCH_MAX)
+    for payment_id in found:
+        settle_payment(payment_id)
+    return len(found)
+
+
+def settle_payment(payment_id: object) -> Payment:
+    """Bring an intent to where its deposits and the time say it stands."""
+    with transaction.atomic():
+        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment_id)
+        return settle_locked(payment, clock.now(payment.store, payment.mode))
+
+
+def settle_locked(payment: Payment, at: datetime) -> Payment:
+    """The same for an intent whose row the caller has locked."""
+    received = received_by(payment)
+    _set_aside_unexpected(received, at)
+    news = [(one, deposit) for one in received for deposit in one.deposits if deposit.status != deposit.handled_status]
+    received = _part_late(payment, received, news, at)
+    before = payment.status
+    booked_after_completion = _book(payment, received, news, at)
+    steps = _steps(payment, received, at)
+    if steps:
+        payment.status, payment.state_reason = steps[-1].status, steps[-1].reason
+    _tell_of_deposits(payment, received, news, before, at)
+    for step in steps:
+        _move(payment, before, step, at)
+        before = step.status
+    if states.COMPLETED in {step.status for step in steps} and not booked_after_completion:
+        _post_settlement(payment, received, at)
+    if steps or news:
+        _keep(payment, received, steps, at)
+    return payment
+
+
+def _set_aside_unexpected(received: list[Received], at: datetime) -> None:
+    """Another asset than the address was made for is for staff; it is never credited by itself."""
+    for one in received:
+        strays = Deposit.objects.filter(address_id=one.address.address_id).exclude(asset_id=one.address.asset_id).exclude(status="unmatched")
+        for stray in strays:
+            mark_unmatched(stray, f"{stray.asset_id} sent to an address for {one.address.asset_id}", at)
+
+
+def _part_late(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime) -> list[Received]:
+    """A deposit that is new on a closed intent is late: it is held and changes no status."""
+    if payment.status not in states.CLOSED:
+        return received
+    late = [deposit for one, deposit in news if not deposit.handled_status and deposit.pk not in one.late_ids]
+    if not late:
+        return received
+    LateDeposit.objects.bulk_create([LateDeposit(payment=payment, deposit=one, created_at=at) for one in late], ignore_conflicts=True)
+    return received_by(payment)
+
+
+def _book(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime) -> bool:
+    """Post every newly confirmed deposit; on a completed intent it is also settled at once. True when the intent was completed before."""
+    was_completed = payment.status == states.COMPLETED
+    late = {pk for one in received for pk in one.late_ids}
+    for _, deposit in news:
+        if deposit.status != Deposit.Status.CONFIRMED:
+            continue
+        movements.deposit_confirmed(
+            store_id=payment.store_id,
+            mode=payment.mode,
+            asset_id=deposit.asset_id,
+            deposit_id=deposit.pk,
+            payment_id=payment.pk,
+            amount_atomic=deposit.amount_atomic,
+            is_simulated=deposit.is_simulated,
+            at=at,
+        )
+        if was_completed and deposit.pk not in late:
+            movements.overpayment_settled(deposit_id=deposit.pk, **_shares(payment, deposit.asset_id, deposit.amount_atomic), at=at)
+    return was_completed
+
+
+def _post_settlement(payment: Payment, received: list[Received], at: datetime) -> None:
+    """Book what a completed intent received, asset by asset, in three shares."""
+    for one in sorted(received, key=lambda one: one.address.asset_id):
+        if one.confirmed_atomic:
+            movements.payment_settled(**_shares(payment, one.address.asset_id, one.confirmed_atomic), at=at)
+
+
+def _shares(payment: Payment, asset_id: str, gross_atomic: int) -> dict[str, Any]:
+    platform_fraction = payment.platform_fee_fraction if payment.platform_id and payment.platform_fee_fraction else None
+    service, platform, _ = money.split(gross_atomic, payment.fee_fraction, platform_fraction or type(payment.fee_fraction)(0))
+    return {
+        "store_id": payment.store_id,
+        "mode": payment.mode,
+        "asset_id": asset_id,
+        "payment_id": payment.pk,
+        "gross_atomic": gross_atomic,
+        "service_fee_atomic": service,
+        "platform_fee_atomic": platform,
+        "platform_id": payment.platform_id if platform else None,
+    }
+
+
+def facts_of(payment: Payment, received: list[Received], at: datetime) -> states.Facts:
+    """What `decide` looks at."""
+    store = payment.store
+    return states.Facts(
+        confirmed=sum((Fraction(one.confirmed_atomic, one.address.required_atomic) for one in received), Fraction(0)),
+        unconfirmed=sum((Fraction(one.unconfirmed_atomic, one.address.required_atomic) for one in received), Fraction(0)),
+        is_past_deadline=payment.expires_at <= at and _is_judged(payment, received, at),
+        accepts_overpayments=store.accept_overpayments,
+        accepts_underpayments=store.accept_underpayments,
+        underpayment_tolerance=Fraction(store.underpayment_tolerance_bps, BASIS_POINTS),
+        overpayment_tolerance=Fraction(store.overpayment_tolerance_bps, BASIS_POINTS),
+        is_under_review=_is_under_review(payment, received),
+    )
+
+
+def _is_judged(payment: Payment, received: list[Received], at: datetime) -> bool:
+    """A deadline is judged only once each chain has been read up to it: a watcher that is behind expires nothing.
+
+    A test clock that was moved judges at once: no block has the time that it shows.
+    """
+    if payment.mode == "test" and payment.store.test_offset_seconds:
+        return True
+    chains = {one.address.asset.chain_id for one in received}
+    return all(is_caught_up(chain_id, payment.expires_at) for chain_id in chains)
+
+
+def _is_under_review(payment: Payment, received: list[Received]) -> bool:
+    assets = [one.address.asset_id for one in received if one.received_atomic]
+    if not assets:
+        return False
+    stopped = AcceptedAsset.objects.filter(store_id=payment.store_id, mode=payment.mode, suspended_at__isnull=False)
+    return stopped.filter(asset_id__in=assets).exists()
+
+
+def _steps(payment: Payment, received: list[Received], at: datetime) -> list[states.Decision]:
+    """The steps from where the intent stands to where it stays."""
+    facts = facts_of(payment, received, at)
+    status, reason, steps = payment.status, payment.state_reason, []
+    noted = status == states.PROCESSING and PaymentEvent.objects.filter(payment=payment, event_type=states.UNDERPAID_EVENT).exists()
+    for _ in range(STEPS_MAX):
+        step = states.decide(status, reason, facts, is_underpaid_noted=noted)
+        if step is None:
+            break
+        status, reason, noted = step.status, step.reason, noted or step.event == states.UNDERPAID_EVENT
+        steps.append(step)
+    return steps
+
+
+def _move(payment: Payment, before: str, step: states.Decision, at: datetime) -> None:
+    if step.status not in states.MACHINE.moves[before]:
+        raise IllegalMove(f"payment {payment.pk}: {before} to {step.status}")
+    payment.status, payment.state_reason = step.status, step.reason
+    if step.event is not None:
+        events.record(payment, step.event, before, step.status, at, payload={"state_reason": step.reason})
+
+
+def _tell_of_deposits(
+    payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], before: str, at: datetime
+) -> None:
+    """transaction.* for each deposit that was seen, confirmed or lost, each once."""
+    for one, deposit in news:
+        kinds = {
+            Deposit.Status.CONFIRMING: ["transaction.confirming"],
+            Deposit.Status.CONFIRMED: ["transaction.confirming", "transaction.confirmed"],
+            Deposit.Status.FAILED: ["transaction.failed"],
+        }[Deposit.Status(deposit.status)]
+        told = set()
+        if deposit.handled_status:
+            past = PaymentEvent.objects.filter(payment=payment, payload__deposit_id=str(deposit.pk))
+            told = set(past.values_list("event_type", flat=True))
+        for kind in kinds:
+            if kind not in told:
+                payload = {"deposit_id": str(deposit.pk), "tx_hash": deposit.tx_hash, "amount_atomic": str(deposit.amount_atomic)}
+                body = parts.transaction(deposit, one.address.asset, parts.heads_for([deposit]))
+                events.record(payment, kind, before, payment.status, at, payload=payload, transaction=body)
+        if deposit.is_lost:
+            _stop_for_review(payment, deposit, at)
+    for _, deposit in news:
+        Deposit.objects.filter(pk=deposit.pk, status=deposit.status).update(handled_status=deposit.status)
+
+
+def _stop_for_review(payment: Payment, deposit: Deposit, at: datetime) -> None:
+    """A credited deposit was lost: nothing more of that asset completes for the store until staff have looked."""
+    rows = AcceptedAsset.objects.filter(store_id=payment.store_id, mode=payment.mode, asset_id=deposit.asset_id, suspended_at=None)
+    rows.update(suspended_at=at)
+
+
+def _keep(payment: Payment, received: list[Received], steps: list[states.Decision], at: datetime) -> None:
+    if payment.status == states.COMPLETED and steps and payment.completed_at is None:
+        payment.completed_at = at
+    payment.settlement_status = _settlement_status(payment, received)
+    payment.updated_at, payment.reconciliation_due = at, True
+    payment.save(
+        update_fields=["status", "state_reason", "completed_at", "settlement_status", "updated_at", "reconciliation_due"]
+    )
+
+
+def _settlement_status(payment: Payment, received: list[Received]) -> str | None:
+    has_funds = any(deposit.status != Deposit.Status.FAILED for one in received for deposit in one.deposits)
+    match payment.status:
+        case states.COMPLETED:
+            return "completed"
+        case states.FAILED:
+            return "failed"
+        case states.REFUNDED:
+            return payment.settlement_status
+    return "pending" if has_funds else None
+

@@ -1,0 +1,129 @@
+"""The whole transition table of a payment intent, and `decide`: all the ifs, pure.
+
+Paid amounts are fractions of what is required, each asset counted at its own locked rate, so nothing depends on order.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from apps.core.machine import Machine
+
+PENDING, PROCESSING, COMPLETED = "pending", "processing", "completed"
+EXPIRED, FAILED, REFUNDED = "expired", "failed", "refunded"
+
+MACHINE = Machine(
+    {
+        PENDING: {PROCESSING, EXPIRED},
+        PROCESSING: {PROCESSING, COMPLETED, FAILED, EXPIRED},
+        COMPLETED: {COMPLETED, REFUNDED},
+        FAILED: {REFUNDED},
+        EXPIRED: {REFUNDED},
+        REFUNDED: (),
+    }
+)
+TERMINAL = frozenset({COMPLETED, EXPIRED, FAILED, REFUNDED})
+REFUNDABLE = frozenset({COMPLETED, FAILED, EXPIRED})
+# On these a deposit changes no status: it is a late one.
+CLOSED = frozenset({EXPIRED, FAILED, REFUNDED})
+
+PENDING_CONFIRMATIONS, PROCESSING_UNDERPAID = "pending_confirmations", "processing_underpaid"
+COMPLETED_EXACT, COMPLETED_OVERPAID, COMPLETED_UNDERPAID = "completed_exact", "completed_overpaid", "completed_underpaid"
+FAILED_OVERPAID, FAILED_UNDERPAID = "failed_overpaid", "failed_underpaid"
+EXPIRED_TIMEOUT, CANCELED_BY_AGENT, REFUND_COMPLETED = "expired_timeout", "canceled_by_agent", "refund_completed"
+
+CREATED_EVENT, UNDERPAID_EVENT = "payment_intent.created", "payment_intent.underpaid_detected"
+EVENTS = {
+    PROCESSING: "payment_intent.processing",
+    COMPLETED: "payment_intent.completed",
+    FAILED: "payment_intent.failed",
+    EXPIRED: "payment_intent.expired",
+    REFUNDED: "payment_intent.refunded",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What has arrived, measured in parts of what is required, and what the store decided about too little and too much."""
+
+    confirmed: Fraction
+    unconfirmed: Fraction
+    is_past_deadline: bool
+    accepts_overpayments: bool
+    accepts_underpayments: bool
+    underpayment_tolerance: Fraction
+    overpayment_tolerance: Fraction
+    is_held_open: bool = False  # a funding session is in progress
+    is_under_review: bool = False  # an asset that was received has been stopped for review
+
+    @property
+    def seen(self) -> Fraction:
+        return self.confirmed + self.unconfirmed
+
+    def is_enough(self, paid: Fraction) -> bool:
+        return paid >= 1 - self.underpayment_tolerance and paid > 0
+
+    def is_too_much(self, paid: Fraction) -> bool:
+        return paid > 1 + self.overpayment_tolerance
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The next step of an intent; `event` is its public name, None when the table has none."""
+
+    status: str
+    reason: str | None
+    event: str | None = None
+
+
+def decide(status: str, reason: str | None, facts: Facts, *, is_underpaid_noted: bool = False) -> Decision | None:
+    """The one next step from here, None when the intent stays as it is."""
+    step: Decision | None = None
+    if status == PENDING:
+        step = _from_pending(facts)
+    elif status == PROCESSING:
+        step = _from_processing(facts, is_underpaid_noted)
+    elif status == COMPLETED and facts.is_too_much(facts.confirmed):
+        step = Decision(COMPLETED, COMPLETED_OVERPAID)
+    if step is not None and step.status == COMPLETED and status != COMPLETED and facts.is_under_review:
+        step = Decision(PROCESSING, PENDING_CONFIRMATIONS)
+    if step is None or (step.status, step.reason, step.event) == (status, reason, None):
+        return None
+    return step
+
+
+def _from_pending(facts: Facts) -> Decision | None:
+    if facts.seen:
+        reason = PENDING_CONFIRMATIONS if facts.is_enough(facts.seen) else PROCESSING_UNDERPAID
+        return Decision(PROCESSING, reason, EVENTS[PROCESSING])
+    if facts.is_past_deadline and not facts.is_held_open:
+        return Decision(EXPIRED, EXPIRED_TIMEOUT, EVENTS[EXPIRED])
+    return None
+
+
+def _from_processing(facts: Facts, is_underpaid_noted: bool) -> Decision:
+    if facts.is_enough(facts.confirmed):
+        return _enough_confirmed(facts)
+    if facts.is_enough(facts.seen):
+        return Decision(PROCESSING, PENDING_CONFIRMATIONS)
+    if facts.is_past_deadline and not facts.unconfirmed and not facts.is_held_open:
+        return _short_at_deadline(facts)
+    return Decision(PROCESSING, PROCESSING_UNDERPAID, None if is_underpaid_noted else UNDERPAID_EVENT)
+
+
+def _enough_confirmed(facts: Facts) -> Decision:
+    waits_for_rest = facts.unconfirmed and facts.is_too_much(facts.seen) and not facts.accepts_overpayments
+    if waits_for_rest and not facts.is_too_much(facts.confirmed):
+        return Decision(PROCESSING, PENDING_CONFIRMATIONS)
+    if not facts.is_too_much(facts.confirmed):
+        return Decision(COMPLETED, COMPLETED_EXACT, EVENTS[COMPLETED])
+    if facts.accepts_overpayments:
+        return Decision(COMPLETED, COMPLETED_OVERPAID, EVENTS[COMPLETED])
+    return Decision(FAILED, FAILED_OVERPAID, EVENTS[FAILED])
+
+
+def _short_at_deadline(facts: Facts) -> Decision:
+    if not facts.confirmed:
+        return Decision(EXPIRED, EXPIRED_TIMEOUT, EVENTS[EXPIRED])
+    if facts.accepts_underpayments:
+        return Decision(COMPLETED, COMPLETED_UNDERPAID, EVENTS[COMPLETED])
+    return Decision(FAILED, FAILED_UNDERPAID, EVENTS[FAILED])

@@ -1,0 +1,22 @@
+"""The jobs of payments: each looks up, calls one service, and is safe to run twice."""
+
+from collections.abc import Sequence
+
+from celery import shared_task
+
+from apps.payments.services import expire, reconcile, settle
+
+
+@shared_task(name="payments.settle_deposits")
+def settle_deposits(deposit_ids: Sequence[str] | None = None) -> None:
+    settle.settle_deposits(deposit_ids)
+
+
+@shared_task(name="payments.expire_due")
+def expire_due() -> None:
+    expire.expire_due()
+
+
+@shared_task(name="payments.reconcile")
+def reconcile_due() -> None:
+    reconcile.reconcile_due()

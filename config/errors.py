@@ -1,0 +1,29 @@
+"""Answers of last resort: JSON under /api, a page everywhere else."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.api.plumbing.errors import json_error
+from apps.core.middleware import API_PREFIX
+
+
+def _answer(request: HttpRequest, status: int, message: str) -> HttpResponse:
+    if request.path.startswith(API_PREFIX):
+        return json_error(status, message)
+    return render(request, f"{status}.html", status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _answer(request, 400, "Bad request")
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _answer(request, 404, "Not found")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _answer(request, 500, "Internal server error")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return _answer(request, 403, "CSRF token missing or incorrect")
