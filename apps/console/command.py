@@ -1,0 +1,50 @@
+"""What every operator command does the same: `--json` prints one object and nothing else; a refusal is one line and exit 1."""
+
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.core.errors import Failure
+from apps.core.literal import Invalid, is_uuid
+from apps.stores.models import Store
+
+
+class OperatorCommand(BaseCommand):
+    """A subclass has `arguments` and `run`, which returns what `--json` prints."""
+
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+        self.arguments(parser)
+
+    def arguments(self, parser: CommandParser) -> None:
+        """The command's own options."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            result = self.run(**options)
+        except (Failure, Invalid) as refusal:
+            sys.stderr.write(f"{refusal}\n")
+            raise SystemExit(1) from None
+        except CommandError as error:
+            sys.stderr.write(f"{error}\n")
+            raise SystemExit(1) from None
+        self.stdout.write(json.dumps(result) if options["json"] else self.words(result))
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        raise TypeError("a command defines run")
+
+    def words(self, result: dict[str, Any]) -> str:
+        """The result for a person."""
+        return json.dumps(result, indent=2)
+
+
+def store_named(store_id: str) -> Store:
+    """The store with this id; CommandError when there is none."""
+    store = Store.objects.filter(pk=store_id, deleted_at=None).first() if is_uuid(store_id) else None
+    if store is None:
+        raise CommandError(f"There is no store {store_id}")
+    return store

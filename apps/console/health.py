@@ -1,0 +1,73 @@
+"""/healthz: the process answers. /readyz: what it needs is there. /metrics: Prometheus, for those who hold the token."""
+
+import hmac
+from collections.abc import Callable
+from typing import Any
+
+import django_prometheus.exports
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from apps.chain.selectors import lag_seconds
+from apps.core import buckets
+
+CHAIN_LAG_SECONDS_MAX = 300
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"status": "ok"})
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """One entry per part; 503 when one isn't ready."""
+    parts = {name: _ask(check) for name, check in _CHECKS.items()}
+    is_ready = all(part["ready"] for part in parts.values())
+    headers = {} if is_ready else {"Retry-After": "5"}
+    return JsonResponse(parts, status=200 if is_ready else 503, headers=headers)
+
+
+def _ask(check: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return check()
+    except Exception as error:  # whatever is wrong with it, it isn't ready
+        return {"ready": False, "error": type(error).__name__}
+
+
+def _database() -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return {"ready": True}
+
+
+def _redis() -> dict[str, Any]:
+    return {"ready": bool(buckets.client().ping())}
+
+
+def _migrations() -> dict[str, Any]:
+    executor = MigrationExecutor(connection)
+    pending = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    return {"ready": pending == 0, "pending": pending}
+
+
+def _chains() -> dict[str, Any]:
+    lags = {chain: lag_seconds(chain) for chain, urls in settings.CHAIN_URLS.items() if urls}
+    is_ready = all(lag is not None and lag <= CHAIN_LAG_SECONDS_MAX for lag in lags.values())
+    return {"ready": is_ready, "lag_seconds": lags}
+
+
+_CHECKS: dict[str, Callable[[], dict[str, Any]]] = {
+    "database": _database,
+    "redis": _redis,
+    "migrations": _migrations,
+    "chain_watcher": _chains,
+}
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    if not hmac.compare_digest(given.encode(), settings.METRICS_TOKEN.encode()):
+        return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
+    exported: HttpResponse = django_prometheus.exports.ExportToDjangoView(request)
+    return exported

@@ -1,0 +1,26 @@
+"""`create_api_key`: another key of a store, printed once."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from apps.access.services import create_api_key
+from apps.console.command import OperatorCommand, store_named
+
+
+class Command(OperatorCommand):
+    help = "Create an API key"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--store", required=True)
+        parser.add_argument("--mode", required=True, choices=["live", "test"])
+        parser.add_argument("--type", default="secret", choices=["secret", "publishable"])
+        parser.add_argument("--scopes", help="comma-separated; all but the accounts scopes when left out")
+        parser.add_argument("--name", default="")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        wanted = None if options["scopes"] is None else [one for one in options["scopes"].split(",") if one]
+        key, text = create_api_key(
+            store_named(options["store"]), options["mode"], name=options["name"], key_type=options["type"], wanted=wanted
+        )
+        return {"id": str(key.pk), "key": text, "scopes": key.scopes}
