@@ -67,6 +67,7 @@ class AcceptedAsset(Owned):
     """A store takes this asset."""
 
     asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
+    suspended_at = models.DateTimeField(null=True, blank=True)  # stopped for review by staff
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["store", "mode", "asset"], name="accepted_asset_once")]

@@ -14,7 +14,7 @@ from django.db import connection
 from psycopg.types.json import Jsonb
 
 from apps.access.access import Access
-from apps.assets.selectors import PricedAsset, accepted_priced
+from apps.assets.selectors import PricedAsset, accepted_priced, accepts_any
 from apps.chain import addresses
 from apps.core import jobs
 from apps.core.errors import Coded
@@ -80,8 +80,7 @@ def _times(access: Access) -> tuple[datetime, datetime]:
 
 
 def _unpriced(access: Access) -> Coded:
-    from_any = accepted_priced(access.store.pk, access.mode, None, None)
-    return NoRate(headers={"Retry-After": "30"}) if from_any else NoAcceptedAsset()
+    return NoRate(headers={"Retry-After": "30"}) if accepts_any(access.store.pk, access.mode) else NoAcceptedAsset()
 
 
 def _payment(access: Access, fields: dict[str, Any], cents: int, at: datetime, key: str | None, id: uuid.UUID | None) -> Payment:

@@ -1,0 +1,41 @@
+"""Assets and currencies as the API tells them."""
+
+from functools import cache
+from typing import Any
+
+from babel.numbers import get_currency_name, get_currency_precision, get_currency_symbol
+
+from apps.assets.models import Asset
+from apps.stores.models import Currency
+
+
+def supported_asset(asset: Asset, settlement_currency: str) -> dict[str, Any]:
+    """An asset with its chain; `settlement_currency` is what its rate is quoted in."""
+    return {
+        "asset_id": asset.pk,
+        "name": asset.name,
+        "coin_symbol": asset.coin_symbol,
+        "chain_symbol": asset.chain.symbol,
+        "chain_name": asset.chain.name,
+        "network": asset.chain_id,
+        "token_standard": asset.token_standard,
+        "atomic_decimals": asset.atomic_decimals,
+        "display_decimals": asset.display_decimals,
+        "settlement_currency": settlement_currency,
+        "min_withdrawal_atomic": str(asset.min_withdrawal_atomic),
+        "fiat_eligible": asset.is_fiat_eligible,
+    }
+
+
+@cache
+def payment_currencies() -> list[dict[str, Any]]:
+    """Every currency that prices a payment."""
+    return [
+        {
+            "code": code,
+            "label": get_currency_name(code, locale="en"),
+            "symbol": get_currency_symbol(code, locale="en"),
+            "decimals": get_currency_precision(code),
+        }
+        for code in Currency.values
+    ]

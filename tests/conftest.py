@@ -1,0 +1,31 @@
+from collections.abc import Iterator
+
+import pytest
+
+from apps.assets.rates import refresh
+from apps.core import buckets
+from tests.cast import Cast, Shop, assemble
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: object) -> None:
+    """Rates of the embedded provider stand in the test database from the start."""
+    with django_db_blocker.unblock():  # type: ignore[attr-defined]
+        refresh()
+
+
+@pytest.fixture(autouse=True)
+def _full_buckets() -> Iterator[None]:
+    """Each test meets full token buckets."""
+    yield
+    buckets.client().flushdb()
+
+
+@pytest.fixture
+def cast(db: None) -> Cast:
+    return assemble()
+
+
+@pytest.fixture
+def bakery(cast: Cast) -> Shop:
+    return cast.bakery
