@@ -22,6 +22,8 @@ class Address(models.Model):
     index = models.BigIntegerField()
     purpose = models.CharField(max_length=7, choices=Purpose.choices, default=Purpose.DEPOSIT)
     created_at = models.DateTimeField()
+    native_chain = models.ForeignKey("assets.Chain", null=True, on_delete=models.PROTECT, related_name="+")
+    watch_balance_until = models.DateTimeField(null=True)  # until then a contract's coins are looked for in its balance
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["mode", "purpose", "index"], name="address_index_once")]
@@ -63,6 +65,7 @@ class Deposit(models.Model):
         CONFIRMING = "confirming"
         CONFIRMED = "confirmed"
         FAILED = "failed"
+        UNMATCHED = "unmatched"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")

@@ -1,0 +1,29 @@
+"""Writes that the app above asks for."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.chain.models import Deposit, UnmatchedTransfer
+
+
+def mark_unmatched(deposit: Deposit, reason: str, at: datetime) -> None:
+    """Set a deposit aside for staff: nothing credits it by itself."""
+    with transaction.atomic():
+        UnmatchedTransfer.objects.get_or_create(
+            chain_id=deposit.chain_id,
+            tx_hash=deposit.tx_hash,
+            log_index=deposit.log_index,
+            defaults={
+                "asset_id": deposit.asset_id,
+                "contract_address": deposit.asset.contract_address or "",
+                "address_id": deposit.address_id,
+                "from_address": deposit.from_address,
+                "amount_atomic": deposit.amount_atomic,
+                "block_number": deposit.block_number or 0,
+                "reason": reason,
+                "detected_at": at,
+            },
+        )
+        unmatched = Deposit.Status.UNMATCHED
+        Deposit.objects.filter(pk=deposit.pk).update(status=unmatched, handled_status=unmatched)
