@@ -1,0 +1,40 @@
+"""The chart of accounts: every kind there is, whose it is, on which side it stands, and whether it may go below zero."""
+
+from dataclasses import dataclass
+
+STORE, SERVICE = "store", "service"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of account. A guarded one never goes below zero, whoever writes."""
+
+    owner: str
+    normal_side: str
+    is_guarded: bool
+    meaning: str
+
+
+AVAILABLE, HELD, RESERVED = "available", "held", "reserved"
+CUSTODY_DEPOSITS, CUSTODY_SIMULATED, CUSTODY_HOT = "custody_deposits", "custody_simulated", "custody_hot"
+SERVICE_FEES, NETWORK_FEES = "service_fees", "network_fees"
+OFFRAMP_CLEARING, SWAP_CLEARING, X402_CLEARING = "offramp_clearing", "swap_clearing", "x402_clearing"
+TREASURY = "treasury"
+
+CHART: dict[str, Kind] = {
+    AVAILABLE: Kind(STORE, "credit", True, "can be spent now"),
+    HELD: Kind(STORE, "credit", True, "confirmed deposits of payments not settled: unfinished, failed or late"),
+    RESERVED: Kind(STORE, "credit", True, "payouts, refunds and swaps under way"),
+    CUSTODY_DEPOSITS: Kind(SERVICE, "debit", False, "coins on deposit addresses"),
+    CUSTODY_SIMULATED: Kind(SERVICE, "debit", False, "simulated test deposits, and what was simulated out again"),
+    CUSTODY_HOT: Kind(SERVICE, "debit", False, "coins in the hot wallet"),
+    SERVICE_FEES: Kind(SERVICE, "credit", False, "income"),
+    NETWORK_FEES: Kind(SERVICE, "debit", False, "gas paid"),
+    OFFRAMP_CLEARING: Kind(SERVICE, "debit", False, "handed to the off-ramp, not yet reported settled"),
+    SWAP_CLEARING: Kind(SERVICE, "either", False, "the far side of swaps"),
+    X402_CLEARING: Kind(SERVICE, "credit", False, "debited settlements not, or not yet, dispatched"),
+    TREASURY: Kind(SERVICE, "credit", False, "the service's own float: gas money and corrections"),
+}
+STORE_KINDS = tuple(kind for kind, row in CHART.items() if row.owner == STORE)
+
+ROLES = ("gross", "net", "service_fee", "platform_fee", "network_fee", "principal")

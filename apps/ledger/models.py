@@ -1,0 +1,64 @@
+"""The double-entry ledger: signed entries (credit positive, debit negative) that sum to zero per asset in every movement.
+
+PostgreSQL enforces it (sql/ledger.sql): append-only, balanced, one mode, guarded balances never below zero.
+"""
+
+from django.conf import settings
+from django.db import models
+
+from apps.core.models import AtomicField, Mode
+from apps.ledger import chart
+
+
+class Account(models.Model):
+    """One per owner, mode, asset and kind. The checkpoint is the sum of the entries before `checkpoint_xid` (a column of the SQL)."""
+
+    store = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+")
+    mode = models.CharField(max_length=4, choices=Mode.choices)
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=20, choices=[(kind, kind) for kind in chart.CHART])
+    is_guarded = models.BooleanField()
+    checkpoint_atomic = AtomicField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["store", "mode", "asset", "kind"], name="account_once", nulls_distinct=False),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=chart.STORE_KINDS, store__isnull=False)
+                | (models.Q(store__isnull=True, kind__in=[kind for kind in chart.CHART if kind not in chart.STORE_KINDS])),
+                name="account_owner_fits_kind",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=chart.STORE_KINDS, is_guarded=True)
+                | (models.Q(is_guarded=False) & ~models.Q(kind__in=chart.STORE_KINDS)),
+                name="account_guard_fits_kind",
+            ),
+        ]
+
+
+class Movement(models.Model):
+    """Something that happened to money. `reference` is the record it serves; `key` makes it happen once."""
+
+    key = models.CharField(max_length=200, unique=True)
+    kind = models.CharField(max_length=40)
+    mode = models.CharField(max_length=4, choices=Mode.choices)
+    reference = models.UUIDField(null=True)
+    reason = models.TextField(blank=True, default="")
+    staff_user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["reference"], condition=models.Q(reference__isnull=False), name="movement_reference")]
+
+
+class Entry(models.Model):
+    """One leg of a movement."""
+
+    movement = models.ForeignKey(Movement, on_delete=models.PROTECT, related_name="entries")
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="entries", db_index=False)
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False)
+    amount_atomic = AtomicField()
+    role = models.CharField(max_length=12, choices=[(role, role) for role in chart.ROLES])
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~models.Q(amount_atomic=0), name="entry_is_not_zero")]
