@@ -25,15 +25,19 @@ CREATE TRIGGER account_no_truncate BEFORE TRUNCATE ON ledger_account FOR EACH ST
 
 -- Of an account only the checkpoint moves, and only to what the entries say.
 CREATE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    expected numeric;
 BEGIN
     IF (NEW.id, NEW.store_id, NEW.mode, NEW.asset_id, NEW.kind, NEW.is_guarded)
        IS DISTINCT FROM (OLD.id, OLD.store_id, OLD.mode, OLD.asset_id, OLD.kind, OLD.is_guarded) THEN
         RAISE EXCEPTION 'an account is never changed' USING ERRCODE = '23001';
     END IF;
-    IF NEW.checkpoint_atomic IS DISTINCT FROM
-       coalesce((SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = NEW.id AND e.xid < NEW.checkpoint_xid
-                 AND e.xid >= CASE WHEN NEW.checkpoint_xid >= OLD.checkpoint_xid THEN OLD.checkpoint_xid ELSE '0'::xid8 END), 0)
-       + CASE WHEN NEW.checkpoint_xid >= OLD.checkpoint_xid THEN OLD.checkpoint_atomic ELSE 0 END THEN
+    expected := coalesce((SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = NEW.id AND e.xid < NEW.checkpoint_xid
+        AND (NEW.checkpoint_xid < OLD.checkpoint_xid OR e.xid >= OLD.checkpoint_xid)), 0);
+    IF NEW.checkpoint_xid >= OLD.checkpoint_xid THEN
+        expected := expected + OLD.checkpoint_atomic;
+    END IF;
+    IF NEW.checkpoint_atomic IS DISTINCT FROM expected THEN
         RAISE EXCEPTION 'the checkpoint of account % is not what its entries say', NEW.id USING ERRCODE = '23514';
     END IF;
     RETURN NEW;
