@@ -215,9 +215,9 @@ SILENCED_SYSTEM_CHECKS = ["security.W019"]
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_RENDERER_CLASSES": ["apps.api.plumbing.views.JsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["apps.api.plumbing.views.JsonObjectParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "apps.api.plumbing.views.OnlyJson",
+    "DEFAULT_RENDERER_CLASSES": ["apps.api.plumbing.json.JsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["apps.api.plumbing.json.JsonObjectParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "apps.api.plumbing.json.OnlyJson",
     "EXCEPTION_HANDLER": "apps.api.plumbing.errors.respond",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,

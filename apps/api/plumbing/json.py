@@ -1,0 +1,71 @@
+"""JSON in and out: a body is one object without duplicate keys, NaN or deep nesting; the answer is JSON whatever was asked."""
+
+import json
+from typing import Any
+
+import orjson
+from rest_framework.exceptions import ParseError
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+DEPTH_MAX = 32
+
+
+class JsonRenderer(BaseRenderer):
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        return b"" if data is None else orjson.dumps(data)
+
+
+class OnlyJson(BaseContentNegotiation):
+    """Whatever the Accept header says, the answer is JSON."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        media_type = (request.content_type or "").partition(";")[0].strip().lower()
+        return parsers[0] if media_type == "application/json" else None
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class JsonObjectParser(BaseParser):
+    """A JSON object without duplicate keys, NaN or nesting deeper than 32."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
+        return parse_object(stream.read())
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """The object in a body; ParseError on anything else."""
+    try:
+        value = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
+        too_deep = _is_deeper(value, DEPTH_MAX)
+    except (ValueError, RecursionError):
+        raise ParseError from None
+    if not isinstance(value, dict) or too_deep:
+        raise ParseError
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("duplicate key")
+    return made
+
+
+def _refuse_constant(text: str) -> Any:
+    raise ValueError(text)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, (dict, list)):
+        return False
+    return levels == 0 or any(_is_deeper(one, levels - 1) for one in (value.values() if isinstance(value, dict) else value))
