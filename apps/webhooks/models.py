@@ -50,6 +50,8 @@ class Endpoint(Owned):
     disabled_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
+    # The service has turned the endpoint off and its owners haven't been told yet.
+    is_notice_due = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
@@ -59,11 +61,17 @@ class Endpoint(Owned):
                 name="endpoint_one_platform_per_mode",
             ),
         ]
-        indexes = [models.Index(fields=["store", "mode", "-created_at"])]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"]),
+            models.Index(fields=["is_notice_due"], condition=models.Q(is_notice_due=True), name="endpoint_notice_due"),
+        ]
 
 
 class Delivery(Owned):
-    """One event on its way to one endpoint."""
+    """One event on its way to one endpoint. `attempts` counts those that have ended.
+
+    `claimed_until` is the machine's time, every other column store time.
+    """
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -73,7 +81,7 @@ class Delivery(Owned):
         IGNORED = "ignored"
 
     event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="deliveries")
-    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="deliveries")
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="deliveries", db_index=False)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(null=True)
@@ -87,6 +95,8 @@ class Delivery(Owned):
 
     class Meta:
         indexes = [
-            models.Index(fields=["next_attempt_at"], condition=models.Q(status__in=["pending", "attempting"]), name="delivery_due"),
+            # The queue is walked endpoint by endpoint, so that one with a long queue hides no other.
+            models.Index(fields=["endpoint", "next_attempt_at"], condition=models.Q(status="pending"), name="delivery_waiting"),
+            models.Index(fields=["endpoint", "claimed_until"], condition=models.Q(status="attempting"), name="delivery_in_flight"),
             models.Index(fields=["endpoint", "-created_at"]),
         ]

@@ -1,0 +1,39 @@
+"""Reads of endpoints and deliveries: always one store, one mode, and nothing that was deleted."""
+
+from django.db import models
+from django.db.models import Count, Q
+
+from apps.access.access import Access
+from apps.webhooks.models import Delivery, Endpoint
+
+RECENT = 25
+
+
+def endpoints(access: Access, status: str | None = None) -> models.QuerySet[Endpoint]:
+    """Newest first; an unrecognised status is no filter."""
+    rows = Endpoint.objects.seen_by(access).filter(deleted_at=None).order_by("-created_at", "-id")
+    return rows.filter(status=status) if status in Endpoint.Status.values else rows
+
+
+def with_success_rates(access: Access, status: str | None = None) -> list[tuple[Endpoint, float | None]]:
+    """Each endpoint with the share of its deliveries that arrived, in per cent to one decimal.
+
+    Of those that have ended: what waits, is ignored or was a test doesn't count. None when nothing has ended.
+    """
+    rows = list(endpoints(access, status))
+    ended = (
+        Delivery.objects.filter(endpoint_id__in=[row.pk for row in rows], is_test=False, status__in=["delivered", "failed"])
+        .values("endpoint_id")
+        .annotate(total=Count("pk"), arrived=Count("pk", filter=Q(status=Delivery.Status.DELIVERED)))
+    )
+    rates = {one["endpoint_id"]: round(100 * one["arrived"] / one["total"], 1) for one in ended}
+    return [(row, rates.get(row.pk)) for row in rows]
+
+
+def recent_deliveries(endpoint: Endpoint, limit: int = RECENT) -> list[Delivery]:
+    """Newest first, each with its event."""
+    return list(deliveries(endpoint)[:limit])
+
+
+def deliveries(endpoint: Endpoint) -> models.QuerySet[Delivery]:
+    return Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode).select_related("event").order_by("-created_at", "-id")

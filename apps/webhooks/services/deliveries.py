@@ -1,0 +1,117 @@
+"""Sending something by hand: a test event, one delivery again, or everything of a stretch of time again."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.core import jobs
+from apps.core.errors import Coded, Flat
+from apps.core.literal import is_uuid
+from apps.webhooks.catalogue import TEST_DEFAULT, open_to
+from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.samples import sample
+
+RESEND_MAX = 1000
+DELIVER = "webhooks.deliver"
+
+
+class UnknownEventType(Flat):
+    message = "Unknown event type"
+
+
+class NotRetryable(Flat):
+    message = "Delivery is not retryable"
+
+
+class DeliveryNotFound(Coded):
+    status, message = 404, "Delivery not found"
+
+
+class RangeTooLarge(Flat):
+    message = f"More than {RESEND_MAX} events; choose a shorter range"
+
+
+def send_test(endpoint: Endpoint, event_type: Any, at: datetime) -> Delivery:
+    """A made-up event of the type (default: the first that the endpoint asked for), sent to this endpoint alone."""
+    name = event_type if event_type is not None else next(iter(endpoint.subscribed_events), TEST_DEFAULT)
+    if name not in open_to(endpoint.store.is_platform):
+        raise UnknownEventType
+    with transaction.atomic():
+        event = Event.objects.create(store=endpoint.store, mode=endpoint.mode, type=name, object=sample(name), created_at=at)
+        return _send_now(endpoint, event, at)
+
+
+def redeliver(endpoint: Endpoint, delivery_id: Any, at: datetime) -> Delivery:
+    """Send a delivery again now. One that has ended begins a new series of attempts. Raises DeliveryNotFound or NotRetryable."""
+    known = Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode)
+    with transaction.atomic():
+        delivery = known.filter(pk=delivery_id).select_for_update().first() if _is_id(delivery_id) else None
+        if delivery is None:
+            raise DeliveryNotFound
+        if not is_retryable(endpoint, delivery):
+            raise NotRetryable
+        if delivery.status != Delivery.Status.PENDING:
+            delivery.attempts = 0
+        delivery.status, delivery.next_attempt_at, delivery.claimed_until = Delivery.Status.PENDING, at, None
+        delivery.save(update_fields=["attempts", "status", "next_attempt_at", "claimed_until"])
+        jobs.enqueue(DELIVER, delivery.pk)
+    return delivery
+
+
+def is_retryable(endpoint: Endpoint, delivery: Delivery) -> bool:
+    """Failed or ignored, or waiting after a failed attempt; and the endpoint is on."""
+    if endpoint.status != Endpoint.Status.ACTIVE or endpoint.deleted_at is not None:
+        return False
+    if delivery.status == Delivery.Status.PENDING:
+        return delivery.attempts >= 1
+    return delivery.status in (Delivery.Status.FAILED, Delivery.Status.IGNORED)
+
+
+def resend_range(endpoint: Endpoint, from_: datetime, to: datetime, at: datetime) -> int:
+    """Send again, each in a new delivery, the events of a stretch of time that the endpoint asks for; how many.
+
+    Both ends are included. Test events are left out. Raises NotRetryable (the endpoint is off) or RangeTooLarge.
+    """
+    if endpoint.status != Endpoint.Status.ACTIVE or endpoint.deleted_at is not None:
+        raise NotRetryable
+    events = (
+        Event.objects.filter(store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events)
+        .filter(created_at__gte=from_, created_at__lte=to)
+        .exclude(deliveries__is_test=True)
+        .order_by("created_at", "id")
+    )
+    found = list(events[: RESEND_MAX + 1])
+    if len(found) > RESEND_MAX:
+        raise RangeTooLarge
+    with transaction.atomic():
+        rows = Delivery.objects.bulk_create(_new(endpoint, event, at) for event in found)
+        jobs.enqueue(DELIVER, *(row.pk for row in rows))
+    return len(rows)
+
+
+def _send_now(endpoint: Endpoint, event: Event, at: datetime) -> Delivery:
+    delivery = _new(endpoint, event, at, is_test=True)
+    delivery.save(force_insert=True)
+    jobs.enqueue(DELIVER, delivery.pk)
+    return delivery
+
+
+def _new(endpoint: Endpoint, event: Event, at: datetime, *, is_test: bool = False) -> Delivery:
+    is_on = endpoint.status == Endpoint.Status.ACTIVE
+    return Delivery(
+        id=uuid.uuid4(),
+        store_id=endpoint.store_id,
+        mode=endpoint.mode,
+        event=event,
+        endpoint=endpoint,
+        status=Delivery.Status.PENDING if is_on else Delivery.Status.IGNORED,
+        next_attempt_at=at if is_on else None,
+        is_test=is_test,
+        created_at=at,
+    )
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, uuid.UUID) or (isinstance(value, str) and is_uuid(value))

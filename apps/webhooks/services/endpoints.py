@@ -1,0 +1,139 @@
+"""Registering receivers and turning them on and off. A secret is told once; a store has one platform integration per mode.
+
+Whoever turns an endpoint off also ignores its waiting deliveries, in the same transaction.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from apps.access.access import Access
+from apps.core import crypto
+from apps.core.errors import Flat
+from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.services import fields
+from apps.webhooks.signing import secret_place
+
+PREVIEW_LENGTH = 12
+
+
+class IntegrationExists(Flat):
+    """Two first registrations of a platform met; this one lost."""
+
+    status = 409
+
+
+@dataclass(frozen=True)
+class Registered:
+    """An endpoint with its new secret; `is_new` is false when an existing integration was adopted."""
+
+    endpoint: Endpoint
+    secret: str
+    is_new: bool
+
+
+def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
+    """Make an endpoint, or adopt the store's platform integration when `raw` names a platform.
+
+    Raises Listed, or IntegrationExists when two first registrations race.
+    """
+    platform = fields.platform_of(raw)
+    if platform is not None:
+        existing = Endpoint.objects.seen_by(access).filter(deleted_at=None).exclude(platform=None).first()
+        if existing is not None:
+            return _adopt(access, existing, fields.for_adoption(access, raw))
+    values = fields.for_create(access, raw, platform)
+    at = access.now()
+    endpoint = Endpoint(
+        store=access.store, mode=access.mode, platform=platform, api_version=settings.API_VERSION, created_at=at, updated_at=at, **values
+    )
+    secret = _new_secret(endpoint)
+    try:
+        with transaction.atomic():
+            endpoint.save(force_insert=True)
+    except IntegrityError:
+        raise IntegrationExists(f"An active {platform} integration already exists for this store") from None
+    return Registered(endpoint, secret, is_new=True)
+
+
+def _adopt(access: Access, endpoint: Endpoint, values: dict[str, Any]) -> Registered:
+    for name, value in values.items():
+        setattr(endpoint, name, value)
+    endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
+    secret = _new_secret(endpoint)
+    columns = [*values, "status", "disabled_at", "is_notice_due", "sealed_secret", "secret_preview"]
+    _save(endpoint, access.now(), *columns)
+    return Registered(endpoint, secret, is_new=False)
+
+
+def update_endpoint(access: Access, endpoint: Endpoint, raw: Mapping[str, Any]) -> Endpoint:
+    """Change url, description, subscribed_events or metadata; nothing else. Raises Listed."""
+    values = fields.for_update(access, raw)
+    for name, value in values.items():
+        setattr(endpoint, name, value)
+    return _save(endpoint, access.now(), *values)
+
+
+def enable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
+    """Turn on again, whoever turned it off."""
+    if endpoint.status == Endpoint.Status.ACTIVE:
+        return endpoint
+    endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
+    return _save(endpoint, at, "status", "disabled_at", "is_notice_due")
+
+
+def disable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
+    """The merchant turns it off; one that the service has turned off stays in error."""
+    if endpoint.status != Endpoint.Status.ACTIVE:
+        return endpoint
+    with transaction.atomic():
+        endpoint.status, endpoint.disabled_at = Endpoint.Status.DISABLED, at
+        _save(endpoint, at, "status", "disabled_at")
+        ignore_waiting(endpoint)
+    return endpoint
+
+
+def delete_endpoint(endpoint: Endpoint, at: datetime) -> None:
+    """Hide it for good; its deliveries are kept."""
+    with transaction.atomic():
+        endpoint.deleted_at, endpoint.is_notice_due = at, False
+        _save(endpoint, at, "deleted_at", "is_notice_due")
+        ignore_waiting(endpoint)
+
+
+def rotate_secret(endpoint: Endpoint, at: datetime) -> str:
+    """A new secret that holds from the next attempt on; the old one ends at once."""
+    secret = _new_secret(endpoint)
+    _save(endpoint, at, "sealed_secret", "secret_preview")
+    return secret
+
+
+def disable_endpoints_of(store_id: Any, at: datetime) -> None:
+    """Turn off every active endpoint of a store, in both modes."""
+    for endpoint in Endpoint.objects.filter(store_id=store_id, deleted_at=None, status=Endpoint.Status.ACTIVE):
+        disable_endpoint(endpoint, at)
+
+
+def ignore_waiting(endpoint: Endpoint) -> None:
+    """What waits for an endpoint that was turned off is not kept for later."""
+    Delivery.objects.filter(endpoint=endpoint, status=Delivery.Status.PENDING).update(
+        status=Delivery.Status.IGNORED, next_attempt_at=None, claimed_until=None
+    )
+
+
+def _new_secret(endpoint: Endpoint) -> str:
+    secret = f"whsec_{secrets.token_hex(32)}"
+    endpoint.sealed_secret = crypto.encrypt(secret, secret_place(endpoint.pk))
+    endpoint.secret_preview = f"{secret[:PREVIEW_LENGTH]}..."
+    return secret
+
+
+def _save(endpoint: Endpoint, at: datetime, *columns: str) -> Endpoint:
+    endpoint.updated_at = at
+    endpoint.save(update_fields=[*columns, "updated_at"])
+    return endpoint

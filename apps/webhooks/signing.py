@@ -1,0 +1,50 @@
+"""The body of a delivery and its signatures. An event always gives the same bytes, so that every attempt sends the same.
+
+`Service-Signature` is keyed with the whole secret as text, the Standard Webhooks headers with what its base64 part decodes to.
+"""
+
+import base64
+import hashlib
+import hmac
+import uuid
+from typing import Any
+
+import orjson
+
+USER_AGENT = "Tillgate-Webhooks/1.0"
+
+
+def secret_place(endpoint_id: uuid.UUID) -> str:
+    """Where a secret is stored; it decrypts nowhere else."""
+    return f"webhooks_endpoint:{endpoint_id}:sealed_secret"
+
+
+def body(
+    *, event_id: uuid.UUID, type: str, created: int, is_live: bool, api_version: str, account_id: uuid.UUID | None, object_json: str
+) -> bytes:
+    """The envelope. `created` is in unix seconds; `object_json` is `data.object` as PostgreSQL writes it, in one fixed order."""
+    envelope: dict[str, Any] = {
+        "id": str(event_id),
+        "type": type,
+        "created": created,
+        "livemode": is_live,
+        "api_version": api_version,
+    }
+    if account_id is not None:
+        envelope["account"] = str(account_id)
+    envelope["data"] = {"object": orjson.Fragment(object_json)}
+    return orjson.dumps(envelope)
+
+
+def signatures(secret: str, event_id: uuid.UUID, raw: bytes, timestamp: int) -> dict[str, str]:
+    """The headers that prove the body. `timestamp` is the machine's time in unix seconds, in test mode too."""
+    moment = str(timestamp).encode()
+    ours = hmac.new(secret.encode(), moment + b"." + raw, hashlib.sha256).hexdigest()
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    theirs = hmac.digest(key, f"{event_id}.".encode() + moment + b"." + raw, "sha256")
+    return {
+        "Service-Signature": f"t={timestamp},v1={ours}",
+        "webhook-id": str(event_id),
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": f"v1,{base64.b64encode(theirs).decode()}",
+    }
