@@ -1,8 +1,37 @@
 #!/usr/bin/env python3
+"""Every command starts here: first a Python with the requirements, then the services, then Django."""
+
 import os
 import sys
+from pathlib import Path
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-from django.core.management import execute_from_command_line
+ROOT = Path(__file__).resolve().parent
+# These need no database, and must not start one.
+WITHOUT_SERVICES = {"help", "version", "--help", "--version", "compilemessages", "makemessages", "startapp", "collectstatic"}
 
-execute_from_command_line(sys.argv)
+
+def main() -> None:
+    sys.path.insert(0, str(ROOT))
+    from config import bootstrap
+
+    command = sys.argv[1] if len(sys.argv) > 1 else "help"
+    bootstrap.hand_over(command)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    if command == "test":
+        from config import checks
+
+        sys.exit(checks.main(sys.argv[2:]))
+    if command not in {"demo", *WITHOUT_SERVICES}:
+        from config import embedded
+
+        try:
+            embedded.ensure()
+        except RuntimeError as error:
+            sys.exit(str(error))
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("tillgate")
 app.conf.update(
-    broker_url=os.environ.get("REDIS_URL", "redis://"),
+    # kombu has a name of its own for a unix socket
+    broker_url=os.environ.get("REDIS_URL", "redis://").replace("unix://", "redis+socket://", 1),
     broker_connection_retry_on_startup=True,
     broker_transport_options={"visibility_timeout": 900, "socket_connect_timeout": 1, "socket_timeout": 10, "max_retries": 1},
     task_publish_retry=False,

