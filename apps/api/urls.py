@@ -1,6 +1,7 @@
 """THE route table: path, view, scope per method, budget, key rule. A path that isn't here is a JSON 404."""
 
 from django.urls import URLPattern, path
+from django.views.decorators.csrf import csrf_exempt
 
 from apps.api import catalogues, checkout, keys, payments, test_clock, webhook_endpoints
 from apps.api.plumbing.errors import not_found
@@ -50,4 +51,5 @@ def _pattern(route: Route) -> URLPattern:
     return path(route.path, route.view.as_view(route=route), name=f"api:{route.path}")
 
 
-urlpatterns = [*(_pattern(route) for route in ROUTES), path("<path:rest>", lambda request, rest: not_found(request)), path("", not_found)]
+_missing = csrf_exempt(lambda request, rest="": not_found(request))
+urlpatterns = [*(_pattern(route) for route in ROUTES), path("<path:rest>", _missing), path("", _missing)]

@@ -28,19 +28,18 @@ def is_uuid(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
-def check_storable(value: Any, name: str = "body") -> None:
-    """Refuse NUL and lone surrogates anywhere in a JSON value, keys included; names the nearest field."""
+def check_storable(value: Any, path: str = "") -> None:
+    """Refuse NUL and lone surrogates anywhere in a JSON value, keys included; names the way to the field."""
     if isinstance(value, str):
         if _UNSTORABLE.search(value):
-            raise Invalid(f"{name} contains characters that can't be stored")
+            raise Invalid(f"{path or 'body'} contains characters that can't be stored")
     elif isinstance(value, dict):
         for key, inner in value.items():
-            bad_key = _UNSTORABLE.search(key)
-            check_storable(key, name)
-            check_storable(inner, name if bad_key else key)
+            check_storable(key, path)
+            check_storable(inner, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for inner in value:
-            check_storable(inner, name)
+            check_storable(inner, path)
 
 
 class Field:

@@ -57,15 +57,15 @@ class Command(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--store", required=True)
-        parser.add_argument("settings", nargs="+", metavar="key=value")
+        parser.add_argument("pairs", nargs="+", metavar="key=value")
 
     def run(self, **options: Any) -> dict[str, Any]:
         store, changes = store_named(options["store"]), {}
-        for pair in options["settings"]:
+        for pair in options["pairs"]:
             key, separator, text = pair.partition("=")
             if not separator or key not in SETTINGS:
                 raise CommandError(f"Unknown setting {key!r}; known are {', '.join(SETTINGS)}")
             column, read = SETTINGS[key]
             changes[column] = read(text)
         change_store(store, **changes)
-        return {"store": {"id": str(store.pk), "name": store.name}, "changed": sorted(pair.partition("=")[0] for pair in options["settings"])}
+        return {"store": {"id": str(store.pk), "name": store.name}, "changed": sorted(pair.partition("=")[0] for pair in options["pairs"])}
