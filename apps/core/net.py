@@ -35,6 +35,7 @@ _V6_UNICAST = ipaddress.IPv6Network("2000::/3")
 _V6_REFUSED = [ipaddress.IPv6Network(one) for one in ("2001::/23", "2002::/16", "2001:db8::/32", "3fff::/20")]
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
+Session = aiohttp.ClientSession
 
 
 class PrivateAddress(Exception):
@@ -134,12 +135,12 @@ class PublicResolver(AbstractResolver):
         return None
 
 
-def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None = None) -> aiohttp.ClientSession:
+def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None = None) -> Session:
     """A session for `post`; made inside the running loop. The caller limits how many are in flight."""
     connector = aiohttp.TCPConnector(
         limit=0, resolver=PublicResolver(lookup), ttl_dns_cache=10, keepalive_timeout=15, ssl=context or True, happy_eyeballs_delay=None
     )
-    return aiohttp.ClientSession(
+    return Session(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
@@ -149,7 +150,7 @@ def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None 
     )
 
 
-async def post(session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+async def post(session: Session, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     """The answer, whatever its status; its body is cut at 64 KiB. Raises PrivateAddress or NoAnswer."""
     host = urlsplit(url).hostname or ""
     if _is_literal(host):  # the connector asks no resolver about a literal

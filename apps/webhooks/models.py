@@ -80,8 +80,8 @@ class Delivery(Owned):
         FAILED = "failed"
         IGNORED = "ignored"
 
-    event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="deliveries")
-    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="deliveries", db_index=False)
+    event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="+")
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="+", db_index=False)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(null=True)

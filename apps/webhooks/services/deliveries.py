@@ -47,7 +47,7 @@ def redeliver(endpoint: Endpoint, delivery_id: Any, at: datetime) -> Delivery:
     """Send a delivery again now. One that has ended begins a new series of attempts. Raises DeliveryNotFound or NotRetryable."""
     known = Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode)
     with transaction.atomic():
-        delivery = known.filter(pk=delivery_id).select_for_update().first() if _is_id(delivery_id) else None
+        delivery: Delivery | None = known.filter(pk=delivery_id).select_for_update().first() if _is_id(delivery_id) else None
         if delivery is None:
             raise DeliveryNotFound
         if not is_retryable(endpoint, delivery):
@@ -79,7 +79,7 @@ def resend_range(endpoint: Endpoint, from_: datetime, to: datetime, at: datetime
     events = (
         Event.objects.filter(store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events)
         .filter(created_at__gte=from_, created_at__lte=to)
-        .exclude(deliveries__is_test=True)
+        .exclude(pk__in=Delivery.objects.filter(store=endpoint.store, mode=endpoint.mode, is_test=True).values("event_id"))
         .order_by("created_at", "id")
     )
     found = list(events[: RESEND_MAX + 1])

@@ -44,7 +44,7 @@ def for_create(access: Access, raw: Mapping[str, Any], platform: str | None) -> 
         sent["url"] = ""
     if sent.get("subscribed_events") in (None, []):
         sent["subscribed_events"] = list(PLATFORM_DEFAULT) if platform else []
-    defaults = {"description": "", "metadata": {}, "platform_store_url": None}
+    defaults: dict[str, Any] = {"description": "", "metadata": {}, "platform_store_url": None}
     return {**defaults, **checked(access, sent, _CHECKS)}
 
 

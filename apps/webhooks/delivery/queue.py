@@ -1,0 +1,209 @@
+"""The deliveries table as a queue: claiming what is due, writing down what became of it. Each row has one claimer at a time.
+
+Claims are made one process after the other, so that an endpoint never has more than two attempts under way. A claim ends with
+its lease; a result that comes later than that is not written, because somebody else may have the row.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+
+from apps.core import crypto, jobs
+from apps.webhooks import signing
+
+PER_ENDPOINT_MAX = 2
+LEASE_SECONDS = 90
+ATTEMPTS_MAX = 10
+_CLAIM_LOCK = 0x7765626868
+
+# Endpoint by endpoint along the index of waiting deliveries, so that the length of one queue doesn't matter to the others.
+_CLAIM = """
+WITH RECURSIVE waiting(endpoint_id) AS (
+    (SELECT endpoint_id FROM webhooks_delivery WHERE status = 'pending' ORDER BY endpoint_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT d.endpoint_id FROM webhooks_delivery d
+            WHERE d.status = 'pending' AND d.endpoint_id > waiting.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
+    FROM waiting WHERE waiting.endpoint_id IS NOT NULL
+), due AS (
+    SELECT one.id, p.url, p.sealed_secret, p.api_version, moved.seconds
+    FROM waiting
+    JOIN webhooks_endpoint p ON p.id = waiting.endpoint_id AND p.status = 'active' AND p.deleted_at IS NULL
+    JOIN stores_store s ON s.id = p.store_id
+    CROSS JOIN LATERAL (SELECT CASE p.mode WHEN 'test' THEN s.test_offset_seconds ELSE 0 END AS seconds) moved
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS count FROM webhooks_delivery d
+        WHERE d.endpoint_id = p.id AND d.status = 'attempting' AND d.claimed_until > %(now)s
+    ) under_way
+    CROSS JOIN LATERAL (
+        SELECT d.id, d.next_attempt_at FROM webhooks_delivery d
+        WHERE d.endpoint_id = p.id AND d.status = 'pending' AND d.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
+        ORDER BY d.next_attempt_at LIMIT greatest(%(per_endpoint)s - under_way.count, 0) FOR UPDATE SKIP LOCKED
+    ) one
+    WHERE %(store_id)s::uuid IS NULL OR (p.store_id = %(store_id)s AND p.mode = 'test')
+    ORDER BY one.next_attempt_at LIMIT %(limit)s
+)
+UPDATE webhooks_delivery d SET status = 'attempting', claimed_until = %(until)s
+FROM due, webhooks_event e WHERE d.id = due.id AND e.id = d.event_id
+RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.sealed_secret, due.api_version, due.seconds,
+          e.id, e.type, extract(epoch FROM e.created_at)::bigint, e.account_id, e.object::text
+"""
+
+# A retry for an endpoint that was turned off meanwhile isn't kept for later.
+_RECORD = """
+WITH kept AS (
+    UPDATE webhooks_delivery d SET
+        attempts = d.attempts + 1, claimed_until = NULL, response_status = r.response_status, response_body = r.response_body,
+        error = r.error, duration_ms = r.duration_ms,
+        delivered_at = CASE r.status WHEN 'delivered' THEN r.at END,
+        status = CASE WHEN r.status = 'pending' AND NOT is_on.yes THEN 'ignored' ELSE r.status END,
+        next_attempt_at = CASE WHEN is_on.yes THEN r.next_attempt_at END
+    FROM unnest(%(ids)s::uuid[], %(claims)s::timestamptz[], %(statuses)s::text[], %(nexts)s::timestamptz[], %(codes)s::int[],
+                %(bodies)s::text[], %(errors)s::text[], %(durations)s::int[], %(ats)s::timestamptz[])
+         AS r(id, claimed_until, status, next_attempt_at, response_status, response_body, error, duration_ms, at)
+    JOIN webhooks_delivery mine ON mine.id = r.id
+    JOIN webhooks_endpoint p ON p.id = mine.endpoint_id
+    CROSS JOIN LATERAL (SELECT p.status = 'active' AND p.deleted_at IS NULL AS yes) is_on
+    WHERE d.id = r.id AND d.status = 'attempting' AND d.claimed_until = r.claimed_until
+    RETURNING d.endpoint_id, r.status, r.at
+), arrived AS (
+    SELECT endpoint_id, max(at) AS at FROM kept WHERE status = 'delivered' GROUP BY endpoint_id
+), verified AS (
+    UPDATE webhooks_endpoint p SET verified_at = greatest(p.verified_at, arrived.at)
+    FROM (SELECT id FROM webhooks_endpoint WHERE id IN (SELECT endpoint_id FROM arrived) ORDER BY id FOR NO KEY UPDATE) mine
+    JOIN arrived ON arrived.endpoint_id = mine.id
+    WHERE p.id = mine.id
+)
+SELECT DISTINCT endpoint_id, at FROM kept WHERE status = 'failed' ORDER BY endpoint_id
+"""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One delivery that this process has claimed and must send now."""
+
+    delivery_id: uuid.UUID
+    number: int
+    claimed_until: datetime
+    offset_seconds: int
+    url: str
+    body: bytes
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of an attempt. `status` is the delivery's next; times are store time."""
+
+    attempt: Attempt
+    status: str
+    at: datetime
+    next_attempt_at: datetime | None = None
+    response_status: int | None = None
+    response_body: str | None = None
+    error: str | None = None
+    duration_ms: int = 0
+
+
+def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[Attempt]:
+    """Up to `limit` attempts that are due at `now` (machine time), signed; with `store_id`, of that store's test mode alone."""
+    if limit <= 0:
+        return []
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    values: dict[str, Any] = {"now": now, "until": until, "limit": limit, "per_endpoint": PER_ENDPOINT_MAX, "store_id": store_id}
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Waiting is a statement of its own: the next one then sees what the process before has claimed.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIM_LOCK])
+        cursor.execute(_CLAIM, values)
+        rows = cursor.fetchall()
+    return [_attempt(row, until, now) for row in rows]
+
+
+def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:
+    id, endpoint_id, attempts, mode, url, sealed, api_version, offset, event_id, type, created, account_id, object_json = row
+    raw = signing.body(
+        event_id=event_id,
+        type=type,
+        created=created,
+        is_live=mode == "live",
+        api_version=api_version,
+        account_id=account_id,
+        object_json=object_json,
+    )
+    secret = crypto.decrypt(sealed, signing.secret_place(endpoint_id))
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": signing.USER_AGENT,
+        "Service-Delivery-Id": str(id),
+        "Service-Event-Id": str(event_id),
+        "Service-Event-Type": type,
+        "Service-Delivery-Attempt": str(attempts + 1),
+        **signing.signatures(secret, event_id, raw, int(now.timestamp())),
+    }
+    return Attempt(id, attempts + 1, until, offset, url, raw, headers)
+
+
+def record(results: list[Result]) -> None:
+    """Write the results of claims that still hold; turn off the endpoints on which a delivery has failed for good."""
+    if not results:
+        return
+    values: dict[str, Any] = {
+        "ids": [one.attempt.delivery_id for one in results],
+        "claims": [one.attempt.claimed_until for one in results],
+        "statuses": [one.status for one in results],
+        "nexts": [one.next_attempt_at for one in results],
+        "codes": [one.response_status for one in results],
+        "bodies": [one.response_body for one in results],
+        "errors": [one.error for one in results],
+        "durations": [one.duration_ms for one in results],
+        "ats": [one.at for one in results],
+    }
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_RECORD, values)
+        for endpoint_id, at in cursor.fetchall():
+            _stop_endpoint(endpoint_id, at)
+
+
+def _stop_endpoint(endpoint_id: uuid.UUID, at: datetime) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE webhooks_endpoint SET status = 'error', disabled_at = %(at)s, updated_at = %(at)s, is_notice_due = true"
+            " WHERE id = %(id)s AND status = 'active' AND deleted_at IS NULL",
+            {"id": endpoint_id, "at": at},
+        )
+        if not cursor.rowcount:
+            return
+        cursor.execute(_IGNORE, [[endpoint_id]])
+    jobs.enqueue("webhooks.tell_owners", endpoint_id)
+
+
+_IGNORE = """
+UPDATE webhooks_delivery SET status = 'ignored', next_attempt_at = NULL, claimed_until = NULL
+WHERE status = 'pending' AND endpoint_id = ANY (%s)
+"""
+
+
+def tidy(now: datetime) -> None:
+    """Put back what a dead process had claimed, and ignore what slipped into the queue of an endpoint that is off."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE webhooks_delivery SET status = 'pending', claimed_until = NULL"
+            " WHERE id IN (SELECT id FROM webhooks_delivery WHERE status = 'attempting' AND claimed_until <= %s FOR UPDATE SKIP LOCKED)",
+            [now],
+        )
+        cursor.execute("SELECT id FROM webhooks_endpoint WHERE status <> 'active' OR deleted_at IS NOT NULL")
+        cursor.execute(_IGNORE, [[id for (id,) in cursor.fetchall()]])
+
+
+def is_busy(store_id: uuid.UUID, now: datetime) -> bool:
+    """Whether the store's test mode has a delivery under way, or one that is due at `now` (store time)."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT 1 FROM webhooks_endpoint p JOIN webhooks_delivery d ON d.endpoint_id = p.id"
+            " WHERE p.store_id = %s AND p.mode = 'test' AND p.status = 'active' AND p.deleted_at IS NULL"
+            " AND (d.status = 'attempting' OR (d.status = 'pending' AND d.next_attempt_at <= %s)))",
+            [store_id, now],
+        )
+        return bool(cursor.fetchone()[0])

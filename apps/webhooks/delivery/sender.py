@@ -1,0 +1,133 @@
+"""An event loop in a thread of its own that posts attempts and hands back results; it never touches the database.
+
+The thread that owns a Sender talks to PostgreSQL, the loop talks to receivers: neither waits for the other.
+"""
+
+import asyncio
+import queue
+import random
+import ssl
+import threading
+import time
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Self
+
+from apps.core import net
+from apps.core.clock import real_now
+from apps.webhooks.delivery.queue import ATTEMPTS_MAX, Attempt, Result
+from apps.webhooks.models import Delivery
+
+# Seconds from each failed attempt to the next one.
+RETRY_SECONDS = (30, 120, 300, 600, 1800, 3600, 7200, 18000, 36000)
+JITTER = 0.1
+BODY_KEPT = 1024
+
+
+class Sender:
+    """`start` attempts, `take` results; `wake` makes a waiting `take` return."""
+
+    def __init__(self, lookup: net.Lookup = net.system_lookup, context: ssl.SSLContext | None = None) -> None:
+        self._lookup, self._context = lookup, context
+        self._done: queue.SimpleQueue[Result | None] = queue.SimpleQueue()
+        self._loop = asyncio.new_event_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._run, name="webhook-sender", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def start(self, attempts: list[Attempt]) -> None:
+        if attempts:
+            self._loop.call_soon_threadsafe(self._start, attempts)
+
+    def wake(self) -> None:
+        self._done.put(None)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no wake-up call (and no result) waits to be taken."""
+        return self._done.empty()
+
+    def take(self, wait_seconds: float) -> list[Result]:
+        """All results there are, after waiting for the first; empty when only woken, or when the time is over."""
+        taken: list[Result | None] = []
+        try:
+            taken.append(self._done.get(timeout=wait_seconds))
+            while True:
+                taken.append(self._done.get_nowait())
+        except queue.Empty:
+            return [one for one in taken if one is not None]
+
+    def was_woken(self, wait_seconds: float) -> bool:
+        """Wait for a wake-up call while nothing is in flight."""
+        try:
+            self._done.get(timeout=wait_seconds)
+        except queue.Empty:
+            return False
+        return True
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._session = self._loop.run_until_complete(self._open())
+        try:
+            self._loop.run_forever()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
+            self._loop.run_until_complete(self._session.close())
+            self._loop.run_until_complete(self._loop.shutdown_default_executor())
+            self._loop.close()
+
+    async def _open(self) -> net.Session:
+        return net.open_session(self._lookup, self._context)
+
+    def _start(self, attempts: list[Attempt]) -> None:
+        for attempt in attempts:
+            task = self._loop.create_task(self._send(attempt))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _send(self, attempt: Attempt) -> None:
+        started = time.monotonic()
+        answer, error, is_private = None, None, False
+        try:
+            answer = await net.post(self._session, attempt.url, attempt.body, attempt.headers)
+        except net.PrivateAddress:
+            error, is_private = "private_address", True
+        except net.NoAnswer as failure:
+            error = str(failure)
+        except Exception as failure:  # a delivery must end, whatever a receiver found to break
+            error = type(failure).__name__
+        duration_ms = int((time.monotonic() - started) * 1000)
+        self._done.put(result_of(attempt, real_now(), answer, error, duration_ms, is_private=is_private))
+
+
+def result_of(
+    attempt: Attempt, now: datetime, answer: net.Answer | None, error: str | None, duration_ms: int, *, is_private: bool = False
+) -> Result:
+    """Decide what becomes of the delivery. Any answer but 2xx is a failed attempt; a private address ends it at once."""
+    at = now + timedelta(seconds=attempt.offset_seconds)
+    code = answer.status if answer else None
+    text = answer.body[:BODY_KEPT].decode("utf-8", "replace").replace("\x00", "�") if answer else None
+    status, next_at = Delivery.Status.PENDING, None
+    if code is not None and 200 <= code < 300:
+        status = Delivery.Status.DELIVERED
+    elif is_private or attempt.number >= ATTEMPTS_MAX:
+        status = Delivery.Status.FAILED
+    else:
+        next_at = at + timedelta(seconds=retry_seconds(attempt.number))
+    if code is not None and status != Delivery.Status.DELIVERED:
+        error = f"http_{code}"
+    return Result(attempt, status.value, at, next_at, code, text, error, duration_ms)
+
+
+def retry_seconds(failed: int) -> float:
+    """How long to wait after the failed attempt with this number, give or take a tenth."""
+    return RETRY_SECONDS[failed - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # spreads load, hides nothing

@@ -1,0 +1,30 @@
+"""The jobs of webhooks. The deliveries table is the queue: a job only has it looked at, so a lost message loses nothing."""
+
+import uuid
+from collections.abc import Sequence
+
+from celery import shared_task
+
+from apps.core.clock import real_now
+from apps.webhooks.delivery import queue
+from apps.webhooks.delivery.dispatcher import dispatcher
+from apps.webhooks.services import notices
+
+
+@shared_task(name="webhooks.deliver")
+def deliver(delivery_ids: Sequence[str] = ()) -> None:
+    """Something is due. Which deliveries doesn't matter: the dispatcher takes everything that is."""
+    dispatcher.wake()
+
+
+@shared_task(name="webhooks.deliver_due")
+def deliver_due() -> None:
+    queue.tidy(real_now())
+    dispatcher.wake()
+    notices.tell_all()
+
+
+@shared_task(name="webhooks.tell_owners")
+def tell_owners(endpoint_ids: Sequence[str]) -> None:
+    for endpoint_id in endpoint_ids:
+        notices.tell_owners(uuid.UUID(endpoint_id))
