@@ -21,7 +21,11 @@ def main() -> None:
         from config import checks
 
         sys.exit(checks.main(sys.argv[2:]))
-    if command not in {"demo", *WITHOUT_SERVICES}:
+    if command == "demo":
+        from config import demo_environment
+
+        demo_environment.prepare(sys.argv[2:])
+    elif command not in WITHOUT_SERVICES:
         from config import embedded
 
         try:

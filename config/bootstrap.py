@@ -78,15 +78,16 @@ def _set_up(command: str) -> None:
         return
     for number, (title, is_done, do) in enumerate(steps, 1):
         began = time.monotonic()
-        _say(f"[{number}/{len(steps)}] {title} ... ", end="")
+        say(f"[{number}/{len(steps)}] {title} ... ", end="")
         if is_done():
-            _say("there already")
+            say("there already")
             continue
         do()
-        _say(f"{time.monotonic() - began:.1f} s")
+        say(f"{time.monotonic() - began:.1f} s")
 
 
-def _say(text: str, end: str = "\n") -> None:
+def say(text: str, end: str = "\n") -> None:
+    """A line for the person, on standard error: standard output belongs to the command."""
     print(text, end=end, file=sys.stderr, flush=True)
 
 
@@ -229,21 +230,21 @@ def _has_anvil() -> bool:
 def _install_anvil() -> None:
     """Never fatal: without a chain the demo runs on simulated payments."""
     if platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
-        _say("no chain program for this machine: put anvil on the PATH to have one. ", end="")
+        say("no chain program for this machine: put anvil on the PATH to have one. ", end="")
         return
     npm = _npm()
     if npm is None:
-        _say("npm is missing, so there is no local chain. Run: sudo apt-get install npm. ", end="")
+        say("npm is missing, so there is no local chain. Run: sudo apt-get install npm. ", end="")
         return
     TOOLS.mkdir(exist_ok=True)
     options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     run = _run(*npm, "install", "--prefix", str(TOOLS), *options, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}", env=_npm_path(npm))
     program = TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil"
     if run.returncode or not program.exists():
-        _say(f"no local chain ({_last_line(run)}). ", end="")
+        say(f"no local chain ({_last_line(run)}). ", end="")
     elif hashlib.sha256(program.read_bytes()).hexdigest() != ANVIL_SHA256:
         shutil.rmtree(TOOLS / "node_modules", ignore_errors=True)
-        _say("no local chain: the program that came is not the one expected. ", end="")
+        say("no local chain: the program that came is not the one expected. ", end="")
     else:
         program.chmod(0o755)
 
@@ -274,4 +275,4 @@ def has_chromium() -> bool:
 def _install_chromium() -> None:
     """Never fatal: without it the browser tests are skipped and counted."""
     if refused := _apt("chromium"):
-        _say(f"\n!!! NO BROWSER: the browser tests will be skipped. Run: {refused}")
+        say(f"\n!!! NO BROWSER: the browser tests will be skipped. Run: {refused}")

@@ -9,3 +9,10 @@ PUBLISHED = {
     "DEPOSIT_XPUB_TEST": "xpub6BskaxsNuqZUJbPbCTNTFRWMwDsdHkqKzfKffGGJFZeE4w7ewC4RBocE5JTgaK8pSNpQBfHcpgJwU639f6jpyxvaJ1gaz9cYfZq8vJijbxc",
     "METRICS_TOKEN": "demo-metrics-token",
 }
+
+# The well-known keys that every local development chain funds: the demo's wallets and its customer.
+CHAIN_KEYS = {
+    "live": "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
+    "test": "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
+    "customer": "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a",
+}

@@ -8,7 +8,6 @@ import atexit
 import contextlib
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import signal
@@ -17,14 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from config import processes
+from config import local_chain, processes
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO, TEST = "demo", "test"
@@ -262,7 +260,7 @@ def _chain(folder: Folder, name: str) -> str | None:
         processes.stop(folder.path, name)
     folder.stops.append(lambda: processes.stop(folder.path, name))
     published = processes.published(folder.path, name)
-    if published.get("url") and _chain_answers(published["url"], CHAIN_IDS[name]):
+    if published.get("url") and local_chain.is_chain(published["url"], CHAIN_IDS[name]):
         return str(published["url"])
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -273,19 +271,8 @@ def _chain(folder: Folder, name: str) -> str | None:
         state = folder.path / f"{name.removesuffix('_URL').lower()}.json"
         command += ["--block-time", str(BLOCK_SECONDS), "--state", str(state), "--state-interval", "30"]
     process = processes.spawn(folder.path, name, command, url=url)
-    processes.wait_until(lambda: _chain_answers(url, CHAIN_IDS[name]), process, "anvil", folder.path)
+    processes.wait_until(lambda: local_chain.is_chain(url, CHAIN_IDS[name]), process, "anvil", folder.path)
     return url
-
-
-def _chain_answers(url: str, chain_id: int) -> bool:
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}).encode()
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=2) as answer:
-            return int(json.load(answer)["result"], 16) == chain_id
-    except (OSError, ValueError, KeyError):
-        return False
 
 
 _START: dict[str, Callable[[Folder, str], str | None]] = {POSTGRES: _postgres, REDIS: _redis, ETHEREUM: _chain, SEPOLIA: _chain}

@@ -1,0 +1,74 @@
+"""A wallet on one of the local chains: it deploys the demo's two tokens and pays as a customer would."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from eth_abi.abi import encode
+from eth_account import Account
+from eth_utils.address import to_checksum_address
+
+from config import local_chain
+
+ARTIFACT = Path(__file__).parent / "tokens" / "DevToken.json"
+RECEIPT_SECONDS = 30.0
+GAS = 3_000_000
+GWEI = 10**9
+
+
+class Wallet:
+    """Signs with one key and sends to one chain."""
+
+    def __init__(self, url: str, private_key: str) -> None:
+        self.url = url
+        self._account = Account.from_key(private_key)
+        self._chain_id = int(self._call("eth_chainId"), 16)
+
+    @property
+    def address(self) -> str:
+        return str(self._account.address)
+
+    def _call(self, method: str, *params: Any) -> Any:
+        return local_chain.call(self.url, method, *params)
+
+    def send(self, to: str | None, value_wei: int = 0, data: str = "0x") -> str:
+        """The hash of a transaction that the chain has taken."""
+        transaction = {
+            "type": 2,
+            "chainId": self._chain_id,
+            "nonce": int(self._call("eth_getTransactionCount", self.address, "pending"), 16),
+            "value": value_wei,
+            "data": data,
+            "gas": GAS,
+            "maxFeePerGas": 50 * GWEI,
+            "maxPriorityFeePerGas": GWEI,
+            **({"to": to_checksum_address(to)} if to else {}),
+        }
+        raw = self._account.sign_transaction(transaction).raw_transaction
+        return str(self._call("eth_sendRawTransaction", "0x" + bytes(raw).hex()))
+
+    def receipt(self, tx_hash: str) -> dict[str, Any]:
+        """Wait until the transaction is in a block. Raises ChainRefused when it failed or never got there."""
+        deadline = time.monotonic() + RECEIPT_SECONDS
+        while (found := self._call("eth_getTransactionReceipt", tx_hash)) is None:
+            if time.monotonic() > deadline:
+                raise local_chain.ChainRefused(f"{tx_hash} is in no block after {RECEIPT_SECONDS:.0f} s")
+            time.sleep(0.1)
+        if int(found["status"], 16) != 1:
+            raise local_chain.ChainRefused(f"{tx_hash} was reverted")
+        return dict(found)
+
+    def transfer(self, token: str, to: str, amount_atomic: int) -> str:
+        return self.send(token, data="0xa9059cbb" + encode(["address", "uint256"], [to, amount_atomic]).hex())
+
+    def mint(self, token: str, to: str, amount_atomic: int) -> str:
+        return self.send(token, data="0x40c10f19" + encode(["address", "uint256"], [to, amount_atomic]).hex())
+
+    def deploy_token(self, name: str, symbol: str, decimals: int) -> str:
+        """Put the demo token on the chain; the hash of the transaction, whose receipt has the address."""
+        bytecode = json.loads(ARTIFACT.read_text())["bytecode"]
+        return self.send(None, data=bytecode + encode(["string", "string", "uint8"], [name, symbol, decimals]).hex())
+
+    def has_code(self, address: str) -> bool:
+        return bool(self._call("eth_getCode", address, "latest") != "0x")

@@ -1,0 +1,111 @@
+"""The demo's payments: test mode shows every status, live mode is paid on the local chain by a customer's wallet."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.access.access import Access
+from apps.console.demo.chain import Wallet
+from apps.core import clock
+from apps.core.money import CENTS
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.services.create import create_payment
+from apps.payments.services.fields import EXPIRES_IN_MAX, EXPIRES_IN_MIN, payment_intent
+from apps.payments.services.simulate import simulate_deposit
+from apps.stores.models import Store, User
+from apps.stores.services import change_store
+
+SAMPLE_ORDER = "sample"
+SAMPLE_CENTS = 1850
+
+
+@dataclass(frozen=True)
+class Order:
+    """One order of the coffee shop and how it is paid; `scenario` None leaves it unpaid."""
+
+    title: str
+    cents: int
+    scenario: str | None = None
+    currency: str = "EUR"
+    settings: dict[str, bool] = field(default_factory=dict)
+
+
+# Past their deadline when the seeding ends.
+ENDED = (
+    Order("Espresso cups", 2400),
+    Order("Filter papers", 650, "underpaid"),
+    Order("Milk jug", 3100, "underpaid", settings={"accept_underpayments": True}),
+)
+OPEN = (
+    Order("House blend 1 kg", 2890, "exact"),
+    Order("Single origin Ethiopia", 1650, "exact", "USD"),
+    Order("Hand grinder", 8900, "overpaid"),
+    Order("Gift card", 5000, "overpaid", settings={"accept_overpayments": False}),
+    Order("Moka pot", 4200, "unconfirmed"),
+    Order("Kettle", 6900, "underpaid"),
+    Order("Subscription box", 2500),
+    Order("Espresso machine", 64900, "exact", "CHF"),
+    Order("Matcha set", 380000, "exact", "JPY"),
+)
+# (title, cents, asset, percent of the price that the customer sends)
+LIVE = (
+    ("Roasting course", 12000, "ETH", 100),
+    ("Wholesale beans 10 kg", 21900, "ETH_USDC", 100),
+    ("Barista apron", 3900, "ETH", 50),
+    ("Tasting for two", 4800, None, 0),
+)
+DEFAULTS = {"accept_overpayments": True, "accept_underpayments": False}
+
+
+def seed_test_payments(store: Store, merchant: User) -> int:
+    """Every status that test mode reaches; how many payments were made."""
+    for order in ENDED:
+        _simulate(store, merchant, order, EXPIRES_IN_MIN)
+        change_store(store, **(DEFAULTS | order.settings))
+        clock.advance(store, store.test_offset_seconds + EXPIRES_IN_MIN + 1)
+        store.refresh_from_db()
+    for order in OPEN:
+        change_store(store, **(DEFAULTS | order.settings))
+        _simulate(store, merchant, order, EXPIRES_IN_MAX)
+    change_store(store, **DEFAULTS)
+    return len(ENDED) + len(OPEN)
+
+
+def _simulate(store: Store, merchant: User, order: Order, lifetime_seconds: int) -> None:
+    access = Access.for_session(merchant, store, "test")
+    payment, _ = _create(access, order.title, order.cents, order.currency, lifetime_seconds)
+    if order.scenario:
+        simulate_deposit(access, payment, {"scenario": order.scenario})
+
+
+def _create(
+    access: Access, title: str, cents: int, currency: str = "EUR", lifetime_seconds: int = EXPIRES_IN_MAX, **given: Any
+) -> tuple[Payment, bool]:
+    amount = f"{cents // CENTS}.{cents % CENTS:02d}"
+    body = {"amount": amount, "currency": currency, "title": title, "expires_in": lifetime_seconds, "order_id": given.get("order_id")}
+    return create_payment(access, payment_intent(access.mode).check(body, ""), given.get("key"))
+
+
+def sample_payment(store: Store, merchant: User, mode: str = "test") -> Payment:
+    """An unpaid payment whose checkout page can be opened now."""
+    access = Access.for_session(merchant, store, mode)
+    found = Payment.objects.seen_by(access).filter(order_id=SAMPLE_ORDER, status="pending", expires_at__gt=access.now()).first()
+    return found or _create(access, "Flat white, twice", SAMPLE_CENTS, order_id=SAMPLE_ORDER)[0]
+
+
+def pay_live_payments(store: Store, merchant: User, customer: Wallet, tokens: dict[str, str]) -> int:
+    """Make the live payments and pay them on the chain, once; how many were made now."""
+    access, count = Access.for_session(merchant, store, "live"), 0
+    for title, cents, asset_id, percent in LIVE:
+        payment, is_new = _create(access, title, cents, key=f"demo: {title}")
+        if is_new and asset_id:
+            _pay(customer, payment.addresses.get(asset_id=asset_id), tokens, percent)
+        count += is_new
+    return count
+
+
+def _pay(customer: Wallet, entry: PaymentAddress, tokens: dict[str, str], percent: int) -> None:
+    amount_atomic = entry.required_atomic * percent // 100
+    if entry.asset.is_native:
+        customer.send(entry.address_id, amount_atomic)
+    else:
+        customer.transfer(tokens[entry.asset_id], entry.address_id, amount_atomic)

@@ -1,0 +1,35 @@
+"""Who is in the demo: a merchant with a store, and a member of the staff. Made once, found again at the next start."""
+
+from typing import Any
+
+from django.db import transaction
+
+from apps.access import second_factor
+from apps.console.management.commands.create_store import open_store
+from apps.stores.models import Member, Store, User
+from apps.stores.services import change_store, create_store, create_user
+
+STORE_NAME = "Demo Coffee"
+MERCHANT = {"email": "merchant@demo.example", "password": "demo-coffee-2026", "totp_secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
+STAFF = {"email": "staff@demo.example", "password": "demo-staff-2026"}
+
+
+@transaction.atomic
+def open_demo_store() -> tuple[Store, bool]:
+    """The demo's store, and whether it was made now."""
+    found = Member.objects.filter(user__email=MERCHANT["email"], store__name=STORE_NAME).select_related("store").first()
+    if found is not None:
+        return found.store, False
+    merchant = create_user(MERCHANT["email"], MERCHANT["password"], name="Mira Merchant")
+    second_factor.switch_on(merchant, MERCHANT["totp_secret"])
+    create_user(STAFF["email"], STAFF["password"], name="Sam Staff", is_staff=True)
+    store = create_store(merchant, STORE_NAME, country="IE", settlement_currency="EUR", is_kyc_confirmed=True)
+    change_store(store, support_email="support@demo.example")
+    return store, True
+
+
+def credentials(store: Store, kept: dict[str, Any]) -> dict[str, Any]:
+    """What `create_store` prints: the one kept since it was made (secrets are shown once), else new credentials."""
+    if kept.get("store", {}).get("id") == str(store.pk):
+        return kept
+    return open_store(store, User.objects.get(email=MERCHANT["email"]))

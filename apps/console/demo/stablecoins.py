@@ -1,0 +1,32 @@
+"""The stablecoins of the local live chain: deployed once, and named on the assets that stand for them."""
+
+from apps.assets.models import Asset
+from apps.console.demo.chain import Wallet
+from config import local_chain
+
+DECIMALS = 6
+TOKENS = {"ETH_USDC": ("USD Coin", "USDC"), "ETH_USDT": ("Tether USD", "USDT")}
+# What OpenZeppelin's EIP-712 domain says; the real USDC says 2.
+EIP712_VERSION = "1"
+FUNDS_ATOMIC = 10_000_000 * 10**DECIMALS
+
+
+def place_tokens(wallet: Wallet, holders: list[str]) -> dict[str, str]:
+    """Asset id -> contract address; deploys and hands out what the chain does not have yet."""
+    rows = {row.pk: row for row in Asset.objects.filter(pk__in=TOKENS)}
+    missing = [asset_id for asset_id in TOKENS if not wallet.has_code(rows[asset_id].contract_address or "0x" + "0" * 40)]
+    if missing:
+        sent = {asset_id: wallet.deploy_token(*TOKENS[asset_id], DECIMALS) for asset_id in missing}
+        local_chain.call(wallet.url, "evm_mine")
+        contracts = {asset_id: str(wallet.receipt(tx_hash)["contractAddress"]).lower() for asset_id, tx_hash in sent.items()}
+        minted = [wallet.mint(contract, holder, FUNDS_ATOMIC) for contract in contracts.values() for holder in holders]
+        local_chain.call(wallet.url, "evm_mine")
+        wallet.receipt(minted[-1])
+        for asset_id, contract in contracts.items():
+            _name(rows[asset_id], contract)
+    return {asset_id: row.contract_address or "" for asset_id, row in rows.items()}
+
+
+def _name(row: Asset, contract: str) -> None:
+    row.contract_address, row.eip712_name, row.eip712_version = contract, TOKENS[row.pk][0], EIP712_VERSION
+    row.save(update_fields=["contract_address", "eip712_name", "eip712_version"])

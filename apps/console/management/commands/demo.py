@@ -1,0 +1,161 @@
+"""`demo`: everything on this machine with one command. The services are up before Django starts (config.demo_environment)."""
+
+import json
+import os
+import signal
+import threading
+import time
+import traceback
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import connections
+
+from apps.assets.rates import refresh
+from apps.console.demo import payments, people, runner, stablecoins
+from apps.console.demo.chain import Wallet
+from apps.stores.models import Store, User
+from config import embedded
+from config.demo_secrets import CHAIN_KEYS
+
+READY_SECONDS = 90.0
+_LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+T = TypeVar("T")
+
+
+class Command(BaseCommand):
+    help = "Start everything on embedded services with a seeded store; Ctrl-C stops it"
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--fresh", action="store_true", help="forget what an earlier demo kept")
+        parser.add_argument("--json", action="store_true", help="print var/demo.json as one line when everything is ready")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.is_json, port = options["json"], options["port"]
+        try:
+            self.step("database", lambda: call_command("migrate", verbosity=0))
+            for folder in (settings.STATIC_ROOT, Path(settings.EMAIL_FILE_PATH)):
+                folder.mkdir(parents=True, exist_ok=True)
+            self.step("exchange rates", refresh)
+            contracts = self.step("tokens on the local chain", self._tokens)
+            store, merchant, credentials = self.step("demo store", self._store)
+        except KeyboardInterrupt:
+            raise SystemExit(130) from None
+        connections.close_all()
+        threading.Thread(target=self._finish, args=(port, store, merchant, credentials, contracts), daemon=True).start()
+        raise SystemExit(runner.run(port))
+
+    def say(self, text: str) -> None:
+        self.stderr.write(text, self.style.SUCCESS)
+
+    def step(self, title: str, do: Callable[[], T]) -> T:
+        began = time.monotonic()
+        result = do()
+        self.say(f"{title} ready in {time.monotonic() - began:.1f} s")
+        return result
+
+    def _tokens(self) -> dict[str, str]:
+        url = os.environ.get(embedded.ETHEREUM)
+        if not url:
+            self.say("no local chain: live payments can't be paid, simulated ones can")
+            return {}
+        funded, customer = Wallet(url, CHAIN_KEYS["live"]), Wallet(url, CHAIN_KEYS["customer"])
+        return stablecoins.place_tokens(funded, [funded.address, customer.address])
+
+    def _store(self) -> tuple[Store, User, dict[str, Any]]:
+        store, is_new = people.open_demo_store()
+        merchant = User.objects.get(email=people.MERCHANT["email"])
+        path = settings.VAR_DIR / "demo-store.json"
+        credentials = people.credentials(store, json.loads(path.read_text()) if path.exists() else {})
+        _write(path, credentials)
+        if is_new:
+            payments.seed_test_payments(store, merchant)
+        return store, merchant, credentials
+
+    def _finish(self, port: int, store: Store, merchant: User, credentials: dict[str, Any], contracts: dict[str, str]) -> None:
+        """Once the processes answer: pay the live payments, write demo.json, tell the person."""
+        try:
+            began = time.monotonic()
+            _wait_until_ready(port)
+            if contracts:
+                customer = Wallet(os.environ[embedded.ETHEREUM], CHAIN_KEYS["customer"])
+                payments.pay_live_payments(store, merchant, customer, contracts)
+            sample = payments.sample_payment(store, merchant)
+            document = describe(port, credentials, contracts)
+            _write(settings.VAR_DIR / "demo.json", document)
+            self.say(f"processes ready in {time.monotonic() - began:.1f} s")
+            self._tell(document, f"{document['base_url']}/pay/{sample.reference}")
+        except Exception:
+            self.stderr.write(traceback.format_exc())
+            self.stderr.write("the demo could not be finished and stops")
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            connections.close_all()
+
+    def _tell(self, document: dict[str, Any], checkout_url: str) -> None:
+        if self.is_json:
+            self.stdout.write(json.dumps(document))
+            self.stdout.flush()
+        dashboard, admin = document["dashboard"], document["admin"]
+        rows = [
+            ("a checkout page", checkout_url),
+            ("dashboard", dashboard["url"]),
+            ("", f"{dashboard['email']}  password {dashboard['password']}  authenticator key {dashboard['totp_secret']}"),
+            ("staff", f"{admin['url']}  {admin['email']}  password {admin['password']}"),
+            ("API", f"{document['base_url']}/api/v2  test key {document['store']['keys']['test']['secret']}"),
+            ("documentation", f"{document['base_url']}/docs"),
+            ("mailbox", document["mailbox"]),
+        ]
+        self.say("\nTillgate runs on this machine alone. Ctrl-C stops it; what it has kept is there again next time.\n")
+        self.say("\n".join(f"  {title:<16} {text}" for title, text in rows) + "\n")
+
+
+def describe(port: int, credentials: dict[str, Any], contracts: dict[str, str]) -> dict[str, Any]:
+    """What var/demo.json tells other programs."""
+    base_url = settings.PUBLIC_URL
+    chains: dict[str, Any] = {}
+    for mode, name in (("live", embedded.ETHEREUM), ("test", embedded.SEPOLIA)):
+        if url := os.environ.get(name):
+            chains[mode] = {"rpc_url": url, "chain_id": embedded.CHAIN_IDS[name], "funded_private_key": CHAIN_KEYS[mode]}
+    if "live" in chains:
+        chains["live"]["tokens"] = contracts
+    return {
+        "base_url": base_url,
+        "dashboard": {"url": f"{base_url}/dashboard", **people.MERCHANT},
+        "admin": {"url": f"{base_url}/admin/", **people.STAFF},
+        "store": credentials,
+        "chains": chains,
+        "mailbox": str(settings.EMAIL_FILE_PATH),
+    }
+
+
+def _wait_until_ready(port: int) -> None:
+    """Until /readyz says that the database, Redis and the watcher of each chain are there."""
+    deadline, answer = time.monotonic() + READY_SECONDS, ""
+    while time.monotonic() < deadline:
+        try:
+            with _LOCAL.open(f"http://127.0.0.1:{port}/readyz", timeout=5):
+                return
+        except urllib.error.HTTPError as error:
+            answer = error.read(2000).decode(errors="replace")
+        except OSError as error:
+            answer = str(error)
+        time.sleep(0.1)
+    raise TimeoutError(f"not ready after {READY_SECONDS:.0f} s: {answer}")
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    """Whole or not at all, and for this user only."""
+    temporary = path.with_suffix(".new")
+    temporary.touch(mode=0o600)
+    temporary.write_text(json.dumps(document, indent=2) + "\n")
+    temporary.replace(path)

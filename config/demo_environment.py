@@ -1,0 +1,79 @@
+"""What `manage.py demo` needs before Django reads its settings: a free port, its own folder, the services, their addresses.
+
+One demo per folder; `--fresh` throws away what an earlier one kept.
+"""
+
+import argparse
+import atexit
+import fcntl
+import os
+import shutil
+import socket
+import sys
+from pathlib import Path
+
+from config import bootstrap, embedded
+
+PORT = 8000
+_held: list[object] = []
+
+
+def prepare(arguments: list[str]) -> None:
+    """Exit with one line when the demo can't start; else everything it needs is up and in the environment."""
+    if {"-h", "--help"} & set(arguments):
+        return
+    parser = argparse.ArgumentParser(prog="manage.py demo", add_help=False)
+    parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--fresh", action="store_true")
+    options, _ = parser.parse_known_args(arguments)
+    if os.environ.get("TILLGATE_ENV") == "production":
+        sys.exit("the demo does not start with TILLGATE_ENV=production")
+    path = embedded.var_folder(embedded.DEMO)
+    path.mkdir(parents=True, exist_ok=True)
+    _only_one(path)
+    _check_port(options.port)
+    if options.fresh:
+        _wipe(path)
+    os.environ["TILLGATE_ENV"] = "demo"
+    os.environ["PUBLIC_URL"] = f"http://localhost:{options.port}"
+    os.environ.setdefault("WEBHOOK_ALLOW_HOSTS", "127.0.0.1,localhost")
+    os.environ.setdefault("LOG_LEVEL", "WARNING")
+    try:
+        embedded.ensure(mode=embedded.DEMO, say=bootstrap.say)
+    except RuntimeError as error:
+        sys.exit(str(error))
+
+
+def _only_one(path: Path) -> None:
+    handle = (path / ".demo").open("a+")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"a demo is already running from {path}: stop it first, or set TILLGATE_VAR to another folder")
+    _held.append(handle)
+    # Left by a demo that could not clear up after itself.
+    (path / "demo.json").unlink(missing_ok=True)
+    atexit.register((path / "demo.json").unlink, missing_ok=True)
+
+
+def _check_port(port: int) -> None:
+    for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        with socket.socket(family) as probe:
+            probe.settimeout(1)
+            try:
+                probe.connect((host, port))
+            except (OSError, OverflowError):
+                continue
+        sys.exit(f"port {port} is taken: stop what listens there, or choose another with --port")
+
+
+def _wipe(path: Path) -> None:
+    with (path / ".users").open("a+") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(f"another command is using {path}: wait for it, then try --fresh again")
+        for one in path.iterdir():
+            if one.name in (".users", ".demo", embedded.TEST):
+                continue
+            shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
