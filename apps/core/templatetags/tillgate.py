@@ -1,0 +1,188 @@
+"""How pages write amounts, times, statuses, addresses, icons and QR codes: every template's only way.
+
+Amounts come in as ints (cents, atomic units) and are never rounded for show. Whatever a tag is given is escaped.
+"""
+
+from datetime import UTC, datetime
+
+import heroicons
+import segno
+from babel import Locale, UnknownLocaleError
+from babel.dates import format_date, format_datetime
+from babel.numbers import format_currency, format_decimal
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, gettext_lazy, ngettext, to_locale
+
+from apps.core import money
+
+register = template.Library()
+_ = gettext_lazy
+
+GOOD, WAIT, BAD, INFO, QUIET = "good", "wait", "bad", "info", "quiet"
+
+# noun -> status -> (tone, words). A status missing here is shown as it is.
+BADGES = {
+    "payment": {
+        "pending": (INFO, _("Awaiting payment")),
+        "processing": (WAIT, _("Processing")),
+        "completed": (GOOD, _("Completed")),
+        "expired": (QUIET, _("Expired")),
+        "failed": (BAD, _("Failed")),
+        "refunded": (QUIET, _("Refunded")),
+        "partially_refunded": (QUIET, _("Partially refunded")),
+    },
+    "reason": {
+        "pending_confirmations": (WAIT, _("Waiting for confirmations")),
+        "processing_underpaid": (WAIT, _("Part of it is missing")),
+        "completed_exact": (GOOD, _("Paid in full")),
+        "completed_overpaid": (GOOD, _("Overpaid")),
+        "completed_underpaid": (WAIT, _("Underpaid, accepted")),
+        "failed_overpaid": (BAD, _("Overpaid, sent back")),
+        "failed_underpaid": (BAD, _("Underpaid, sent back")),
+        "expired_timeout": (QUIET, _("Nothing arrived in time")),
+        "canceled_by_agent": (QUIET, _("Canceled")),
+        "refund_completed": (QUIET, _("Refunded")),
+    },
+    "deposit": {
+        "pending": (WAIT, _("Seen")),
+        "confirming": (WAIT, _("Confirming")),
+        "confirmed": (GOOD, _("Confirmed")),
+        "submitted": (WAIT, _("Sent")),
+        "failed": (BAD, _("Failed")),
+        "unmatched": (BAD, _("Unmatched")),
+    },
+    "delivery": {
+        "pending": (WAIT, _("Waiting")),
+        "delivering": (WAIT, _("Being sent")),
+        "retrying": (WAIT, _("Will be retried")),
+        "succeeded": (GOOD, _("Delivered")),
+        "delivered": (GOOD, _("Delivered")),
+        "failed": (BAD, _("Failed")),
+        "exhausted": (BAD, _("Given up")),
+    },
+    "endpoint": {
+        "active": (GOOD, _("Active")),
+        "enabled": (GOOD, _("Active")),
+        "disabled": (QUIET, _("Disabled")),
+    },
+    "payout": {
+        "pending": (WAIT, _("Pending")),
+        "processing": (WAIT, _("Processing")),
+        "submitted": (WAIT, _("Sent")),
+        "confirmed": (GOOD, _("Confirmed")),
+        "completed": (GOOD, _("Completed")),
+        "failed": (BAD, _("Failed")),
+        "requires_review": (BAD, _("Under review")),
+    },
+}
+
+
+def _locale() -> Locale:
+    try:
+        return Locale.parse(to_locale(get_language() or "en"))
+    except (UnknownLocaleError, ValueError):
+        return Locale.parse("en")
+
+
+@register.filter
+def fiat(cents: int, currency: str) -> str:
+    """1250 with EUR: €12.50, in the reader's language."""
+    return format_currency(money.text_from_cents(int(cents)), currency, locale=_locale())
+
+
+@register.filter
+def count(number: int) -> str:
+    """A whole number with the reader's separators."""
+    return format_decimal(str(number), locale=_locale())
+
+
+@register.simple_tag
+def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> SafeString:
+    """Coins as a wallet takes them: a point, no grouping, every place that matters."""
+    text = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
+    if not symbol:
+        return format_html('<bdi class="amount">{}</bdi>', text)
+    return format_html('<bdi class="amount">{}<span class="unit">{}</span></bdi>', text, symbol)
+
+
+@register.filter
+def shorten(text: str) -> str:
+    """An address or hash by its ends: 0x52ab…91fe. Only where the whole stands near."""
+    return text if len(text) <= 14 else f"{text[:6]}…{text[-4:]}"
+
+
+def _moment(value: datetime | str) -> datetime:
+    return (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+
+
+@register.filter
+def moment(value: datetime | str | None) -> str:
+    """Day and minute in UTC; the second is in its title."""
+    if not value:
+        return ""
+    at = _moment(value)
+    shown = format_datetime(at, "d MMM y, HH:mm", locale=_locale())
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S UTC"), f"{shown} UTC")
+
+
+@register.filter
+def day(value: datetime | str | None) -> str:
+    """The day alone, in UTC."""
+    if not value:
+        return ""
+    at = _moment(value)
+    shown = format_date(at.date(), "d MMM y", locale=_locale())
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S UTC"), shown)
+
+
+@register.filter
+def span(seconds: int) -> str:
+    """A length of time in words: days and hours, hours and minutes, minutes; under two minutes also the seconds."""
+    seconds = max(0, int(seconds))
+    days, hours, minutes = seconds // 86400, seconds // 3600 % 24, seconds // 60 % 60
+    parts = []
+    if days:
+        parts = [_plural(days, "%d day", "%d days"), hours and _plural(hours, "%d hour", "%d hours")]
+    elif hours:
+        parts = [_plural(hours, "%d hour", "%d hours"), minutes and _plural(minutes, "%d minute", "%d minutes")]
+    elif seconds >= 120:
+        parts = [_plural(minutes, "%d minute", "%d minutes")]
+    else:
+        parts = [minutes and _plural(minutes, "%d minute", "%d minutes"), _plural(seconds % 60, "%d second", "%d seconds")]
+    return " ".join(str(part) for part in parts if part)
+
+
+def _plural(number: int, one: str, many: str) -> str:
+    return ngettext(one, many, number) % number
+
+
+@register.simple_tag
+def badge(noun: str, status: str, kind: str = "") -> SafeString:
+    """A status as a badge: never by colour alone. `kind` overrides the tone."""
+    tone, words = BADGES.get(noun, {}).get(status, (QUIET, status.replace("_", " ").capitalize()))
+    return format_html('<span class="badge {}">{}</span>', kind or tone, words)
+
+
+@register.simple_tag
+def status_words(noun: str, status: str) -> str:
+    """The badge's words alone."""
+    found = BADGES.get(noun, {}).get(status)
+    return str(found[1]) if found else status
+
+
+@register.simple_tag
+def icon(name: str, size: int = 20, label: str = "") -> SafeString:
+    """A heroicon; without a label it is decoration."""
+    style = "micro" if size <= 16 else "mini" if size <= 20 else "outline"
+    spoken = {"role": "img", "aria-label": str(label)} if label else {"aria-hidden": "true"}
+    drawn = heroicons._render_icon(style, name, size, {"class": "icon", **spoken})
+    return mark_safe(drawn)  # noqa: S308  the library's own markup; ElementTree escapes the attributes
+
+
+@register.simple_tag
+def qr(text: str, label: str) -> SafeString:
+    """A QR code that scanners read in dark mode too; the text itself must stand on the page."""
+    drawn = segno.make_qr(text, error="m").svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None)
+    return format_html('<div class="qr" role="img" aria-label="{}">{}</div>', label, mark_safe(drawn))  # noqa: S308  our own drawing

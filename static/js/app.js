@@ -1,0 +1,85 @@
+// What every page shares: copying, printing, dialogs, buttons that work once, the search key. Pages work without it.
+
+const root = document.documentElement;
+root.classList.add("has-script");
+
+function say(text, tone = "") {
+  const toasts = document.querySelector(".toasts");
+  if (!toasts) return;
+  const toast = document.createElement("div");
+  toast.className = `toast ${tone}`.trim();
+  toast.textContent = text;
+  toasts.append(toast);
+  setTimeout(() => toast.remove(), 5000);
+}
+
+async function copy(button) {
+  const source = button.dataset.copy || document.getElementById(button.dataset.copyFrom)?.textContent.trim() || "";
+  try {
+    await navigator.clipboard.writeText(source);
+  } catch {
+    return; // the value itself can be selected by hand
+  }
+  button.dataset.copied = "";
+  say(button.dataset.copiedText || "Copied");
+  setTimeout(() => delete button.dataset.copied, 2000);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("[data-copy], [data-copy-from], [data-print], [data-opens], [data-closes]");
+  if (!button) return;
+  if ("print" in button.dataset) window.print();
+  else if (button.dataset.opens) document.getElementById(button.dataset.opens)?.showModal();
+  else if ("closes" in button.dataset) button.closest("dialog")?.close();
+  else copy(button);
+});
+
+// A form is sent once: a second press while the answer is on its way does nothing.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.dataset.sent !== undefined && form.method === "post") {
+    event.preventDefault();
+    return;
+  }
+  if (form.method !== "post") return;
+  form.dataset.sent = "";
+  for (const button of form.querySelectorAll("button:not([type=button])")) button.setAttribute("aria-disabled", "true");
+  event.submitter?.setAttribute("aria-busy", "true");
+});
+
+function release(within) {
+  for (const form of within.querySelectorAll("form[data-sent]")) {
+    delete form.dataset.sent;
+    for (const button of form.querySelectorAll("button")) {
+      button.removeAttribute("aria-disabled");
+      button.removeAttribute("aria-busy");
+    }
+  }
+}
+
+window.addEventListener("pageshow", () => release(document));
+document.addEventListener("htmx:finally:request", () => release(document));
+
+// Messages of the server that came with a swapped part.
+document.addEventListener("toast", (event) => say(event.detail?.text || event.detail?.value || "", event.detail?.tone || ""));
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
+  const search = document.querySelector("[data-search]");
+  if (!search) return;
+  event.preventDefault();
+  search.focus();
+});
+
+// An open menu closes when the person turns elsewhere.
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const menu = document.querySelector("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
