@@ -1,12 +1,14 @@
 """Reads of endpoints and deliveries: always one store, one mode, and nothing that was deleted."""
 
+from datetime import datetime
+
 from django.db import models
 from django.db.models import Count, Q
 
 from apps.access.access import Access
-from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.models import Delivery, Endpoint, Event
 
-RECENT = 25
+RECENT, ABOUT_MAX = 25, 100
 
 
 def endpoints(access: Access, status: str | None = None) -> models.QuerySet[Endpoint]:
@@ -37,3 +39,10 @@ def recent_deliveries(endpoint: Endpoint, limit: int = RECENT) -> list[Delivery]
 
 def deliveries(endpoint: Endpoint) -> models.QuerySet[Delivery]:
     return Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode).select_related("event").order_by("-created_at", "-id")
+
+
+def deliveries_about(access: Access, subject: str, first: datetime, last: datetime) -> list[Delivery]:
+    """Deliveries of events about one record (`data.object.id`) between two moments, newest first."""
+    told = Event.objects.seen_by(access).filter(created_at__gte=first, created_at__lte=last, object__id=subject)
+    rows = Delivery.objects.seen_by(access).filter(event__in=told.values("pk"), is_test=False)
+    return list(rows.select_related("event", "endpoint").order_by("-created_at", "-id")[:ABOUT_MAX])

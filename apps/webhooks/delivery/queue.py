@@ -48,7 +48,7 @@ WITH RECURSIVE waiting(endpoint_id) AS (
 UPDATE webhooks_delivery d SET status = 'attempting', claimed_until = %(until)s
 FROM due, webhooks_event e WHERE d.id = due.id AND e.id = d.event_id
 RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.sealed_secret, due.api_version, due.seconds,
-          e.id, e.type, extract(epoch FROM e.created_at)::bigint, e.account_id, e.object::text
+          e.id, e.type, floor(extract(epoch FROM e.created_at))::bigint, e.account_id, e.object::text
 """
 
 # A retry for an endpoint that was turned off meanwhile isn't kept for later.

@@ -1,0 +1,85 @@
+"""Web servers on this machine that receive webhooks: a well-behaved one, and ones that do whatever a handler says."""
+
+import http.server
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from typing import Any, Self
+
+
+class Receiver:
+    """Keeps what it was sent; `answer` is the status it gives."""
+
+    def __init__(self, answer: int = 200) -> None:
+        self.answer = answer
+        self.requests: list[dict[str, Any]] = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                raw = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.requests.append({"path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()}, "raw": raw})
+                self.send_response(outer.answer)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"ok")
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
+        threading.Thread(target=self.server.serve_forever, args=[0.02], daemon=True).start()
+
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(one["raw"]) for one in self.requests]
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class RawReceiver:
+    """Hands each connection to `talk`, which may do anything; `connections` counts them."""
+
+    def __init__(self, talk: Callable[[socket.socket], None], context: ssl.SSLContext | None = None) -> None:
+        self.connections = 0
+        self.requests: list[bytes] = []
+        self._talk, self._context = talk, context
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        self.url = f"http{'s' if context else ''}://127.0.0.1:{self.port}/hook"
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                peer, _ = self._socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            self._open.append(peer)
+            threading.Thread(target=self._handle, args=[peer], daemon=True).start()
+
+    def _handle(self, peer: socket.socket) -> None:
+        try:
+            wrapped = self._context.wrap_socket(peer, server_side=True) if self._context else peer
+            self.requests.append(wrapped.recv(65536))
+            self._talk(wrapped)
+            wrapped.close()
+        except OSError:
+            pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+        for peer in self._open:
+            peer.close()
