@@ -1,0 +1,34 @@
+# One image for every process of a deployment; compose.yaml says which command each runs.
+FROM python:3.11-slim-bookworm AS packages
+RUN python -m venv /opt/venv
+COPY requirements/base.txt /tmp/base.txt
+RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes -r /tmp/base.txt
+
+FROM python:3.11-slim-bookworm
+# What WeasyPrint loads for PDF documents, and a font for them.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends \
+        fonts-dejavu-core libfontconfig1 libharfbuzz-subset0 libpango-1.0-0 libpangoft2-1.0-0 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --create-home tillgate
+COPY --from=packages /opt/venv /opt/venv
+WORKDIR /srv/tillgate
+COPY manage.py ./
+COPY config config
+COPY apps apps
+COPY templates templates
+COPY static static
+ENV PATH=/opt/venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    DJANGO_SETTINGS_MODULE=config.settings \
+    TILLGATE_ENV=production
+# Collecting static files reads the settings, which refuse to load without these. None is kept in the image.
+RUN SECRET_KEY=build ENCRYPTION_KEYS=build:x DEPOSIT_XPUB_LIVE=build DEPOSIT_XPUB_TEST=build METRICS_TOKEN=build \
+    PUBLIC_URL=https://build.invalid DATABASE_URL=postgresql://build/build REDIS_URL=redis://build \
+    python manage.py collectstatic --noinput --verbosity 0 \
+    && mkdir -p var/media var/run && chown -R tillgate: var
+USER tillgate
+EXPOSE 8000
+HEALTHCHECK NONE
+CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--blocking-threads", "4", "config.wsgi:application"]

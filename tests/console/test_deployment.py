@@ -1,0 +1,89 @@
+"""What a deployment is told in .env.example and compose.yaml agrees with what the code reads."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from django.conf import settings
+
+from config.demo_secrets import PUBLISHED
+
+ROOT = Path(__file__).resolve().parents[2]
+READERS = ("config/settings.py", "config/celery.py")
+# Used by compose.yaml alone.
+COMPOSE_ONLY = {"POSTGRES_PASSWORD"}
+NOT_A_SETTING = {"DJANGO_SETTINGS_MODULE"}
+PRODUCTION = {
+    "TILLGATE_ENV": "production",
+    "PUBLIC_URL": "https://pay.example.com",
+    "SECRET_KEY": "k" * 60,
+    "ENCRYPTION_KEYS": "one:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+    "DEPOSIT_XPUB_LIVE": "xpub-live",
+    "DEPOSIT_XPUB_TEST": "xpub-test",
+    "METRICS_TOKEN": "m" * 30,
+    "DATABASE_URL": "postgresql://nobody@localhost:1/nothing",
+    "REDIS_URL": "redis://localhost:1/0",
+}
+
+
+def variables_read() -> set[str]:
+    """Names in upper case that are the first argument of a call on the environment."""
+    found: set[str] = set()
+    for path in READERS:
+        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+            if isinstance(node, ast.Call) and node.args and re.search(r"env\b|environ|secret|service", ast.unparse(node.func)):
+                first = node.args[0]
+                if isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value.isupper():
+                    found.add(first.value)
+    return found - NOT_A_SETTING | {f"CHAIN_{chain.upper()}_URL" for chain in settings.CHAIN_URLS}
+
+
+def variables_explained() -> set[str]:
+    return set(re.findall(r"^#?([A-Z][A-Z0-9_]*)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+
+def test_every_variable_that_is_read_is_explained_and_the_reverse() -> None:
+    assert variables_explained() - COMPOSE_ONLY == variables_read()
+
+
+def test_the_example_holds_no_published_secret() -> None:
+    text = (ROOT / ".env.example").read_text()
+    assert not [name for name, value in PUBLISHED.items() if value in text]
+
+
+def test_compose_runs_each_process_once_and_publishes_only_the_web() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    assert {"migrate", "web", "worker", "beat", "watcher", "postgres", "redis"} <= set(services)
+    assert [name for name, service in services.items() if service.get("ports")] == ["web"]
+    assert all(port.startswith("127.0.0.1:") for port in services["web"]["ports"])
+
+
+def start(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    """`manage.py check` with this environment and nothing else of ours."""
+    command = [sys.executable, str(ROOT / "manage.py"), "check"]
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return subprocess.run(command, env=kept | environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_a_production_start_with_everything_it_needs_is_accepted() -> None:
+    run = start(PRODUCTION)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("name", sorted(set(PRODUCTION) - {"TILLGATE_ENV"}))
+def test_a_production_start_without_a_variable_names_it(name: str) -> None:
+    run = start({key: value for key, value in PRODUCTION.items() if key != name})
+    assert run.returncode != 0
+    assert f"{name} is missing" in run.stderr
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_a_production_start_with_a_published_secret_names_it(name: str) -> None:
+    run = start(PRODUCTION | {name: PUBLISHED[name]})
+    assert run.returncode != 0
+    assert f"{name} holds the published demo value" in run.stderr
