@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.api import catalogues, checkout, keys, payments, test_clock, webhook_endpoints
+from apps.api import balances, catalogues, checkout, keys, payments, test_clock, webhook_endpoints
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.views import PUBLIC, Route
 
@@ -28,6 +28,7 @@ ROUTES = [
     Route("payment_intents/<str:id>/reconciliation", payments.Reconciliation, {"GET": READ}),
     Route("payment_currencies", catalogues.PaymentCurrencies, {"GET": None}),
     Route("supported_assets", catalogues.SupportedAssets, {"GET": None}),
+    Route("balances", balances.Balances, {"GET": "balances:read"}),
     Route("checkout/<str:reference>", checkout.Checkout, {"GET": PUBLIC}, budget={"GET": "checkout"}, cors=frozenset({"GET"})),
     Route("test_clock", test_clock.TestClock, {"GET": WRITE}),
     Route("test_clock/advance", test_clock.Advance, {"POST": WRITE}),

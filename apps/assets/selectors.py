@@ -4,42 +4,46 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
 
-from apps.assets.models import AcceptedAsset, Asset, Rate
+from apps.assets.models import AcceptedAsset, Asset, Chain, Rate
 
 
 @dataclass(frozen=True)
 class PricedAsset:
-    """An accepted, active asset with its rate (fiat per coin). `chain_id` is the network's name."""
+    """An accepted, active asset (with its chain) and its rate, fiat per coin."""
 
-    asset_id: str
-    chain_id: str
-    is_native: bool
-    atomic_decimals: int
-    display_decimals: int
-    required_confirmations: int
+    asset: Asset
     rate: Decimal
     rate_source: str
 
 
-_PRICED = """
-SELECT a.id, a.chain_id, a.token_standard = 'Native', a.atomic_decimals, a.display_decimals, c.required_confirmations, r.rate, r.source
+_ASSET_FIELDS, _CHAIN_FIELDS = list(Asset._meta.concrete_fields), list(Chain._meta.concrete_fields)
+_PRICED = f"""
+SELECT {", ".join([f"a.{field.column}" for field in _ASSET_FIELDS] + [f"c.{field.column}" for field in _CHAIN_FIELDS])}, r.rate, r.source
 FROM assets_acceptedasset k
 JOIN assets_asset a ON a.id = k.asset_id AND a.is_active
 JOIN assets_chain c ON c.id = a.chain_id AND c.mode = k.mode
 JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %s AND r.valid_until > %s
 WHERE k.store_id = %s AND k.mode = %s AND k.suspended_at IS NULL
 ORDER BY a.position, a.id
-"""
+"""  # noqa: S608  # only names of columns are put in
 
 
 def accepted_priced(store_id: uuid.UUID, mode: str, currency: str, now: datetime) -> list[PricedAsset]:
     """The assets that a store takes in a mode, each with a rate that is still valid at `now` (machine time)."""
     with connection.cursor() as cursor:
         cursor.execute(_PRICED, [currency, now, store_id, mode])
-        return [PricedAsset(*row) for row in cursor.fetchall()]
+        return [_priced(row) for row in cursor.fetchall()]
+
+
+def _priced(row: tuple[Any, ...]) -> PricedAsset:
+    split = len(_ASSET_FIELDS)
+    asset = Asset.from_db("default", [field.attname for field in _ASSET_FIELDS], row[:split])
+    asset.chain = Chain.from_db("default", [field.attname for field in _CHAIN_FIELDS], row[split:-2])
+    return PricedAsset(asset, row[-2], row[-1])
 
 
 def accepts_any(store_id: uuid.UUID, mode: str) -> bool:

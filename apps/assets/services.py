@@ -1,6 +1,9 @@
-"""Which assets a store takes. It always takes at least one in each mode."""
+"""Which assets there are, and which of them a store takes. A store always takes at least one in each mode."""
+
+import re
 
 from django.db import transaction
+from eth_utils.address import is_checksum_address
 
 from apps.access.access import Access
 from apps.assets.models import AcceptedAsset, Asset
@@ -16,6 +19,59 @@ class LastAsset(Flat):
 
 class AssetNotActive(Flat):
     message = "Asset is not active"
+
+
+class NoContract(Flat):
+    message = "A token needs its contract before it can be active"
+
+
+class NotAContract(Flat):
+    message = "Contract is not the address of a token"
+
+
+class ContractTaken(Flat):
+    message = "Another asset has this contract"
+
+
+class NotConfirmations(Flat):
+    message = "Confirmations must be between 1 and 10000"
+
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+CONFIRMATIONS_MAX = 10_000
+
+
+def change_asset(
+    asset_id: str, *, contract_address: str | None = None, is_active: bool | None = None, required_confirmations: int | None = None
+) -> Asset:
+    """Staff change an asset; None leaves a thing as it is. The confirmations are those of its chain, for deposits not yet seen."""
+    with transaction.atomic():
+        asset = Asset.objects.select_for_update(of=("self",), no_key=True).filter(pk=asset_id).select_related("chain").first()
+        if asset is None:
+            raise NotFound("Asset not found")
+        if contract_address is not None:
+            asset.contract_address = _token_contract(asset, contract_address)
+        if is_active is not None:
+            asset.is_active = is_active
+        if asset.is_active and not asset.is_native and asset.contract_address is None:
+            raise NoContract
+        asset.save(update_fields=["contract_address", "is_active"])
+        if required_confirmations is not None:
+            if not 1 <= required_confirmations <= CONFIRMATIONS_MAX:
+                raise NotConfirmations
+            asset.chain.required_confirmations = required_confirmations
+            asset.chain.save(update_fields=["required_confirmations"])
+    return asset
+
+
+def _token_contract(asset: Asset, text: str) -> str:
+    address = text.lower()
+    is_checksummed = text[2:] in (text[2:].lower(), text[2:].upper()) or is_checksum_address(text)
+    if asset.is_native or not _ADDRESS.fullmatch(text) or not is_checksummed or int(address, 16) == 0:
+        raise NotAContract
+    if Asset.objects.filter(chain_id=asset.chain_id, contract_address=address).exclude(pk=asset.pk).exists():
+        raise ContractTaken
+    return address
 
 
 def accept_all_active(store: Store) -> None:

@@ -46,7 +46,7 @@ class Taken:
 
 
 @cache
-def client() -> "redis.Redis[bytes]":
+def client() -> redis.Redis:
     """The process's Redis connection pool."""
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS)
 

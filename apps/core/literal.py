@@ -13,7 +13,8 @@ MAX_INTEGER = 2**63 - 1
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
-_HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 _URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 Schema = dict[str, Any]
@@ -66,7 +67,9 @@ class Field:
 class Text(Field):
     """A string of at most `longest` characters; `trim` is for names."""
 
-    def __init__(self, longest: int, *, shortest: int = 0, trim: bool = False, choices: Sequence[str] | None = None, **options: Any) -> None:
+    def __init__(
+        self, longest: int, *, shortest: int = 0, trim: bool = False, choices: Sequence[str] | None = None, **options: Any
+    ) -> None:
         super().__init__(**options)
         self.longest, self.shortest, self.trim, self.choices = longest, shortest, trim, choices
 

@@ -63,7 +63,8 @@ def _error(status: int, message: str, code: str | None) -> HttpResponse:
 
 def client_address(request: HttpRequest) -> str:
     """The address to count by: behind known proxies the entry they added, IPv6 by its /64."""
-    hops, text = settings.TRUSTED_PROXY_HOPS, request.META.get("REMOTE_ADDR", "")
+    hops: int = settings.TRUSTED_PROXY_HOPS
+    text = str(request.META.get("REMOTE_ADDR", ""))
     forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
     if hops and len(forwarded) >= hops:
         text = forwarded[-hops]

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from django.db import models
 
-
 if TYPE_CHECKING:
     IntegerColumn = models.Field[int, int]
+    OptionalIntegerColumn = models.Field[int | None, int | None]
 else:
-    IntegerColumn = models.Field
+    IntegerColumn = OptionalIntegerColumn = models.Field
 
 
-class AtomicField(IntegerColumn):
-    """Atomic units: numeric(78,0) in PostgreSQL, int in Python."""
+class _Numeric:
+    """numeric(78,0) in PostgreSQL, int in Python."""
 
     def db_type(self, connection: Any) -> str:
         return "numeric(78,0)"
@@ -27,12 +27,16 @@ class AtomicField(IntegerColumn):
     def to_python(self, value: Any) -> int | None:
         return None if value is None else int(value)
 
-    def get_prep_value(self, value: Any) -> int | None:
-        value = super().get_prep_value(value)
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         return None if value is None else int(value)
 
-    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
-        return value if prepared else self.get_prep_value(value)
+
+class AtomicField(_Numeric, IntegerColumn):
+    """Atomic units."""
+
+
+class OptionalAtomicField(_Numeric, OptionalIntegerColumn):
+    """Atomic units, or null."""
 
 
 class Mode(models.TextChoices):

@@ -3,12 +3,15 @@
 Atomic amounts and cents are ints; a rate is fiat per coin with 18 places.
 """
 
+import re
 from decimal import Context, Decimal
 from fractions import Fraction
 
 WIDE = Context(prec=120)
 CENTS = 100
 BASIS_POINTS = 10_000
+RATE_MIN, RATE_MAX = Decimal(10) ** -12, Decimal(10) ** 12
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
 
 
 def cents_from_text(amount: str) -> int:
@@ -23,18 +26,22 @@ def text_from_cents(cents: int) -> str:
     return f"{sign}{size // CENTS}.{size % CENTS:02d}"
 
 
+def _up(exact: Fraction) -> int:
+    return -((-exact.numerator) // exact.denominator)
+
+
 def atomic_for_cents(cents: int, rate: Decimal, atomic_decimals: int, display_decimals: int) -> int:
     """Coins that are worth `cents` at `rate`, rounded up to the display precision, in atomic units."""
     coins = Fraction(cents, CENTS) / Fraction(rate)
-    step = 10 ** (atomic_decimals - display_decimals)
+    step: int = 10 ** (atomic_decimals - display_decimals)
     exact = coins * 10**atomic_decimals / step
-    return -((-exact.numerator) // exact.denominator) * step
+    return _up(exact) * step
 
 
 def atomic_at_least(cents: int, rate: Decimal, atomic_decimals: int) -> int:
     """The fewest atomic units that are worth `cents` at `rate`."""
     exact = Fraction(cents, CENTS) / Fraction(rate) * 10**atomic_decimals
-    return -((-exact.numerator) // exact.denominator)
+    return _up(exact)
 
 
 def cents_for_atomic(amount_atomic: int, rate: Decimal, atomic_decimals: int) -> int:
@@ -45,9 +52,15 @@ def cents_for_atomic(amount_atomic: int, rate: Decimal, atomic_decimals: int) ->
 
 def gross_up(base_atomic: int, fee_fraction: Decimal, atomic_decimals: int, display_decimals: int) -> int:
     """The total that leaves `base_atomic` after the fee is taken: base / (1 - fee), rounded up to the display precision."""
-    step = 10 ** (atomic_decimals - display_decimals)
+    step: int = 10 ** (atomic_decimals - display_decimals)
     exact = Fraction(base_atomic) / (1 - Fraction(fee_fraction)) / step
-    return -((-exact.numerator) // exact.denominator) * step
+    return _up(exact) * step
+
+
+def part_of(amount_atomic: int, part: Fraction, atomic_decimals: int, display_decimals: int) -> int:
+    """A part of an amount that a customer is asked for, rounded up to the display precision."""
+    step: int = 10 ** (atomic_decimals - display_decimals)
+    return _up(amount_atomic * part / step) * step
 
 
 def fee_of(amount_atomic: int, fee_fraction: Decimal) -> int:
@@ -72,7 +85,7 @@ def atomic_from_decimal(text: str, atomic_decimals: int) -> int | None:
     whole, _, places = text.partition(".")
     if len(places) > atomic_decimals:
         return None
-    return int(whole or "0") * 10**atomic_decimals + int(places.ljust(atomic_decimals, "0") or 0)
+    return int((whole or "0") + places.ljust(atomic_decimals, "0"))
 
 
 def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool = True) -> str:
@@ -90,10 +103,33 @@ def rate_text(rate: Decimal) -> str:
     return format(rate.quantize(Decimal(1).scaleb(-18), context=WIDE), "f")
 
 
+def rate_told(value: object) -> Decimal | None:
+    """A rate in somebody else's JSON (int, Decimal or plain text); None for what is no positive, believable number."""
+    if isinstance(value, str) and not _PLAIN_NUMBER.fullmatch(value):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
+        return None
+    rate = Decimal(value)
+    return rate if rate.is_finite() and RATE_MIN <= rate <= RATE_MAX else None
+
+
+def rate_through(rate: Decimal, cross: Decimal) -> Decimal:
+    """A coin in another currency: its rate in one, times what that one is worth in the other."""
+    return WIDE.multiply(rate, cross)
+
+
+def rate_inverted(cross: Decimal) -> Decimal:
+    return WIDE.divide(Decimal(1), cross)
+
+
+def is_rate_near(rate: Decimal, other: Decimal) -> bool:
+    """Whether a rate lies within half of another one."""
+    return abs(rate - other) * 2 <= other
+
+
 def fraction_text(fraction: Decimal) -> str:
     """A decimal fraction without trailing zeros: `0.01`."""
-    text = format(fraction.normalize(WIDE), "f")
-    return text
+    return format(fraction.normalize(WIDE), "f")
 
 
 def percentage_text(fraction: Decimal) -> str:
@@ -102,5 +138,3 @@ def percentage_text(fraction: Decimal) -> str:
     exponent = points.as_tuple().exponent
     places = max(2, -exponent if isinstance(exponent, int) else 2)
     return format(points.quantize(Decimal(1).scaleb(-places), context=WIDE), "f")
-
-

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -197,7 +198,7 @@ def _is_literal(host: str) -> bool:
 
 
 def get_json(url: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> Any:
-    """The JSON value at an address that the operator configured. Raises ProviderError; `timeout` bounds the whole call."""
+    """The JSON value at an address that the operator configured, fractions as Decimal. Raises ProviderError; `timeout` bounds the whole call."""
     deadline = time.monotonic() + timeout
     try:
         with requests.Session() as session:
@@ -212,7 +213,7 @@ def get_json(url: str, params: Mapping[str, str] | None = None, headers: Mapping
     if response.status_code != 200:
         raise ProviderError(f"HTTP {response.status_code}", retry=response.status_code == 429 or response.status_code >= 500)
     try:
-        return json.loads(raw)
+        return json.loads(raw, parse_float=Decimal)
     except (ValueError, RecursionError):
         raise ProviderError("not JSON") from None
 

@@ -7,7 +7,7 @@ import uuid
 
 from django.db import models
 
-from apps.core.models import AtomicField, Owned
+from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.stores.models import Currency
 
 
@@ -61,6 +61,8 @@ class Payment(Owned):
     reconciled_at = models.DateTimeField(null=True)
     reconciliation_due = models.BooleanField(default=False)
 
+    fresh_addresses: "list[PaymentAddress] | None" = None  # what create has just made, so that answering reads nothing
+
     class Meta:
         constraints = [
             models.CheckConstraint(condition=models.Q(settlement_amount_cents__gt=0), name="payment_amount_is_positive"),
@@ -91,12 +93,14 @@ class PaymentAddress(models.Model):
     address = models.OneToOneField("chain.Address", on_delete=models.PROTECT, related_name="+")
     position = models.PositiveSmallIntegerField()
     required_atomic = AtomicField()
-    base_atomic = AtomicField(null=True)
-    fee_atomic = AtomicField(null=True)
+    base_atomic = OptionalAtomicField(null=True)
+    fee_atomic = OptionalAtomicField(null=True)
     exchange_rate = models.DecimalField(max_digits=38, decimal_places=18)
     rate_source = models.CharField(max_length=20)
     required_confirmations = models.PositiveIntegerField()
     created_at = models.DateTimeField()
+
+    derivation_index: int | None = None  # on its way into chain.Address
 
     class Meta:
         ordering = ["position"]

@@ -1,5 +1,6 @@
 """Reads of payments. A door begins with `seen_by`; lists and figures are made in few queries however many rows there are."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -9,9 +10,12 @@ from django.db import models
 from apps.assets.models import Asset
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
-from apps.core.literal import parse_date
+from apps.core.literal import is_uuid, parse_date
 from apps.core.models import Viewer
+from apps.core.money import cents_from_text
 from apps.payments.models import Payment, PaymentAddress
+
+_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,9 @@ def received_by(payment: Payment) -> list[Received]:
     for deposit in deposits:
         by_address.setdefault(deposit.address_id, []).append(deposit)
     return [
-        Received(row, [one for one in by_address.get(row.address_id, []) if one.asset_id == row.asset_id and one.status != "unmatched"], late)
+        Received(
+            row, [one for one in by_address.get(row.address_id, []) if one.asset_id == row.asset_id and one.status != "unmatched"], late
+        )
         for row in rows
     ]
 
@@ -105,6 +111,21 @@ def filtered(
     if (day := parse_date(last_day)) is not None and day.toordinal() < day.max.toordinal():
         rows = rows.filter(created_at__lt=datetime.combine(day + timedelta(days=1), time(), UTC))
     return rows
+
+
+def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":
+    """Payments whose reference holds the text, or whose order id begins with it, or whose id or amount it is."""
+    if not text:
+        return rows
+    if not _is_storable(text):
+        return rows.none()
+    wanted = models.Q(reference__contains=text.upper()) | models.Q(order_id__istartswith=text)
+    if is_uuid(text):
+        wanted |= models.Q(pk=text)
+    amount = text.replace(",", "")
+    if _AMOUNT.fullmatch(amount):
+        wanted |= models.Q(settlement_amount_cents=cents_from_text(amount))
+    return rows.filter(wanted)
 
 
 def _is_storable(text: str) -> bool:

@@ -1,5 +1,7 @@
 """POST /payments: what is made, what is locked, and that it is made once."""
 
+from typing import Any
+
 from tests import make
 from tests.cast import Api, Shop
 
@@ -35,3 +37,9 @@ def test_the_fee_on_top_leaves_the_merchant_the_base(bakery: Shop) -> None:
     (entry,) = paid["payment_addresses"]
     assert int(entry["base_crypto_atomic"]) + int(entry["fee_crypto_atomic"]) == int(entry["crypto_amount_atomic"])
     assert int(paid["financials"]["assets"][0]["net_atomic"]) >= int(entry["base_crypto_atomic"])
+
+
+def test_creating_takes_three_statements_and_nothing_from_outside(bakery: Shop, django_assert_num_queries: Any) -> None:
+    make.payment(bakery.live)
+    with django_assert_num_queries(3):
+        make.payment(bakery.live)

@@ -68,7 +68,11 @@ ROWS = [
         ("completed", "completed_underpaid", "payment_intent.completed"),
     ),
     ("processing", "pending_confirmations", facts(unconfirmed=ONE, is_past_deadline=True), None),
-    ("processing", "processing_underpaid", facts(confirmed=HALF, is_past_deadline=True, is_held_open=True), ("processing", "processing_underpaid", states.UNDERPAID_EVENT)),
+    (
+        "processing",
+        "processing_underpaid",
+        facts(confirmed=HALF, is_past_deadline=True, is_held_open=True),
+        ("processing", "processing_underpaid", states.UNDERPAID_EVENT)),
     ("processing", "pending_confirmations", facts(is_past_deadline=True), ("expired", "expired_timeout", "payment_intent.expired")),
     ("processing", "pending_confirmations", facts(confirmed=ONE, is_under_review=True), None),
     ("completed", "completed_exact", facts(confirmed=2 * ONE), ("completed", "completed_overpaid", None)),

@@ -83,4 +83,3 @@ def json_error(status: int, message: str, code: str | None = None, **headers: st
 
 def not_found(request: HttpRequest) -> HttpResponse:
     return json_error(404, "Not found")
-

@@ -8,26 +8,22 @@ from django.db import models
 from rest_framework.request import Request
 
 PER_PAGE_MAX = 100
-_DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
+_INTEGER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
 
 
-def _number(text: str | None, default: int) -> int:
-    return int(text) if text is not None and _DIGITS.fullmatch(text) else default
+def _integer(text: str | None, default: int) -> int:
+    return int(text) if text is not None and _INTEGER.fullmatch(text) else default
 
 
 def page_of(
     request: Request, rows: "models.QuerySet[Any]", document: Callable[[Any], dict[str, Any]], per_page: int
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The documents of one page and the page's figures."""
-    text = request.query_params.get("page")
-    too_far = text is not None and text.isascii() and text.isdigit() and len(text) > 9
-    page = max(1, _number(text, 1))
-    size_text = request.query_params.get("per_page")
-    too_big = size_text is not None and size_text.isascii() and size_text.isdigit() and len(size_text) > 9
-    size = PER_PAGE_MAX if too_big else min(max(_number(size_text, per_page), 1), PER_PAGE_MAX)
+    page = min(max(1, _integer(request.query_params.get("page"), 1)), 2**53)
+    size = min(max(1, _integer(request.query_params.get("per_page"), per_page)), PER_PAGE_MAX)
     total = rows.count()
     first = (page - 1) * size
-    items = [] if too_far or first >= total else list(rows[first : first + size])
+    items = [] if first >= total else list(rows[first : first + size])
     figures = {"page": page, "per_page": size, "total": total, "total_pages": -(-total // size)}
     return [document(row) for row in items], figures
 

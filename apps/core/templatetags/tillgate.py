@@ -104,7 +104,7 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
     text = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
     if not symbol:
         return format_html('<bdi class="amount">{}</bdi>', text)
-    return format_html('<bdi class="amount">{}<span class="unit">{}</span></bdi>', text, symbol)
+    return format_html('<bdi class="amount">{} <span class="unit">{}</span></bdi>', text, symbol)
 
 
 @register.filter

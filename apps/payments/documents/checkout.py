@@ -18,7 +18,7 @@ _BRANDING = ("logo_url", "brand_name", "primary_color", "secondary_color")
 def checkout_document(payment: Payment, at: datetime) -> dict[str, Any]:
     """The body of GET /checkout/{reference} but for `onramp`, which a door adds."""
     received = received_by(payment)
-    store = payment.store
+    store, rest = payment.store, outstanding(received)
     pays = payment.customer_pays_fee
     return {
         "token": payment.reference,
@@ -39,7 +39,7 @@ def checkout_document(payment: Payment, at: datetime) -> dict[str, Any]:
         "failed_url": payment.failed_url,
         "customer_pays_fee": pays,
         "fee_percentage": money.fraction_text(payment.fee_fraction + (payment.platform_fee_fraction or 0)) if pays else None,
-        "payment_addresses": [_address(one) for one in received],
+        "payment_addresses": [_address(one, rest) for one in received],
         "order_summary": _order_summary(payment),
         "transactions": _transactions(received),
         "branding": _branding(store),

@@ -67,22 +67,10 @@ def _fraction(fraction: Any) -> str | None:
 
 
 def created(payment: Payment) -> dict[str, Any]:
-    """The answer of create: the row with its payment addresses."""
-    received = received_by(payment) if payment.status != states.PENDING else fresh(payment)
+    """The answer of create: the row with its payment addresses. To an intent just made nothing can have come."""
+    fresh = payment.fresh_addresses
+    received = received_by(payment) if fresh is None else [Received(one, [], frozenset()) for one in fresh]
     return {**row(payment), "payment_addresses": [address(one, payment) for one in received]}
-
-
-def fresh(payment: Payment) -> list[Received]:
-    """The addresses of an intent that has just been made: nothing can have arrived."""
-    rows = list(payment.addresses.all())
-    known = assets_by_id()
-    for one in rows:
-        one.asset = known[one.asset_id]
-    return [Received(one, [], frozenset()) for one in rows]
-
-
-def assets_by_id() -> dict[str, Asset]:
-    return {asset.pk: asset for asset in Asset.objects.select_related("chain")}
 
 
 def address(one: Received, payment: Payment) -> dict[str, Any]:
@@ -107,18 +95,18 @@ def address(one: Received, payment: Payment) -> dict[str, Any]:
 
 def fee_on_top(entry: PaymentAddress) -> dict[str, str]:
     """The two parts of the total when the customer pays the fee."""
-    if entry.base_atomic is None:
-        return {}
-    return {"base_crypto_atomic": str(entry.base_atomic), "fee_crypto_atomic": str(entry.fee_atomic)}
+    is_on_top = entry.base_atomic is not None
+    return {"base_crypto_atomic": str(entry.base_atomic), "fee_crypto_atomic": str(entry.fee_atomic)} if is_on_top else {}
 
 
-def payment_uri(entry: PaymentAddress) -> str:
-    """The EIP-681 link of an address."""
+def payment_uri(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
+    """The EIP-681 link of an address, for the whole amount unless told another."""
     asset, to = entry.asset, checksummed(entry.address_id)
+    amount = entry.required_atomic if amount_atomic is None else amount_atomic
     if asset.is_native or not asset.contract_address:
-        return f"ethereum:{to}@{asset.chain.chain_id}?value={entry.required_atomic}"
+        return f"ethereum:{to}@{asset.chain.chain_id}?value={amount}"
     contract = checksummed(asset.contract_address)
-    return f"ethereum:{contract}@{asset.chain.chain_id}/transfer?address={to}&uint256={entry.required_atomic}"
+    return f"ethereum:{contract}@{asset.chain.chain_id}/transfer?address={to}&uint256={amount}"
 
 
 def heads_for(deposits: Iterable[Deposit]) -> dict[str, Head]:

@@ -63,9 +63,8 @@ def create_payment(access: Access, fields: dict[str, Any], key: str | None = Non
         if found is not None:
             return found, False
         raise _unpriced(access)
-    rows = _addresses(payment, priced, at)
-    if _insert(payment, rows):
-        payment._prefetched_objects_cache = {"addresses": rows}
+    payment.fresh_addresses = _addresses(payment, priced, at)
+    if _insert(payment, payment.fresh_addresses):
         return payment, True
     found = _first_made(payment)
     if found is None:
@@ -119,33 +118,33 @@ def _addresses(payment: Payment, priced: list[PricedAsset], at: datetime) -> lis
     ]
 
 
-def _address(payment: Payment, priced: Price, index: int, position: int, at: datetime) -> PaymentAddress:
+def _address(payment: Payment, one: Price, index: int, position: int, at: datetime) -> PaymentAddress:
     row = PaymentAddress(
         payment=payment,
-        asset_id=priced.asset.asset_id,
+        asset=one.priced.asset,
         address_id=addresses.derive(payment.mode, index).lower(),
         position=position,
-        required_atomic=priced.required_atomic,
-        base_atomic=priced.base_atomic,
-        fee_atomic=priced.fee_atomic,
-        exchange_rate=priced.asset.rate,
-        rate_source=priced.asset.rate_source,
-        required_confirmations=priced.asset.required_confirmations,
+        required_atomic=one.required_atomic,
+        base_atomic=one.base_atomic,
+        fee_atomic=one.fee_atomic,
+        exchange_rate=one.priced.rate,
+        rate_source=one.priced.rate_source,
+        required_confirmations=one.priced.asset.chain.required_confirmations,
         created_at=at,
     )
-    row.derivation_index = index  # type: ignore[attr-defined]  # goes into chain.Address with the same statement
-    row.native_chain = priced.asset.chain_id if priced.asset.is_native else None  # type: ignore[attr-defined]
+    row.derivation_index = index
     return row
 
 
-_COLUMNS = [field for field in Payment._meta.concrete_fields]
+# column -> attribute
+_COLUMNS = {str(field.column): field.attname for field in Payment._meta.concrete_fields}
 _ADDRESS_COLUMNS = ("id", "asset_id", "address_id", "position", "required_atomic", "base_atomic", "fee_atomic", "exchange_rate", "rate_source", "required_confirmations")  # fmt: skip
 _ADDRESS_TYPES = ("uuid", "text", "text", "int", "numeric", "numeric", "numeric", "numeric", "text", "int")
 
 _INSERT = f"""
 WITH made AS (
-    INSERT INTO payments_payment ({", ".join(field.column for field in _COLUMNS)})
-    VALUES ({", ".join(f"%({field.column})s" for field in _COLUMNS)})
+    INSERT INTO payments_payment ({", ".join(_COLUMNS)})
+    VALUES ({", ".join(f"%({column})s" for column in _COLUMNS)})
     ON CONFLICT (store_id, mode, idempotency_caller, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING id
 ), ours AS (
@@ -166,11 +165,11 @@ SELECT EXISTS (SELECT 1 FROM made), ARRAY(SELECT id FROM webhook_delivery)
 
 def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     """Write intent, addresses, history, event and deliveries in one statement; False when the key was taken."""
-    values: dict[str, Any] = {field.column: getattr(payment, field.attname) for field in _COLUMNS}
+    values: dict[str, Any] = {column: getattr(payment, name) for column, name in _COLUMNS.items()}
     values |= {"metadata": Jsonb(payment.metadata), "line_items": Jsonb(payment.line_items)}
     values |= {f"a_{name}": [getattr(row, name) for row in rows] for name in _ADDRESS_COLUMNS}
-    values["a_index"] = [row.derivation_index for row in rows]  # type: ignore[attr-defined]
-    values["a_native_chain"] = [row.native_chain for row in rows]  # type: ignore[attr-defined]
+    values["a_index"] = [row.derivation_index for row in rows]
+    values["a_native_chain"] = [row.asset.chain_id if row.asset.is_native else None for row in rows]
     offset = timedelta(seconds=0 if payment.is_live else payment.store.test_offset_seconds)
     values["real_at"] = payment.created_at - offset
     values["watch_balance_until"] = payment.expires_at - offset + timedelta(days=1)

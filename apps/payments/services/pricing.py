@@ -11,16 +11,17 @@ from apps.core import money
 class Price:
     """The amounts of one payment address. `base_atomic` and `fee_atomic` are there when the fee is on top."""
 
-    asset: PricedAsset
+    priced: PricedAsset
     required_atomic: int
     base_atomic: int | None = None
     fee_atomic: int | None = None
 
 
-def price(cents: int, asset: PricedAsset, fee_fraction: Decimal | None) -> Price:
+def price(cents: int, priced: PricedAsset, fee_fraction: Decimal | None) -> Price:
     """The price in one asset at its current rate; with `fee_fraction` grossed up so that the merchant nets the base."""
-    base = money.atomic_for_cents(cents, asset.rate, asset.atomic_decimals, asset.display_decimals)
-    if not fee_fraction:
-        return Price(asset, base) if fee_fraction is None else Price(asset, base, base, 0)
+    asset = priced.asset
+    base = money.atomic_for_cents(cents, priced.rate, asset.atomic_decimals, asset.display_decimals)
+    if fee_fraction is None:
+        return Price(priced, base)
     total = money.gross_up(base, fee_fraction, asset.atomic_decimals, asset.display_decimals)
-    return Price(asset, total, base, total - base)
+    return Price(priced, total, base, total - base)

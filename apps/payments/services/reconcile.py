@@ -93,4 +93,3 @@ def _assets(payment: Payment, received: list[Received]) -> list[dict[str, Any]]:
         for one in received
         if one.deposits
     ]
-

@@ -67,7 +67,9 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
 def _set_aside_unexpected(received: list[Received], at: datetime) -> None:
     """Another asset than the address was made for is for staff; it is never credited by itself."""
     for one in received:
-        strays = Deposit.objects.filter(address_id=one.address.address_id).exclude(asset_id=one.address.asset_id).exclude(status="unmatched")
+        strays = (
+            Deposit.objects.filter(address_id=one.address.address_id).exclude(asset_id=one.address.asset_id).exclude(status="unmatched")
+        )
         for stray in strays:
             mark_unmatched(stray, f"{stray.asset_id} sent to an address for {one.address.asset_id}", at)
 
@@ -101,7 +103,7 @@ def _book(payment: Payment, received: list[Received], news: list[tuple[Received,
             at=at,
         )
         if was_completed and deposit.pk not in late:
-            movements.overpayment_settled(deposit_id=deposit.pk, **_shares(payment, deposit.asset_id, deposit.amount_atomic), at=at)
+            movements.overpayment_settled(deposit_id=deposit.pk, **shares(payment, deposit.asset_id, deposit.amount_atomic), at=at)
     return was_completed
 
 
@@ -109,10 +111,11 @@ def _post_settlement(payment: Payment, received: list[Received], at: datetime) -
     """Book what a completed intent received, asset by asset, in three shares."""
     for one in sorted(received, key=lambda one: one.address.asset_id):
         if one.confirmed_atomic:
-            movements.payment_settled(**_shares(payment, one.address.asset_id, one.confirmed_atomic), at=at)
+            movements.payment_settled(**shares(payment, one.address.asset_id, one.confirmed_atomic), at=at)
 
 
-def _shares(payment: Payment, asset_id: str, gross_atomic: int) -> dict[str, Any]:
+def shares(payment: Payment, asset_id: str, gross_atomic: int) -> dict[str, Any]:
+    """A gross amount in its three shares at the locked fees, as the movements take them."""
     platform_fraction = payment.platform_fee_fraction if payment.platform_id and payment.platform_fee_fraction else None
     service, platform, _ = money.split(gross_atomic, payment.fee_fraction, platform_fraction or type(payment.fee_fraction)(0))
     return {
@@ -183,9 +186,7 @@ def _move(payment: Payment, before: str, step: states.Decision, at: datetime) ->
         events.record(payment, step.event, before, step.status, at, payload={"state_reason": step.reason})
 
 
-def _tell_of_deposits(
-    payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], before: str, at: datetime
-) -> None:
+def _tell_of_deposits(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], before: str, at: datetime) -> None:
     """transaction.* for each deposit that was seen, confirmed or lost, each once."""
     for one, deposit in news:
         kinds = {
@@ -219,9 +220,7 @@ def _keep(payment: Payment, received: list[Received], steps: list[states.Decisio
         payment.completed_at = at
     payment.settlement_status = _settlement_status(payment, received)
     payment.updated_at, payment.reconciliation_due = at, True
-    payment.save(
-        update_fields=["status", "state_reason", "completed_at", "settlement_status", "updated_at", "reconciliation_due"]
-    )
+    payment.save(update_fields=["status", "state_reason", "completed_at", "settlement_status", "updated_at", "reconciliation_due"])
 
 
 def _settlement_status(payment: Payment, received: list[Received]) -> str | None:
@@ -234,4 +233,3 @@ def _settlement_status(payment: Payment, received: list[Received]) -> str | None
         case states.REFUNDED:
             return payment.settlement_status
     return "pending" if has_funds else None
-

@@ -1,0 +1,13 @@
+"""/balances: what a store holds, from the ledger."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.plumbing.views import Door
+from apps.core import clock
+from apps.ledger.documents import balances_document
+
+
+class Balances(Door):
+    def get(self, request: Request) -> Response:
+        return Response(balances_document(self.access, clock.real_now()))

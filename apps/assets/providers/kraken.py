@@ -1,0 +1,78 @@
+"""Kraken's ticker: the last trade of each pair. A currency it doesn't trade a coin in is reached through US dollars, if it
+trades that currency for dollars; what can't be reached is absent.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from apps.assets.providers.base import Pair
+from apps.core.errors import ProviderError
+from apps.core.money import rate_inverted, rate_through, rate_told
+from apps.core.net import get_json
+
+# What is asked for -> what Kraken calls it in the answer: old assets carry X (coins) and Z (fiat) in front.
+COINS = {
+    ("ETH", "USD"): ("ETHUSD", "XETHZUSD"),
+    ("ETH", "EUR"): ("ETHEUR", "XETHZEUR"),
+    ("ETH", "GBP"): ("ETHGBP", "XETHZGBP"),
+    ("ETH", "JPY"): ("ETHJPY", "XETHZJPY"),
+    ("ETH", "CHF"): ("ETHCHF", "ETHCHF"),
+    ("USDC", "USD"): ("USDCUSD", "USDCUSD"),
+    ("USDC", "EUR"): ("USDCEUR", "USDCEUR"),
+    ("USDT", "USD"): ("USDTUSD", "USDTZUSD"),
+    ("USDT", "EUR"): ("USDTEUR", "USDTEUR"),
+    ("POL", "USD"): ("POLUSD", "POLUSD"),
+    ("POL", "EUR"): ("POLEUR", "POLEUR"),
+}
+# Currency -> the pair that crosses it with the dollar, and whether the dollar is the quoted side.
+CROSSES = {
+    "EUR": ("EURUSD", "ZEURZUSD", True),
+    "GBP": ("GBPUSD", "ZGBPZUSD", True),
+    "JPY": ("USDJPY", "ZUSDZJPY", False),
+    "CHF": ("USDCHF", "USDCHF", False),
+}
+
+
+class Kraken:
+    name = "kraken"
+    is_always_current = False
+
+    def __init__(self, base_url: str, timeout_seconds: float = 10.0) -> None:
+        self.url = f"{base_url.rstrip('/')}/Ticker"
+        self.timeout_seconds = timeout_seconds
+
+    def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
+        """One call for all pairs. Raises ProviderError."""
+        wanted = [pair for pair in pairs if pair in COINS or ((pair[0], "USD") in COINS and pair[1] in CROSSES)]
+        if not wanted:
+            return {}
+        last = self._last_trades({name for pair in wanted for name in _asked_for(pair)})
+        told = {pair: _rate(pair, last) for pair in wanted}
+        return {pair: rate for pair, rate in told.items() if rate is not None}
+
+    def _last_trades(self, names: set[str]) -> dict[str, Decimal]:
+        answer = get_json(self.url, {"pair": ",".join(sorted(names))}, timeout=self.timeout_seconds)
+        if not isinstance(answer, dict) or answer.get("error") or not isinstance(answer.get("result"), dict):
+            raise ProviderError("not the documented answer")
+        closed = {
+            name: rate_told(ticker["c"][0])
+            for name, ticker in answer["result"].items()
+            if isinstance(ticker, dict) and isinstance(ticker.get("c"), list) and ticker["c"]
+        }
+        return {name: rate for name, rate in closed.items() if rate is not None}
+
+
+def _asked_for(pair: Pair) -> list[str]:
+    if pair in COINS:
+        return [COINS[pair][0]]
+    return [COINS[pair[0], "USD"][0], CROSSES[pair[1]][0]]
+
+
+def _rate(pair: Pair, last: dict[str, Decimal]) -> Decimal | None:
+    if pair in COINS:
+        return last.get(COINS[pair][1])
+    _, name, is_dollar_quoted = CROSSES[pair[1]]
+    dollars, cross = last.get(COINS[pair[0], "USD"][1]), last.get(name)
+    if dollars is None or cross is None:
+        return None
+    return rate_through(dollars, rate_inverted(cross) if is_dollar_quoted else cross)
