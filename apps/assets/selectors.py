@@ -42,6 +42,7 @@ def accepted_priced(store_id: uuid.UUID, mode: str, currency: str, now: datetime
 def _priced(row: tuple[Any, ...]) -> PricedAsset:
     split = len(_ASSET_FIELDS)
     asset = Asset.from_db("default", [field.attname for field in _ASSET_FIELDS], row[:split])
+    asset.min_withdrawal_atomic = int(asset.min_withdrawal_atomic)
     asset.chain = Chain.from_db("default", [field.attname for field in _CHAIN_FIELDS], row[split:-2])
     return PricedAsset(asset, row[-2], row[-1])
 

@@ -198,7 +198,7 @@ def _is_literal(host: str) -> bool:
 
 
 def get_json(url: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> Any:
-    """The JSON value at an address that the operator configured, fractions as Decimal. Raises ProviderError; `timeout` bounds the whole call."""
+    """The JSON value at an address that the operator configured, fractions as Decimal; `timeout` bounds the call. Raises ProviderError."""
     deadline = time.monotonic() + timeout
     try:
         with requests.Session() as session:

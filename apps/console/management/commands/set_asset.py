@@ -1,0 +1,35 @@
+"""`set_asset`: a token's contract, whether an asset can be used, and how many blocks its chain must wait."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from apps.assets.services import change_asset
+from apps.console.command import OperatorCommand
+
+
+class Command(OperatorCommand):
+    help = "Change an asset: its token contract, whether it is active, the confirmations of its chain"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("asset", metavar="ASSET", help="such as ETH_USDC")
+        parser.add_argument("--contract", metavar="0x…")
+        parser.add_argument("--active", choices=["true", "false"])
+        parser.add_argument("--confirmations", type=int, metavar="N", help="holds for every asset of the chain")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        if all(options[name] is None for name in ("contract", "active", "confirmations")):
+            raise CommandError("Nothing to change: give --contract, --active or --confirmations")
+        asset = change_asset(
+            options["asset"],
+            contract_address=options["contract"],
+            is_active=None if options["active"] is None else options["active"] == "true",
+            required_confirmations=options["confirmations"],
+        )
+        return {
+            "asset_id": asset.pk,
+            "network": asset.chain_id,
+            "contract": asset.contract_address,
+            "active": asset.is_active,
+            "confirmations": asset.chain.required_confirmations,
+        }
