@@ -7,6 +7,8 @@ from celery import Celery
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("tillgate")
+# For every thread: a web server's threads would make themselves an app with a broker of its own invention.
+app.set_default()
 app.conf.update(
     # kombu has a name of its own for a unix socket
     broker_url=os.environ.get("REDIS_URL", "redis://").replace("unix://", "redis+socket://", 1),
@@ -27,7 +29,6 @@ app.conf.update(
 )
 app.autodiscover_tasks(
     ["apps.assets", "apps.chain", "apps.ledger", "apps.payments", "apps.webhooks"],
-    force=True,
 )
 
 SECOND, MINUTE = 1.0, 60.0

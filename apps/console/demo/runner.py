@@ -17,6 +17,8 @@ from honcho.printer import Message, Printer
 KILL_SECONDS = 3.0
 RETRY_SECONDS = 0.1
 STOPPED_BY_PERSON = (130, 143)
+# In a container the demo may well run as root; it is nobody's production.
+ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
 
 
 class _Lines(Printer):  # type: ignore[misc]  # honcho has no types
@@ -56,7 +58,7 @@ def run(port: int) -> int:
     lines = _Lines()
     processes = _Processes(lines)
     for name, command in commands(port).items():
-        processes.add_process(name, "exec " + shlex.join(command), env={**os.environ, "PYTHONUNBUFFERED": "1"}, cwd=str(settings.BASE_DIR))
+        processes.add_process(name, "exec " + shlex.join(command), env={**os.environ, **ENVIRONMENT}, cwd=str(settings.BASE_DIR))
     # A closed terminal stops the demo as Ctrl-C does.
     signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     processes.loop()

@@ -40,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print var/demo.json as one line when everything is ready")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.is_json, port = options["json"], options["port"]
+        self.is_json, self.is_broken, port = options["json"], False, options["port"]
         try:
             self.step("database", lambda: call_command("migrate", verbosity=0))
             for folder in (settings.STATIC_ROOT, Path(settings.EMAIL_FILE_PATH)):
@@ -52,7 +52,8 @@ class Command(BaseCommand):
             raise SystemExit(130) from None
         connections.close_all()
         threading.Thread(target=self._finish, args=(port, store, merchant, credentials, contracts), daemon=True).start()
-        raise SystemExit(runner.run(port))
+        status = runner.run(port)
+        raise SystemExit(1 if self.is_broken else status)
 
     def say(self, text: str) -> None:
         self.stderr.write(text, self.style.SUCCESS)
@@ -94,7 +95,8 @@ class Command(BaseCommand):
             _write(settings.VAR_DIR / "demo.json", document)
             self.say(f"processes ready in {time.monotonic() - began:.1f} s")
             self._tell(document, f"{document['base_url']}/pay/{sample.reference}")
-        except Exception:
+        except Exception:  # nothing else would see what happens in this thread
+            self.is_broken = True
             self.stderr.write(traceback.format_exc())
             self.stderr.write("the demo could not be finished and stops")
             os.kill(os.getpid(), signal.SIGTERM)
