@@ -7,7 +7,8 @@ from datetime import datetime
 from apps.access.scopes import ALL
 from apps.core import clock
 from apps.core.models import Mode
-from apps.stores.models import Store, User
+from apps.stores.models import Role, Store, User
+from apps.stores.roles import scopes_of
 
 SECRET, PUBLISHABLE, SESSION, AGENT, PUBLIC = "secret", "publishable", "session", "agent", "public"
 
@@ -36,9 +37,10 @@ class Access:
         return clock.now(self.store, self.mode)
 
     @classmethod
-    def for_session(cls, user: User, store: Store, mode: str) -> "Access":
-        """A person in the dashboard, who has chosen a store and a mode."""
-        return cls(store=store, mode=mode, kind=SESSION, scopes=frozenset(ALL), caller=f"user:{user.pk}", user=user)
+    def for_session(cls, user: User, store: Store, mode: str, role: str = Role.OWNER) -> "Access":
+        """A person in the dashboard, who has chosen a store and a mode; what they may do is their role's."""
+        held = scopes_of(role, frozenset(ALL))
+        return cls(store=store, mode=mode, kind=SESSION, scopes=held, caller=f"user:{user.pk}", user=user)
 
     @classmethod
     def for_public(cls, store: Store, mode: str) -> "Access":

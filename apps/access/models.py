@@ -1,13 +1,26 @@
-"""Credentials: API keys and agent credentials. The secret is stored as a SHA-256 hash; its entropy makes that enough."""
+"""Credentials: API keys and agent credentials, and the second factor of a person.
+
+A credential is stored as a SHA-256 hash; its entropy makes that enough. What must be read again is sealed by core.crypto.
+"""
+
+import json
+import secrets
+from binascii import unhexlify
+from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django_otp.models import Device, ThrottlingMixin
+from django_otp.oath import TOTP
 
+from apps.core import clock, crypto
 from apps.core.models import Owned
+from apps.stores.models import User
 
 
 class KeyType(models.TextChoices):
-    SECRET = "secret"
+    SECRET = "secret"  # noqa: S105  # a kind of key, not one
     PUBLISHABLE = "publishable"
 
 
@@ -42,3 +55,67 @@ class AgentCredential(Owned):
 
     class Meta:
         indexes = [models.Index(fields=["store", "mode", "-created_at"])]
+
+
+class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp has no types
+    """A person's authenticator app and backup codes. One code works once; wrong ones wait longer and longer."""
+
+    STEP_SECONDS, DIGITS, TOLERANCE_STEPS = 30, 6, 1
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="+")
+    sealed_key = models.TextField()
+    sealed_backup_codes = models.TextField(blank=True)
+    last_step = models.BigIntegerField(default=-1)  # the step of the last code that was taken: only later ones work
+    created_at = models.DateTimeField()
+
+    def place(self, column: str) -> str:
+        return f"access_secondfactor:{self.user_id}:{column}"
+
+    @property
+    def key(self) -> str:
+        """The shared key in hex."""
+        return crypto.decrypt(self.sealed_key, self.place("sealed_key"))
+
+    @property
+    def backup_codes(self) -> list[str]:
+        """Those that haven't been used."""
+        if not self.sealed_backup_codes:
+            return []
+        codes: list[str] = json.loads(crypto.decrypt(self.sealed_backup_codes, self.place("sealed_backup_codes")))
+        return codes
+
+    def keep_backup_codes(self, codes: Sequence[str]) -> None:
+        self.sealed_backup_codes = crypto.encrypt(json.dumps(list(codes)), self.place("sealed_backup_codes"))
+
+    def get_throttle_factor(self) -> int:
+        return 1
+
+    def verify_token(self, token: Any) -> bool:
+        """Take a code of the app or a backup code. The caller holds the row's lock (`django_otp.verify_token`)."""
+        if not self.verify_is_allowed()[0]:
+            return False
+        text = "".join(str(token).split()).replace("-", "").upper()
+        if not (self._takes_app_code(text) or self._takes_backup_code(text)):
+            self.throttle_increment(commit=True)
+            return False
+        self.throttle_reset(commit=False)
+        self.save()
+        return True
+
+    def _takes_app_code(self, text: str) -> bool:
+        if len(text) != self.DIGITS or not text.isascii() or not text.isdigit():
+            return False
+        totp = TOTP(unhexlify(self.key), self.STEP_SECONDS, 0, self.DIGITS)
+        totp.time = clock.real_now().timestamp()
+        if not totp.verify(int(text), self.TOLERANCE_STEPS, self.last_step + 1):
+            return False
+        self.last_step = totp.t()
+        return True
+
+    def _takes_backup_code(self, text: str) -> bool:
+        codes = self.backup_codes if text.isascii() else []
+        left = [code for code in codes if not secrets.compare_digest(code, text)]
+        if len(left) == len(codes):
+            return False
+        self.keep_backup_codes(left)
+        return True

@@ -3,12 +3,15 @@
 import re
 from typing import Any
 
+from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.db.models import F
 
 from apps.core import clock
 from apps.core.errors import Flat
+from apps.core.literal import Invalid, check_storable
 from apps.stores.models import Currency, Member, Role, Store, User
 
 _COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
@@ -64,3 +67,23 @@ def change_store(store: Store, **changes: Any) -> Store:
         setattr(store, column, value)
     store.save(update_fields=list(changes))
     return store
+
+
+def change_password(user: User, password: str) -> None:
+    """A new password; every session ends. Raises Flat with what is wrong with it."""
+    try:
+        check_storable(password)
+        validate_password(password, user)
+    except Invalid:
+        raise Flat("password contains characters that can't be stored") from None
+    except ValidationError as refusal:
+        raise Flat(" ".join(refusal.messages)) from None
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    sign_out_everywhere(user)
+
+
+def sign_out_everywhere(user: User) -> None:
+    """End every session of a person; the caller keeps its own with `update_session_auth_hash`."""
+    User.objects.filter(pk=user.pk).update(session_version=F("session_version") + 1)
+    user.refresh_from_db(fields=["session_version"])

@@ -55,6 +55,8 @@ BADGES = {
     },
     "delivery": {
         "pending": (WAIT, _("Waiting")),
+        "attempting": (WAIT, _("Being sent")),
+        "ignored": (QUIET, _("Not sent")),
         "delivering": (WAIT, _("Being sent")),
         "retrying": (WAIT, _("Will be retried")),
         "succeeded": (GOOD, _("Delivered")),
@@ -66,6 +68,7 @@ BADGES = {
         "active": (GOOD, _("Active")),
         "enabled": (GOOD, _("Active")),
         "disabled": (QUIET, _("Disabled")),
+        "error": (BAD, _("Turned off after failures")),
     },
     "payout": {
         "pending": (WAIT, _("Pending")),

@@ -1,0 +1,110 @@
+"""The second factor of a person: set up, confirmed by a first code, taken off. Its key is shown once, while it is set up.
+
+Every change signs the person out everywhere else.
+"""
+
+import secrets
+from base64 import b32decode, b32encode
+from urllib.parse import quote, urlencode
+
+from django.conf import settings
+from django_otp import verify_token
+
+from apps.access.models import SecondFactor
+from apps.core import clock, crypto
+from apps.core.errors import Flat
+from apps.stores.models import User
+from apps.stores.services import sign_out_everywhere
+
+KEY_BYTES, BACKUP_CODES, BACKUP_CODE_BYTES = 20, 10, 10
+
+
+class WrongCode(Flat):
+    message = "That code is not right. Codes change every 30 seconds and each works once; wait for the next one and try again."
+
+
+class AlreadyOn(Flat):
+    message = "An authenticator app is already set up"
+
+
+def confirmed(user: User) -> SecondFactor | None:
+    """The person's second factor, None when sign-in takes the password alone."""
+    found: SecondFactor | None = SecondFactor.objects.filter(user=user, confirmed=True).first()
+    return found
+
+
+def begin(user: User, *, secret: str = "") -> SecondFactor:
+    """A new key (or the base32 `secret`), not in force until a code of it has been seen. Raises AlreadyOn."""
+    if confirmed(user) is not None:
+        raise AlreadyOn
+    key = b32decode(secret).hex() if secret else secrets.token_hex(KEY_BYTES)
+    SecondFactor.objects.filter(user=user, confirmed=False).delete()
+    factor = SecondFactor(user=user, name="Authenticator app", confirmed=False, created_at=clock.real_now())
+    factor.sealed_key = crypto.encrypt(key, factor.place("sealed_key"))
+    factor.save()
+    return factor
+
+
+def pending(user: User) -> SecondFactor:
+    """The key that is being set up; the same one until it is confirmed, so that a reload keeps the picture. Raises AlreadyOn."""
+    found: SecondFactor | None = SecondFactor.objects.filter(user=user, confirmed=False).first()
+    return found or begin(user)
+
+
+def confirm(user: User, code: str) -> list[str]:
+    """Put the pending key in force; the new backup codes, which are shown once. Raises WrongCode or AlreadyOn."""
+    factor = pending(user)
+    verify(user, factor, code)
+    factor.refresh_from_db()
+    factor.confirmed = True
+    codes = _new_backup_codes(factor)
+    sign_out_everywhere(user)
+    return codes
+
+
+def switch_on(user: User, secret: str) -> SecondFactor:
+    """For operators and the demo: in force at once, with a known base32 key."""
+    factor = begin(user, secret=secret)
+    factor.confirmed = True
+    factor.save()
+    return factor
+
+
+def renew_backup_codes(user: User) -> list[str]:
+    """Ten new codes; the old ones stop working."""
+    factor = confirmed(user)
+    if factor is None:
+        raise Flat("Set up an authenticator app first")
+    return _new_backup_codes(factor)
+
+
+def take_off(user: User) -> None:
+    """The password alone is enough again."""
+    SecondFactor.objects.filter(user=user).delete()
+    sign_out_everywhere(user)
+
+
+def verify(user: User, factor: SecondFactor, code: str) -> None:
+    """Take one code under the row's lock. Raises WrongCode, also while the person must wait."""
+    if verify_token(user, factor.persistent_id, code) is None:
+        raise WrongCode
+
+
+def base32_key(factor: SecondFactor) -> str:
+    return b32encode(bytes.fromhex(factor.key)).decode()
+
+
+def provisioning_uri(factor: SecondFactor) -> str:
+    """What an authenticator app reads from the picture."""
+    issuer = settings.OTP_TOTP_ISSUER
+    query = urlencode(
+        {"secret": base32_key(factor), "algorithm": "SHA1", "digits": factor.DIGITS, "period": factor.STEP_SECONDS, "issuer": issuer}
+    )
+    return f"otpauth://totp/{quote(issuer)}:{quote(factor.user.email)}?{query}"
+
+
+def _new_backup_codes(factor: SecondFactor) -> list[str]:
+    codes = [b32encode(secrets.token_bytes(BACKUP_CODE_BYTES)).decode() for _ in range(BACKUP_CODES)]
+    factor.keep_backup_codes(codes)
+    factor.save()
+    return ["-".join(code[at : at + 4] for at in range(0, len(code), 4)) for code in codes]

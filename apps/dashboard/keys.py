@@ -1,0 +1,50 @@
+"""API keys of the chosen mode: listed, made (the secret is on one answer only) and revoked."""
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpResponse
+
+from apps.access import scopes, services
+from apps.access.models import ApiKey, KeyType
+from apps.core import clock
+from apps.core.literal import Text
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+
+_NAME = Text(100, required=True, shortest=1, trim=True)
+
+
+def _rows(request: PageRequest) -> "QuerySet[ApiKey]":
+    rows: QuerySet[ApiKey] = ApiKey.objects.seen_by(request.access).filter(revoked_at=None).order_by("-created_at")
+    return rows
+
+
+def index(request: PageRequest) -> HttpResponse:
+    return show(request, "dashboard/keys/list.html", {"keys": _rows(request)})
+
+
+def create(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        return _form(request, {"name": "", "key_type": KeyType.SECRET, "scopes": list(scopes.DEFAULT)}, [])
+    given = {"name": request.POST.get("name", ""), "key_type": request.POST.get("key_type", ""), "scopes": request.POST.getlist("scopes")}
+    try:
+        name = _NAME.check(given["name"], "name")
+        key, secret = services.create_api_key(
+            request.access.store, request.access.mode, name=name, key_type=str(given["key_type"]), wanted=list(given["scopes"])
+        )
+    except Refusals as refusal:
+        return _form(request, given, sentences(refusal), status_of(refusal))
+    return show(request, "dashboard/keys/created.html", {"key": key, "secret": secret}, status=201)
+
+
+def revoke(request: PageRequest, id: str) -> HttpResponse:
+    key: ApiKey = find(_rows(request), id)
+    if request.method == "GET":
+        return show(request, "dashboard/keys/revoke.html", {"key": key})
+    services.revoke_api_key(key, clock.real_now())
+    messages.success(request, f"The key {key.name or key.prefix} has been revoked.")
+    return go("keys")
+
+
+def _form(request: PageRequest, given: dict[str, object], errors: list[str], status: int = 200) -> HttpResponse:
+    context = {"given": given, "errors": errors, "scopes": scopes.MERCHANT, "account_scopes": scopes.ACCOUNTS}
+    return show(request, "dashboard/keys/create.html", context, status=status)

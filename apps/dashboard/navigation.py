@@ -1,0 +1,32 @@
+"""THE table of the dashboard's rooms, in the order of the side bar."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+
+@dataclass(frozen=True)
+class Room:
+    """`name` is the page it opens; every page below its address belongs to it."""
+
+    label: str
+    icon: str
+    name: str
+
+    @property
+    def url(self) -> str:
+        return reverse(f"dashboard:{self.name}")
+
+
+ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
+    ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"))),
+    ("Developers", (Room("API keys", "key", "keys"), Room("Webhooks", "bolt", "webhook_endpoints"))),
+    ("Settings", (Room("Team", "users", "members"), Room("Your account", "shield-check", "security"))),
+)
+
+
+def current(path: str) -> Room:
+    """The room that a page belongs to; home when it belongs to none."""
+    home = ROOMS[0][1][0]
+    rooms = [room for _, group in ROOMS for room in group if room is not home]
+    return next((room for room in rooms if path == room.url or path.startswith((f"{room.url}/", f"{room.url}."))), home)

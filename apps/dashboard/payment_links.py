@@ -1,0 +1,52 @@
+"""Creating a payment by hand: the form, then the link with its QR code."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpResponse
+
+from apps.core.literal import Invalid
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.payments.documents.parts import hosted_url
+from apps.payments.models import Payment
+from apps.payments.selectors import payments_seen_by
+from apps.payments.services.create import create_payment
+from apps.payments.services.fields import EXPIRES_IN_DEFAULT, payment_intent
+from apps.stores.models import Currency
+
+_TEXTS = ("amount", "currency", "title", "description", "order_id", "success_url")
+_FEE = {"customer": True, "store": False, "": None}
+LIFETIMES = {900: "15 minutes", 3600: "1 hour", 21600: "6 hours", 86400: "24 hours"}
+
+
+def create(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        given = {"currency": request.access.store.settlement_currency, "expires_in": str(EXPIRES_IN_DEFAULT), "form_key": uuid.uuid4().hex}
+        return _form(request, given, [])
+    given = {name: request.POST.get(name, "").strip() for name in (*_TEXTS, "expires_in", "fee", "form_key")}
+    try:
+        fields = payment_intent(request.access.mode).check(_read(given), "payment_intent")
+        payment, _ = create_payment(request.access, fields, f"dashboard-{given['form_key']}")
+    except Refusals as refusal:
+        return _form(request, given, sentences(refusal), status_of(refusal))
+    return go("payment_link", payment.pk)
+
+
+def show_link(request: PageRequest, id: str) -> HttpResponse:
+    payment: Payment = find(payments_seen_by(request.access), id)
+    return show(request, "dashboard/payments/link.html", {"payment": payment, "url": hosted_url(payment)})
+
+
+def _read(given: dict[str, str]) -> dict[str, Any]:
+    """The form as the service takes it: what was left empty is not sent."""
+    if not (given["form_key"].isascii() and given["form_key"].isalnum() and len(given["form_key"]) == 32):
+        raise Invalid("the form is too old; open it again")
+    if given["fee"] not in _FEE or given["expires_in"] not in map(str, LIFETIMES):
+        raise Invalid("choose one of the offered values")
+    sent: dict[str, Any] = {name: given[name].replace("\r\n", "\n") for name in _TEXTS if given[name]}
+    return {**sent, "expires_in": int(given["expires_in"]), "customer_pays_fee": _FEE[given["fee"]]}
+
+
+def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
+    context = {"given": given, "errors": errors, "currencies": Currency.choices, "lifetimes": {str(k): v for k, v in LIFETIMES.items()}}
+    return show(request, "dashboard/payments/create.html", context, status=status)

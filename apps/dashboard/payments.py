@@ -1,0 +1,163 @@
+"""Payments: the list with its filters, its CSV, and one payment with everything that happened to it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpResponse, QueryDict, StreamingHttpResponse
+
+from apps.core import clock, money, spreadsheet
+from apps.core.literal import parse_date
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show, status_of
+from apps.payments import selectors
+from apps.payments.documents import parts
+from apps.payments.documents.detail import detail
+from apps.payments.models import LateDeposit, Payment
+from apps.payments.services.late import accept_late_deposit, late_deposit_of
+from apps.webhooks.selectors import deliveries_about
+
+PER_PAGE, PAGE_MAX, COUNT_MAX, EXPORT_MAX = 25, 400, 10_000, 50_000
+_TABS = {
+    "": "All",
+    "pending": "Pending",
+    "processing": "Processing",
+    "completed": "Completed",
+    "expired": "Expired",
+    "failed": "Failed",
+    "refunded": "Refunded",
+}
+_EVENTS_TRAIL = timedelta(hours=1)
+_COLUMNS = (
+    "created_at", "reference", "order_id", "title", "status", "state_reason", "amount", "currency",
+    "refund_state", "completed_at", "expires_at", "mode", "id",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the address of the list asks for. Unknown statuses and unreadable dates are left out."""
+
+    status: str = ""
+    q: str = ""
+    first_day: str = ""
+    last_day: str = ""
+
+    @classmethod
+    def of(cls, query: QueryDict) -> "Filters":
+        status = query.get("status", "")
+        days = [day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", ""))]
+        return cls(status if status in Payment.Status.values else "", query.get("q", "").strip()[:255], *days)
+
+    def query(self, **changes: Any) -> str:
+        """The address of the same list with something changed."""
+        asked = {"status": self.status, "q": self.q, "from": self.first_day, "to": self.last_day, **changes}
+        return urlencode({name: value for name, value in asked.items() if value})
+
+    @property
+    def is_any(self) -> bool:
+        return bool(self.query())
+
+    def rows(self, request: PageRequest) -> "QuerySet[Payment]":
+        every = selectors.search(selectors.payments_seen_by(request.access), self.q)
+        return selectors.filtered(every, status=self.status, first_day=self.first_day, last_day=self.last_day)
+
+
+def index(request: PageRequest) -> HttpResponse:
+    filters = Filters.of(request.GET)
+    rows, number = filters.rows(request), _page_number(request.GET.get("page", ""))
+    found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
+    total = rows.order_by()[: COUNT_MAX + 1].count()
+    has_next = len(found) > PER_PAGE and number < PAGE_MAX
+    context = {
+        "payments": found[:PER_PAGE],
+        "filters": filters,
+        "tabs": [
+            {"name": name, "query": filters.query(status=status), "is_current": status == filters.status} for status, name in _TABS.items()
+        ],
+        "total": min(total, COUNT_MAX),
+        "has_more_than_counted": total > COUNT_MAX,
+        "first": (number - 1) * PER_PAGE + 1,
+        "last": (number - 1) * PER_PAGE + min(len(found), PER_PAGE),
+        "previous_query": filters.query(page=number - 1) if number > 1 else None,
+        "next_query": filters.query(page=number + 1) if has_next else None,
+        "export_query": filters.query(),
+        "is_empty": not found and not filters.is_any and number == 1,
+    }
+    part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
+    return show(request, "dashboard/payments/_rows.html" if part else "dashboard/payments/list.html", context)
+
+
+def export(request: PageRequest) -> StreamingHttpResponse:
+    """The filtered list as CSV, newest first, every amount a plain decimal."""
+    rows = Filters.of(request.GET).rows(request)[:EXPORT_MAX]
+    name = f"payments-{request.access.mode}-{clock.real_now().date().isoformat()}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(spreadsheet.lines(_COLUMNS, _cells(rows)), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _cells(rows: "QuerySet[Payment]") -> Iterator[list[object]]:
+    for one in rows.iterator(chunk_size=1000):
+        yield [
+            clock.iso(one.created_at), one.reference, one.order_id, one.title, one.status, one.state_reason,
+            money.text_from_cents(one.settlement_amount_cents), one.settlement_currency, one.refund_state,
+            clock.iso(one.completed_at), clock.iso(one.expires_at), one.mode, one.pk,
+        ]  # fmt: skip
+
+
+def _page_number(text: str) -> int:
+    return min(max(int(text), 1), PAGE_MAX) if text.isascii() and text.isdigit() and len(text) <= 6 else 1
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    payment: Payment = find(selectors.payments_seen_by(request.access), id)
+    received = selectors.received_by(payment)
+    told = detail(payment)
+    late = told.pop("late_deposits")
+    deliveries = deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL)
+    context = {
+        "payment": payment,
+        "told": told,
+        "received": received,
+        "transactions": _transactions(received),
+        "late_deposits": late,
+        "deliveries": deliveries,
+    }
+    part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
+    return show(request, "dashboard/payments/_detail.html" if part else "dashboard/payments/detail.html", context)
+
+
+def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> Any:
+    moments = [
+        moment for one in received for row in one.deposits for moment in (row.detected_at, row.confirmed_at, row.failed_at) if moment
+    ]
+    return max([payment.created_at, payment.updated_at, payment.expires_at, *moments])
+
+
+def _transactions(received: "list[selectors.Received]") -> list[dict[str, Any]]:
+    """Every deposit that counts, oldest first, as the API tells it."""
+    counted = [(deposit, one.address.asset) for one in received for deposit in one.counted]
+    known = parts.heads_for([deposit for deposit, _ in counted])
+    ordered = sorted(counted, key=lambda pair: pair[0].detected_at)
+    return [parts.transaction(deposit, asset, known) for deposit, asset in ordered]
+
+
+def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
+    """A page that says what will be booked, then the booking."""
+    payment: Payment = find(selectors.payments_seen_by(request.access), id)
+    late = late_deposit_of(payment, deposit_id)
+    if request.method == "GET":
+        return _late_page(request, payment, late, [])
+    try:
+        accept_late_deposit(payment, deposit_id, request.access.now())
+    except Refusals as refusal:
+        return _late_page(request, payment, late, sentences(refusal), status_of(refusal))
+    messages.success(request, "The deposit has been accepted and is in your available balance.")
+    return go("payment", payment.pk)
+
+
+def _late_page(request: PageRequest, payment: Payment, late: LateDeposit, errors: list[str], status: int = 200) -> HttpResponse:
+    return show(request, "dashboard/payments/accept_late.html", {"payment": payment, "late": late, "errors": errors}, status=status)

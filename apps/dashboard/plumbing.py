@@ -1,0 +1,205 @@
+"""What every page of the dashboard does around its view: session, store, role, mode, rate and step-up.
+
+A page is a plain function of a request that carries `access` and `member`. Nothing it answers may be kept by a cache.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.db import models
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.urls.resolvers import URLPattern
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from apps.access import sessions, stepup
+from apps.access.access import Access
+from apps.core import buckets, clock
+from apps.core.errors import Failure, Listed, NotFound
+from apps.core.literal import Invalid, is_uuid
+from apps.dashboard.navigation import ROOMS, current
+from apps.stores import roles
+from apps.stores.models import Member, User
+
+Refusals = (Failure, Invalid)
+
+
+class PageRequest(HttpRequest):
+    """A request of a signed-in person; `access` and `member` are missing on pages for people without a store."""
+
+    access: Access
+    member: Member
+
+    @property
+    def person(self) -> User:
+        return cast(User, self.user)
+
+
+View = Callable[..., HttpResponse]
+EVERYBODY, SIGNED_IN = "everybody", "signed in"
+
+
+@dataclass(frozen=True)
+class Page:
+    """One line of the table of pages. `permission` is asked for reading, `write` for a POST; `stepup` for both."""
+
+    path: str
+    name: str
+    view: View
+    permission: str = roles.VIEW
+    write: str = ""
+    methods: tuple[str, ...] = ("GET",)
+    stepup: bool = False
+
+    def route(self) -> URLPattern:
+        return path(self.path, door(self), name=self.name)
+
+    def needs(self, method: str) -> str:
+        return self.write if method == "POST" and self.write else self.permission
+
+
+def door(page: Page) -> View:
+    """The view of a page, behind everything that is asked first."""
+
+    @wraps(page.view)
+    def enter(request: HttpRequest, **arguments: str) -> HttpResponse:
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        if method not in page.methods:
+            return HttpResponseNotAllowed(page.methods)
+        response = _refusal(request, page, method)
+        if response is None:
+            try:
+                response = page.view(request, **arguments)
+            except stepup.StepUpRequired:
+                response = away(request, _stepup_url(request))
+            except NotFound as refusal:
+                raise Http404(refusal.text) from None
+        response["Cache-Control"] = "no-store, private"
+        return response
+
+    return enter
+
+
+def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | None:
+    """The answer to somebody who may not be here; None opens the page."""
+    if page.permission == EVERYBODY:
+        return None
+    now = clock.real_now()
+    if not request.user.is_authenticated:
+        return away(request, _sign_in_url(request))
+    if not sessions.is_alive(request.session, now):
+        logout(request)
+        return away(request, _sign_in_url(request))
+    sessions.touch(request.session, now)
+    limited = _take_token(request)
+    if limited is not None:
+        return limited
+    if page.permission != SIGNED_IN:
+        refused = _enter_store(cast(PageRequest, request), page.needs(method))
+        if refused is not None:
+            return refused
+    if page.stepup and not stepup.is_fresh(request.session, cast(User, request.user), now):
+        return away(request, _stepup_url(request))
+    return None
+
+
+def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
+    member, access = sessions.member_of(request.user, request.session), sessions.access_of(request.user, request.session)
+    if member is None or access is None:
+        return render(request, "dashboard/no_store.html", status=403)
+    request.member, request.access = member, access
+    if roles.may(member.role, permission):
+        return None
+    if is_htmx(request):
+        messages.error(request, "Your role does not allow this.")
+        return away(request, reverse("dashboard:home"))
+    return show(request, "dashboard/refused.html", {"role": member.role}, status=403)
+
+
+def _take_token(request: HttpRequest) -> HttpResponse | None:
+    try:
+        taken = buckets.take("dashboard", "live", str(request.session.session_key))
+    except buckets.Unavailable:
+        return None
+    if not taken.is_limited:
+        return None
+    response = render(request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429)
+    for name, value in taken.headers().items():
+        response[name] = value
+    return response
+
+
+def is_htmx(request: HttpRequest) -> bool:
+    return bool(getattr(request, "htmx", False))
+
+
+def away(request: HttpRequest, url: str) -> HttpResponse:
+    """Send the whole browser somewhere: a part that HTMX asked for must not be filled with another page."""
+    if is_htmx(request):
+        return HttpResponse(status=403, headers={"HX-Redirect": url})
+    return HttpResponseRedirect(url, status=303 if request.method == "POST" else 302)  # type: ignore[call-arg]
+
+
+def _sign_in_url(request: HttpRequest) -> str:
+    back = request.get_full_path() if request.method == "GET" and not is_htmx(request) else ""
+    return reverse("dashboard:sign_in") + (f"?{urlencode({'next': back})}" if back else "")
+
+
+def _stepup_url(request: HttpRequest) -> str:
+    return f"{reverse('dashboard:stepup')}?{urlencode({'next': request.get_full_path()})}"
+
+
+def next_url(request: HttpRequest) -> str:
+    """Where the person wanted to go, if that is a page of the dashboard."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    home = reverse("dashboard:home")
+    is_ours = wanted.startswith(home) and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
+    return wanted if is_ours else home
+
+
+def show(request: PageRequest, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200) -> HttpResponse:
+    """A page of a store, with what its frame needs."""
+    member = request.member
+    frame = {
+        "access": request.access,
+        "member": member,
+        "may": {permission: roles.may(member.role, permission) for permission in roles.TABLE},
+        "rooms": ROOMS,
+        "room": current(request.path),
+        "memberships": Member.objects.filter(user=request.person, store__deleted_at=None).select_related("store").order_by("store__name"),
+    }
+    return render(request, template, {**frame, **(context or {})}, status=status)
+
+
+def go(name: str, *arguments: object) -> HttpResponse:
+    """On to another page after a POST."""
+    return HttpResponseRedirect(reverse(f"dashboard:{name}", args=[str(one) for one in arguments]), status=303)  # type: ignore[call-arg]
+
+
+def find(rows: "models.QuerySet[Any]", id: str) -> Any:
+    """The row with this id among `rows`; else the one 404."""
+    found = rows.filter(pk=id).first() if is_uuid(id) else None
+    if found is None:
+        raise NotFound
+    return found
+
+
+def sentences(refusal: Exception) -> list[str]:
+    """What a refusal says, for the form it came from: begins with a capital, ends with a full stop."""
+    texts = refusal.messages if isinstance(refusal, Listed) else [refusal.text if isinstance(refusal, Failure) else str(refusal)]
+    return [_sentence(text) for text in texts]
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def status_of(refusal: Exception) -> int:
+    return refusal.http_status if isinstance(refusal, Failure) else 422

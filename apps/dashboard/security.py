@@ -1,0 +1,86 @@
+"""The person's own account: password, authenticator app, backup codes."""
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.http import HttpResponse
+
+from apps.access import second_factor, sign_in, stepup
+from apps.core import clock
+from apps.core.errors import Failure
+from apps.core.middleware import client_address
+from apps.dashboard.plumbing import PageRequest, go, sentences, show
+from apps.stores.services import change_password
+
+
+def index(request: PageRequest) -> HttpResponse:
+    factor = second_factor.confirmed(request.person)
+    left = len(factor.backup_codes) if factor is not None else 0
+    return show(request, "dashboard/security/account.html", {"factor": factor, "codes_left": left})
+
+
+def enrol(request: PageRequest) -> HttpResponse:
+    """The picture for the app, and the first code that proves the app has it."""
+    if second_factor.confirmed(request.person) is not None:
+        return go("security")
+    if request.method == "GET":
+        return _picture(request, [])
+    try:
+        sign_in.count_attempt(f"code:{request.person.pk}", client_address(request))
+        codes = second_factor.confirm(request.person, request.POST.get("code", ""))
+    except Failure as refusal:
+        return _picture(request, sentences(refusal), refusal.http_status)
+    _stay_signed_in(request)
+    stepup.note(request.session, clock.real_now())
+    return show(request, "dashboard/security/backup_codes.html", {"codes": codes, "is_first": True})
+
+
+def renew_codes(request: PageRequest) -> HttpResponse:
+    if second_factor.confirmed(request.person) is None:
+        return go("security")
+    if request.method == "GET":
+        return show(request, "dashboard/security/renew_codes.html")
+    return show(request, "dashboard/security/backup_codes.html", {"codes": second_factor.renew_backup_codes(request.person)})
+
+
+def take_off(request: PageRequest) -> HttpResponse:
+    if second_factor.confirmed(request.person) is None:
+        return go("security")
+    if request.method == "GET":
+        return show(request, "dashboard/security/take_off.html")
+    second_factor.take_off(request.person)
+    _stay_signed_in(request)
+    messages.success(request, "The authenticator app has been removed. You have been signed out everywhere else.")
+    return go("security")
+
+
+def password(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        return show(request, "dashboard/security/password.html", {"errors": []})
+    old, new = request.POST.get("old", ""), request.POST.get("new", "")
+    try:
+        sign_in.by_password(request.person.email, old, client_address(request))
+        change_password(request.person, new)
+    except sign_in.Refused:
+        return show(request, "dashboard/security/password.html", {"errors": ["Your current password is not right."]}, status=422)
+    except Failure as refusal:
+        return show(request, "dashboard/security/password.html", {"errors": sentences(refusal)}, status=refusal.http_status)
+    _stay_signed_in(request)
+    messages.success(request, "Your password has been changed. You have been signed out everywhere else.")
+    return go("security")
+
+
+def _stay_signed_in(request: PageRequest) -> None:
+    """This session goes on under a new id; every other one has ended."""
+    update_session_auth_hash(request, request.person)
+
+
+def _picture(request: PageRequest, errors: list[str], status: int = 200) -> HttpResponse:
+    factor = second_factor.pending(request.person)
+    key = second_factor.base32_key(factor)
+    grouped = " ".join(key[at : at + 4] for at in range(0, len(key), 4))
+    return show(
+        request,
+        "dashboard/security/enrol.html",
+        {"uri": second_factor.provisioning_uri(factor), "key": grouped, "errors": errors},
+        status=status,
+    )

@@ -1,0 +1,105 @@
+"""Webhook endpoints: listed, added, one with its deliveries; on, off, a new secret, a test, sending again, deleting."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.webhooks import selectors
+from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to
+from apps.webhooks.models import Endpoint
+from apps.webhooks.services import deliveries, endpoints
+
+SHOWN = 50
+
+
+def _find(request: PageRequest, id: str) -> Endpoint:
+    found: Endpoint = find(selectors.endpoints(request.access).select_related("store"), id)
+    return found
+
+
+def index(request: PageRequest) -> HttpResponse:
+    return show(request, "dashboard/webhook_endpoints/list.html", {"endpoints": selectors.with_success_rates(request.access)})
+
+
+def create(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        return _form(request, {"url": "", "description": "", "subscribed_events": list(PAYMENT_EVENTS)}, [])
+    given = {
+        "url": request.POST.get("url", "").strip(),
+        "description": request.POST.get("description", "").strip(),
+        "subscribed_events": request.POST.getlist("subscribed_events"),
+    }
+    try:
+        made = endpoints.register_endpoint(request.access, given)
+    except Refusals as refusal:
+        return _form(request, given, sentences(refusal), status_of(refusal))
+    return show(request, "dashboard/webhook_endpoints/secret.html", {"endpoint": made.endpoint, "secret": made.secret}, status=201)
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    endpoint = _find(request, id)
+    rows = selectors.recent_deliveries(endpoint, SHOWN)
+    context = {
+        "endpoint": endpoint,
+        "deliveries": [(row, deliveries.is_retryable(endpoint, row)) for row in rows],
+        "offered_events": open_to(endpoint.store.is_platform),
+    }
+    return show(request, "dashboard/webhook_endpoints/detail.html", context)
+
+
+def switch(request: PageRequest, id: str) -> HttpResponse:
+    """On or off."""
+    endpoint, at = _find(request, id), request.access.now()
+    if request.POST.get("to") == "active":
+        endpoints.enable_endpoint(endpoint, at)
+        messages.success(request, "The endpoint is on. New events are sent to it.")
+    else:
+        endpoints.disable_endpoint(endpoint, at)
+        messages.success(request, "The endpoint is off. Nothing is sent to it.")
+    return go("webhook_endpoint", endpoint.pk)
+
+
+def rotate(request: PageRequest, id: str) -> HttpResponse:
+    endpoint = _find(request, id)
+    if request.method == "GET":
+        return show(request, "dashboard/webhook_endpoints/rotate.html", {"endpoint": endpoint})
+    secret = endpoints.rotate_secret(endpoint, request.access.now())
+    return show(request, "dashboard/webhook_endpoints/secret.html", {"endpoint": endpoint, "secret": secret, "is_rotated": True})
+
+
+def delete(request: PageRequest, id: str) -> HttpResponse:
+    endpoint = _find(request, id)
+    if request.method == "GET":
+        return show(request, "dashboard/webhook_endpoints/delete.html", {"endpoint": endpoint})
+    endpoints.delete_endpoint(endpoint, request.access.now())
+    messages.success(request, "The endpoint has been deleted.")
+    return go("webhook_endpoints")
+
+
+def send_test(request: PageRequest, id: str) -> HttpResponse:
+    endpoint = _find(request, id)
+    try:
+        deliveries.send_test(endpoint, request.POST.get("event_type") or None, request.access.now())
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, "A test event is on its way. Reload to see the answer.")
+    return go("webhook_endpoint", endpoint.pk)
+
+
+def redeliver(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
+    endpoint = _find(request, id)
+    try:
+        deliveries.redeliver(endpoint, delivery_id, request.access.now())
+    except Refusals as refusal:
+        if status_of(refusal) == 404:
+            raise
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, "The delivery is sent again.")
+    return go("webhook_endpoint", endpoint.pk)
+
+
+def _form(request: PageRequest, given: dict[str, object], errors: list[str], status: int = 200) -> HttpResponse:
+    context = {"given": given, "errors": errors, "offered_events": open_to(request.access.store.is_platform)}
+    return show(request, "dashboard/webhook_endpoints/create.html", context, status=status)
