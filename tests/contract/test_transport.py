@@ -113,7 +113,8 @@ def test_odd_queries_are_answered(bakery: Shop, query: str) -> None:
     ("query", "page", "per_page"),
     [
         ("page=0", 1, 10), ("page=-1", 1, 10), ("page=abc", 1, 10), ("page=", 1, 10), ("page=1e2", 1, 10), ("page=1.5", 1, 10),
-        ("page=%00", 1, 10), ("page=１", 1, 10), ("page=null", 1, 10), ("per_page=0", 1, 1), ("per_page=-1", 1, 1), ("per_page=101", 1, 100),
+        ("page=%00", 1, 10), ("page=１", 1, 10), ("page=null", 1, 10), 
+        ("per_page=0", 1, 1), ("per_page=-1", 1, 1), ("per_page=101", 1, 100),
         ("per_page=abc", 1, 10), ("per_page=99999999999999999999", 1, 100), ("page=7&per_page=3", 7, 3),
     ],
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """What a customer may see of an intent: never order_id, metadata, the store's own fees or ledger figures."""
 
 from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
 from apps.assets.models import Asset
@@ -48,18 +49,32 @@ def checkout_document(payment: Payment, at: datetime) -> dict[str, Any]:
     }
 
 
-def _address(one: Received) -> dict[str, Any]:
+def outstanding(received: list[Received]) -> dict[str, int]:
+    """Per asset what is still to send if the rest comes in it; what came in others counts at its own locked rate."""
+    seen = sum((Fraction(one.received_atomic, one.address.required_atomic) for one in received), Fraction(0))
+    part = max(Fraction(0), 1 - seen)
+    return {
+        one.address.asset_id: money.part_of(
+            one.address.required_atomic, part, one.address.asset.atomic_decimals, one.address.asset.display_decimals
+        )
+        for one in received
+    }
+
+
+def _address(one: Received, rest: dict[str, int]) -> dict[str, Any]:
     entry = one.address
+    outstanding_atomic = rest[entry.asset_id]
     return {
         "id": str(entry.pk),
         "address": checksummed(entry.address_id),
         "crypto_amount_atomic": str(entry.required_atomic),
         "crypto_amount": money.decimal_from_atomic(entry.required_atomic, entry.asset.atomic_decimals),
+        "outstanding_atomic": str(outstanding_atomic),
         "received_atomic": str(one.received_atomic),
         "confirmed_atomic": str(one.confirmed_atomic),
         "required_confirmations": entry.required_confirmations,
         "status": "confirmed" if one.confirmed_atomic else "pending",
-        "payment_uri": parts.payment_uri(entry),
+        "payment_uri": parts.payment_uri(entry, outstanding_atomic or None),
         "asset": _asset(entry.asset),
         **parts.fee_on_top(entry),
     }

@@ -138,8 +138,19 @@ def _address(payment: Payment, one: Price, index: int, position: int, at: dateti
 
 # column -> attribute
 _COLUMNS = {str(field.column): field.attname for field in Payment._meta.concrete_fields}
-_ADDRESS_COLUMNS = ("id", "asset_id", "address_id", "position", "required_atomic", "base_atomic", "fee_atomic", "exchange_rate", "rate_source", "required_confirmations")  # fmt: skip
-_ADDRESS_TYPES = ("uuid", "text", "text", "int", "numeric", "numeric", "numeric", "numeric", "text", "int")
+# column -> type
+_ADDRESS_COLUMNS = {
+    "id": "uuid",
+    "asset_id": "text",
+    "address_id": "text",
+    "position": "int",
+    "required_atomic": "numeric",
+    "base_atomic": "numeric",
+    "fee_atomic": "numeric",
+    "exchange_rate": "numeric",
+    "rate_source": "text",
+    "required_confirmations": "int",
+}
 
 _INSERT = f"""
 WITH made AS (
@@ -154,7 +165,7 @@ WITH made AS (
 ), ways AS (
     INSERT INTO payments_paymentaddress (payment_id, created_at, {", ".join(_ADDRESS_COLUMNS)})
     SELECT made.id, %(created_at)s, one.*
-    FROM made, unnest({", ".join(f"%(a_{name})s::{kind}[]" for name, kind in zip(_ADDRESS_COLUMNS, _ADDRESS_TYPES, strict=True))}) AS one
+    FROM made, unnest({", ".join(f"%(a_{name})s::{kind}[]" for name, kind in _ADDRESS_COLUMNS.items())}) AS one
 ), history AS (
     INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status, payload, created_at)
     SELECT gen_random_uuid(), made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s FROM made

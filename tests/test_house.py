@@ -1,0 +1,141 @@
+"""The house keeps its own rules: layers, sizes, tenancy, tables, and no trace of where it was built."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.apps import apps as registry
+from django.db import connection
+
+from apps.api.urls import ROUTES
+from apps.core.models import Owned
+
+ROOT = Path(__file__).resolve().parent.parent
+LINES_MAX, FUNCTION_LINES_MAX = 500, 70
+NAMES = {
+    "models", "states", "documents", "events", "selectors", "services", "tasks", "admin", "providers", "apps", "__init__", "migrations",
+}  # fmt: skip
+
+
+def sources(*folders: str) -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "--", *folders], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return [ROOT / name for name in listed if (ROOT / name).exists()]
+
+
+PYTHON = [path for path in sources("apps", "config", "tests", "manage.py") if path.suffix == ".py" and "migrations" not in path.parts]
+
+
+def test_no_app_imports_upward() -> None:
+    run = subprocess.run([str(Path(sys.executable).parent / "lint-imports")], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_functions_stay_short(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= LINES_MAX
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < FUNCTION_LINES_MAX, node.name
+
+
+@pytest.mark.parametrize("path", [path for path in PYTHON if "tests" not in path.parts], ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_what_it_is(path: Path) -> None:
+    text = path.read_text()
+    if path.name in ("__init__.py", "apps.py", "wsgi.py", "urls.py", "manage.py") and len(text.splitlines()) < 30:
+        return
+    docstring = ast.get_docstring(ast.parse(text))
+    assert docstring, "no docstring"
+    assert len(docstring.splitlines()) <= 6
+
+
+def owned_models() -> set[str]:
+    return {model.__name__ for model in registry.get_models() if issubclass(model, Owned)}
+
+
+def queries_outside_seen_by(tree: ast.AST, owned: set[str]) -> Iterator[str]:
+    """`Model.objects.<anything but seen_by>` on a tenant's model."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Attribute):
+            continue
+        manager = node.value
+        if manager.attr == "objects" and isinstance(manager.value, ast.Name) and manager.value.id in owned and node.attr != "seen_by":
+            yield f"{manager.value.id}.objects.{node.attr} on line {node.lineno}"
+
+
+# Doors whose business is every store: operators, and the keys of both modes in the dashboard and the API.
+ACROSS_STORES = {"apps/console", "apps/api/keys.py", "apps/dashboard/keys.py"}
+
+
+@pytest.mark.parametrize("folder", ["apps/api", "apps/dashboard", "apps/hosted"])
+def test_doors_reach_tenants_rows_through_seen_by_only(folder: str) -> None:
+    found = {}
+    for path in sources(folder):
+        name = str(path.relative_to(ROOT))
+        if path.suffix == ".py" and not any(name.startswith(one) for one in ACROSS_STORES):
+            found[name] = list(queries_outside_seen_by(ast.parse(path.read_text()), owned_models()))
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
+def test_the_rule_about_seen_by_finds_what_it_should() -> None:
+    assert list(queries_outside_seen_by(ast.parse("Payment.objects.filter(pk=1)"), {"Payment"})) == ["Payment.objects.filter on line 1"]
+    assert not list(queries_outside_seen_by(ast.parse("Payment.objects.seen_by(access).filter(pk=1)"), {"Payment"}))
+
+
+def test_every_table_of_a_tenant_has_store_mode_and_birth(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'")
+        columns: dict[str, set[str]] = {}
+        for table, column in cursor.fetchall():
+            columns.setdefault(table, set()).add(column)
+    for model in registry.get_models():
+        if issubclass(model, Owned):
+            assert {"id", "store_id", "mode", "created_at"} <= columns[model._meta.db_table]
+
+
+def test_no_money_is_a_float_and_no_time_is_the_databases(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' "
+            "AND data_type IN ('double precision', 'real') AND table_name NOT LIKE 'otp_%'"
+        )
+        assert cursor.fetchall() == []
+    for path in sources("apps"):
+        if path.suffix == ".py" and "migrations" not in path.parts:
+            assert not re.search(r"auto_now|functions import .*\bNow\b|\bNow\(\)", path.read_text()), path
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.path)
+def test_every_route_has_a_test(route: object) -> None:
+    fixed = [part for part in route.path.split("/") if part and not part.startswith("<")]  # type: ignore[attr-defined]
+    every = "\n".join(path.read_text() for path in sources("tests") if path.suffix == ".py")
+    assert all(re.search(rf"\b{re.escape(part)}\b", every) for part in fixed)
+
+
+def test_outbound_http_is_in_one_place() -> None:
+    for path in sources("apps"):
+        name = str(path.relative_to(ROOT))
+        if path.suffix != ".py" or name == "apps/core/net.py" or "/providers/" in name or "/demo/" in name:
+            continue
+        assert not re.search(r"^\s*(import|from) (requests|httpx|urllib3|urllib\.request|aiohttp)\b", path.read_text(), re.M), name
+
+
+def test_nothing_tells_where_it_was_built() -> None:
+    hosts = "|".join(("py" + "pi", "python" + "hosted", "npm" + "js"))
+    traces = re.compile(rf"(?:{hosts})\.(?:org|com)|index-url|/work/|\.\./shared")
+    for path in sources("."):
+        if path.suffix in (".py", ".md", ".toml", ".txt", ".html", ".yaml", ".yml", ".sh", ".sql", ".example", ""):
+            found = traces.search(path.read_text(errors="ignore"))
+            assert found is None or path.name == "test_house.py", (path, found)
+
+
+def test_templates_hold_no_inline_script_or_style_and_trust_no_input() -> None:
+    bad = re.compile(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|\|\s*safe\b|autoescape off|hx-on|javascript:|=\{\{")
+    for path in sources("templates"):
+        found = bad.search(path.read_text())
+        assert found is None or path.parts[-2] in ("pdf", "email"), (path, found)
