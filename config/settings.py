@@ -26,7 +26,7 @@ IS_PRODUCTION = TILLGATE_ENV == "production"
 
 def secret(name: str) -> str:
     """A secret from the environment; outside production the published demo value stands in."""
-    value = env.str(name, "")
+    value: str = env.str(name, "")
     published = demo_secrets.PUBLISHED[name]
     if not IS_PRODUCTION:
         return value or published
@@ -39,7 +39,7 @@ def secret(name: str) -> str:
 
 def service(name: str) -> str:
     """The address of a service that production must be given."""
-    value = env.str(name, "")
+    value: str = env.str(name, "")
     if IS_PRODUCTION and not value:
         raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
     return value
@@ -52,7 +52,9 @@ PUBLIC_URL: str = (service("PUBLIC_URL") or "http://localhost:8000").rstrip("/")
 DATABASE_URL = service("DATABASE_URL")
 REDIS_URL = service("REDIS_URL")
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
-ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))])
+ALLOWED_HOSTS: list[str] = env.list(
+    "ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))]
+)
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
 RATE_PROVIDERS: list[str] = env.list("RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"])
@@ -137,7 +139,9 @@ TEMPLATES = [
         },
     }
 ]
-DATABASES: dict[str, dict[str, Any]] = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {"ENGINE": "django.db.backends.postgresql"}}
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {"ENGINE": "django.db.backends.postgresql"}
+}
 DATABASES["default"] |= {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL or "redis://"}}
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
@@ -208,7 +212,8 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_H
 SECURE_SSL_REDIRECT = IS_PRODUCTION and PUBLIC_URL.startswith("https://")
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 X_FRAME_OPTIONS = "DENY"
-SILENCED_SYSTEM_CHECKS = ["security.W019"]
+# auth.E003: an address is unique without regard to case, by a constraint. urls.W003: route names hold their path.
+SILENCED_SYSTEM_CHECKS = ["security.W019", "auth.E003", "urls.W003"]
 
 # --- REST framework ------------------------------------------------------------------------------
 
