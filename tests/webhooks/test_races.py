@@ -1,0 +1,175 @@
+"""Several at once, on rows that are really committed: workers on one queue, registrations of one platform."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.core import clock
+from apps.webhooks import due
+from apps.webhooks.delivery import dispatcher, queue
+from apps.webhooks.delivery.sender import Sender
+from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.services import deliveries, endpoints
+from tests.cast import Api, Shop, assemble
+from tests.webhooks.receivers import Receiver
+from tests.webhooks.test_delivery import CREATED, Register, happens
+
+
+@pytest.fixture
+def bakery(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
+    """A bakery that other connections see. Its queue is emptied afterwards; the ledger's tables can't be."""
+    with django_db_blocker.unblock():
+        yield assemble().bakery
+        for model in (Delivery, Event, Endpoint):
+            model.objects.all().delete()
+        connection.close()
+
+
+def together(count: int, act: Callable[[], None]) -> None:
+    """Run it in threads that begin at the same moment, each with a connection of its own."""
+    start = threading.Barrier(count)
+
+    def run() -> None:
+        start.wait()
+        try:
+            act()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_workers_that_share_a_queue_send_each_delivery_once(bakery: Shop, receiver: Receiver, register: Register) -> None:
+    for _ in range(4):
+        register(receiver.url, CREATED)
+    for _ in range(50):
+        happens(bakery)
+
+    def work() -> None:
+        with Sender() as sender:
+            while Delivery.objects.exclude(status="delivered").exists():
+                dispatcher.drain(sender)
+
+    together(3, work)
+    counted = Counter(one["headers"]["service-delivery-id"] for one in receiver.requests)
+    assert len(counted) == 200 and set(counted.values()) == {1}
+    assert set(Delivery.objects.values_list("status", "attempts")) == {("delivered", 1)}
+
+
+def test_claims_made_at_once_keep_to_two_per_endpoint(bakery: Shop, register: Register) -> None:
+    register("https://1.1.1.1/hook", CREATED)
+    for _ in range(20):
+        happens(bakery)
+    claimed: list[queue.Attempt] = []
+    together(8, lambda: claimed.extend(queue.claim(clock.real_now(), 10)))
+    assert len(claimed) == 2
+
+
+def test_a_dispatcher_takes_up_work_when_woken_and_again_later(bakery: Shop, receiver: Receiver, register: Register) -> None:
+    register(receiver.url, CREATED)
+    one = dispatcher.Dispatcher()
+    for count in (1, 2):
+        happens(bakery)
+        one.wake()
+        wait_until(lambda count=count: Delivery.objects.filter(status="delivered").count() == count)
+    assert len(receiver.requests) == 2
+
+
+def test_a_dispatcher_that_broke_starts_anew(bakery: Shop, receiver: Receiver, register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(receiver.url, CREATED)
+    happens(bakery)
+    one = dispatcher.Dispatcher()
+    monkeypatch.setattr(queue, "_CLAIM", "SELECT broken")
+    one.wake()
+    wait_until(lambda: one._sender is None)
+    monkeypatch.undo()
+    one.wake()
+    wait_until(lambda: Delivery.objects.filter(status="delivered").exists())
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = threading.Event()
+    for _ in range(1000):
+        if is_so():
+            return
+        deadline.wait(0.01)
+    raise AssertionError("it did not happen")
+
+
+def test_the_test_clock_runs_all_ten_attempts_while_a_dispatcher_works_beside_it(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
+    endpoint, _ = register(receiver.url, CREATED)
+    receiver.answer = 500
+    beside = dispatcher.Dispatcher()
+    happens(bakery)
+    beside.wake()
+    at = None
+    for _ in range(50):
+        moment = due.next_due(bakery.store.pk, at)
+        if moment is None:
+            break
+        at = moment
+        offset = int((at - clock.real_now()).total_seconds()) + 1
+        bakery.store.test_offset_seconds = max(offset, bakery.store.test_offset_seconds)
+        bakery.store.save()
+        beside.wake()
+        due.run_due(bakery.store.pk, clock.now(bakery.store, "test"))
+    endpoint.refresh_from_db()
+    assert (endpoint.status, len(receiver.requests)) == ("error", 10)
+    assert Delivery.objects.get().attempts == 10
+
+
+def test_registrations_that_race_leave_one_integration(bakery: Shop) -> None:
+    answers: list[Any] = []
+    body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "platform": "magento"}}
+    together(6, lambda: answers.append(Api(bakery.secrets["test"]).post("/webhook_endpoints", body)))
+    statuses = [one.status_code for one in answers]
+    assert statuses.count(201) == 1 and set(statuses) <= {200, 201, 409}
+    lost = [one.json() for one in answers if one.status_code == 409]
+    assert all(told == {"error": "An active magento integration already exists for this store"} for told in lost)
+    assert Endpoint.objects.count() == 1
+
+
+def test_redelivering_twice_at_once_queues_it_once(bakery: Shop, register: Register) -> None:
+    endpoint, _ = register("https://1.1.1.1/hook", CREATED)
+    happens(bakery)
+    Delivery.objects.update(status="failed", attempts=10, next_attempt_at=None)
+    delivery = Delivery.objects.get()
+    refused: list[Exception] = []
+
+    def again() -> None:
+        try:
+            deliveries.redeliver(endpoint, delivery.pk, clock.real_now())
+        except deliveries.NotRetryable as refusal:
+            refused.append(refusal)
+
+    together(4, again)
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.attempts, len(refused)) == ("pending", 0, 3)
+
+
+def test_a_secret_rotated_while_workers_run_signs_everything_sent_afterwards(bakery: Shop, receiver: Receiver, register: Register) -> None:
+    import stripe
+
+    endpoint, _ = register(receiver.url, CREATED)
+    for _ in range(30):
+        happens(bakery)
+    with Sender() as sender:
+        worker = threading.Thread(target=lambda: (dispatcher.drain(sender), connection.close()))
+        worker.start()
+        wait_until(lambda: len(receiver.requests) > 3)
+        secret = endpoints.rotate_secret(endpoint, clock.real_now())
+        under_way = len(receiver.requests) + queue.PER_ENDPOINT_MAX
+        worker.join()
+    for got in receiver.requests[under_way:]:
+        stripe.Webhook.construct_event(got["raw"], got["headers"]["service-signature"], secret)
+    assert len(receiver.requests) == 30
