@@ -3,8 +3,11 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from apps.api.description import Docs
+
 urlpatterns = [
     path("api/v2/", include("apps.api.urls")),
+    path("docs", Docs.as_view(url_name="openapi"), name="docs"),
     path("dashboard/", include("apps.dashboard.urls")),
     path("admin/", admin.site.urls),
     path("", include("apps.console.urls")),

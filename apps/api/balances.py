@@ -9,5 +9,7 @@ from apps.ledger.documents import balances_document
 
 
 class Balances(Door):
+    """What the store holds of each asset."""
+
     def get(self, request: Request) -> Response:
         return Response(balances_document(self.access, clock.real_now()))

@@ -9,11 +9,15 @@ from apps.assets.selectors import active_assets
 
 
 class PaymentCurrencies(Door):
+    """The currencies that price a payment."""
+
     def get(self, request: Request) -> Response:
         return Response(payment_currencies())
 
 
 class SupportedAssets(Door):
+    """The active assets of the mode."""
+
     def get(self, request: Request) -> Response:
         currency = self.access.store.settlement_currency
         return Response([supported_asset(asset, currency) for asset in active_assets(self.access.mode)])

@@ -22,6 +22,8 @@ class CheckoutNotFound(Flat):
 
 
 class Checkout(Door):
+    """What a customer may see of an intent."""
+
     missing = CheckoutNotFound()
 
     def bucket(self, request: Request) -> tuple[str, str]:

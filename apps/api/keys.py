@@ -12,7 +12,7 @@ from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.clock import iso
 from apps.core.errors import Coded
-from apps.core.literal import List, Object, Text, wrapped
+from apps.core.literal import List, Object, Text, wrapped, wrapper_schema
 from apps.core.models import Mode
 from apps.stores.models import Role
 from apps.stores.selectors import role_of
@@ -38,6 +38,11 @@ class SessionDoor(Door):
 
 
 class Keys(SessionDoor):
+    """Make an API key (its secret is shown once), or list them."""
+
+    bodies = {"POST": wrapper_schema("api_key", _FIELDS)}
+    statuses = {"POST": 201}
+
     def get(self, request: Request) -> Response:
         rows = ApiKey.objects.filter(store_id=self.access.store_id, revoked_at=None).order_by("-created_at")
         return Response([document(key) for key in rows])
@@ -52,6 +57,10 @@ class Keys(SessionDoor):
 
 
 class KeyById(SessionDoor):
+    """Revoke an API key."""
+
+    statuses = {"DELETE": 204}
+
     def delete(self, request: Request, id: str) -> Response:
         _check_role(self)
         key = self.find(ApiKey.objects.filter(store_id=self.access.store_id, revoked_at=None), id)

@@ -8,17 +8,37 @@ from rest_framework.response import Response
 from apps.api.plumbing import lists
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded
-from apps.core.literal import wrapped
+from apps.core.literal import Schema, wrapped, wrapper_schema
 from apps.payments import selectors
 from apps.payments.documents import detail, parts, summary
 from apps.payments.models import Payment
 from apps.payments.services import reconcile
 from apps.payments.services.create import create_payment
 from apps.payments.services.fields import payment_intent
-from apps.payments.services.simulate import LiveMode, simulate_deposit
+from apps.payments.services.simulate import SCENARIOS, LiveMode, simulate_deposit
+
+_TEXT = {"type": "string"}
+SIMULATED_BODY: Schema = {
+    "type": "object",
+    "properties": {
+        "scenario": {"type": "string", "enum": list(SCENARIOS), "default": "exact"},
+        "settlement_amount": _TEXT,
+        "amount": _TEXT,
+        "amount_atomic": _TEXT,
+        "reference": _TEXT,
+        "asset_id": _TEXT,
+        "confirmations": {"type": "integer"},
+        "late": {"type": "boolean"},
+    },
+}
 
 
 class Payments(Door):
+    """Create a payment intent, or list them newest first."""
+
+    bodies = {"POST": wrapper_schema("payment_intent", payment_intent("test"))}
+    statuses = {"POST": 201}
+
     def post(self, request: Request) -> Response:
         key = self.idempotency_key(request)
         fields = wrapped(self.body(request), "payment_intent", payment_intent(self.access.mode))
@@ -46,28 +66,40 @@ class PaymentDoor(Door):
 
 
 class PaymentById(PaymentDoor):
+    """Everything there is to know about an intent."""
+
     def get(self, request: Request, id: str) -> Response:
         return Response(detail.detail(self.payment(id)))
 
 
 class PaymentEvents(PaymentDoor):
+    """The history of an intent, oldest first."""
+
     def get(self, request: Request, id: str) -> Response:
         return Response([parts.event(one) for one in self.payment(id).events.all()])
 
 
 class Summary(Door):
+    """Counts, volume and a day-by-day series of a range."""
+
     def get(self, request: Request) -> Response:
         query = request.query_params
         return Response(summary.summary(self.access, query.get("from"), query.get("to"), self.access.now()))
 
 
 class Reconciliation(PaymentDoor):
+    """Whether chain, intent and ledger agree."""
+
     def get(self, request: Request, id: str) -> Response:
         return Response(reconcile.document(self.payment(id)))
 
 
 class SimulatedPayments(PaymentDoor):
+    """Credit a deposit without a chain; test mode only."""
+
     shape = Coded
+    bodies = {"POST": SIMULATED_BODY}
+    statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:
         if self.access.is_live:

@@ -39,12 +39,20 @@ class ClockDoor(Door):
 
 
 class TestClock(ClockDoor):
+    """The store's test-mode time."""
+
     def get(self, request: Request) -> Response:
         self.refuse_live()
         return Response(self.told())
 
 
 class Advance(ClockDoor):
+    """Move the test clock forward and run what falls due."""
+
+    bodies = {
+        "POST": {"type": "object", "properties": {"seconds": {"type": "integer"}, "to": {"type": "string", "format": "date-time"}}},
+    }
+
     def post(self, request: Request) -> Response:
         self.refuse_live()
         store = self.access.store

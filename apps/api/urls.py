@@ -4,8 +4,9 @@ from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
 from apps.api import balances, catalogues, checkout, keys, payments, test_clock, webhook_endpoints
+from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
-from apps.api.plumbing.views import PUBLIC, Route
+from apps.api.plumbing.routes import PUBLIC, Route
 
 READ, WRITE = "payments:read", "payments:write"
 HOOKS_READ, HOOKS_WRITE = "webhooks:read", "webhooks:write"
@@ -49,8 +50,10 @@ ROUTES = [
 
 
 def _pattern(route: Route) -> URLPattern:
-    return path(route.path, route.view.as_view(route=route), name=f"api:{route.path}")
+    made: URLPattern = path(route.path, route.view.as_view(route=route), name=f"api:{route.path}")
+    return made
 
 
+_description = path("openapi.json", Description.as_view(), name="openapi")
 _missing = csrf_exempt(lambda request, rest="": not_found(request))
-urlpatterns = [*(_pattern(route) for route in ROUTES), path("<path:rest>", _missing), path("", _missing)]
+urlpatterns = [_description, *(_pattern(route) for route in ROUTES), path("<path:rest>", _missing), path("", _missing)]

@@ -284,6 +284,11 @@ class Object(Field):
         return {**body, "required": required} if required else body
 
 
+def wrapper_schema(wrapper: str, shape: Object) -> Schema:
+    """The JSON schema of a body with its fields inside a required wrapper."""
+    return {"type": "object", "properties": {wrapper: shape.schema()}, "required": [wrapper]}
+
+
 def wrapped(body: Mapping[str, Any], wrapper: str, shape: Object) -> dict[str, Any]:
     """The fields inside a required wrapper object."""
     if body.get(wrapper) is None:

@@ -8,7 +8,7 @@ from django.conf import settings
 
 from apps.access import credentials
 from apps.access.services import create_api_key, revoke_api_key
-from apps.api.plumbing.views import PUBLIC
+from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
 from apps.core import clock
 from tests.cast import Api, Shop

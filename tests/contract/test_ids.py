@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.api.plumbing.views import PUBLIC
+from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
 from tests import make
 from tests.cast import Api, Cast

@@ -4,7 +4,6 @@ Authenticate, keep publishable keys out, check method and scope, take a token, p
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from django.db import models
@@ -19,41 +18,27 @@ from apps.access.access import AGENT, PUBLISHABLE, Access
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
+from apps.api.plumbing.description import DoorSchema
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
+from apps.api.plumbing.routes import PUBLIC, Route
 from apps.core import buckets
 from apps.core.errors import Coded, Failure, Flat, NotFound
 from apps.core.idempotency import check_key
-from apps.core.literal import check_storable, is_uuid
+from apps.core.literal import Schema, check_storable, is_uuid
 from apps.core.middleware import client_address
 
-PUBLIC = "public"
 Row = TypeVar("Row", bound=models.Model)
-
-
-@dataclass(frozen=True)
-class Route:
-    """One line of the route table.
-
-    `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no credential). `budget` names the
-    bucket a method takes from, `publishable` the methods a publishable key may call, `keys` which take an Idempotency-Key
-    ("required" or "optional"), `cors` the methods that answer any origin.
-    """
-
-    path: str
-    view: type["Door"]
-    scopes: Mapping[str, str | None]
-    budget: Mapping[str, str] = field(default_factory=dict)
-    publishable: frozenset[str] = frozenset()
-    keys: Mapping[str, str] = field(default_factory=dict)
-    cors: frozenset[str] = frozenset()
 
 
 class Door(APIView):
     """A view of the API. `shape` is the form in which a broken rule is told."""
 
+    schema = DoorSchema()
     route: Route = None  # type: ignore[assignment]  # given by the route table
     shape: ClassVar[type[Flat] | type[Coded] | Any] = Flat
     missing: ClassVar[Failure] = NotFound()
+    bodies: ClassVar[Mapping[str, Schema]] = {}  # method -> JSON schema of the body, for the API description
+    statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
     for_agents: ClassVar[bool] = False
     access: Access
     _taken: buckets.Taken | None = None
@@ -64,7 +49,8 @@ class Door(APIView):
 
     @property
     def allowed_methods(self) -> list[str]:
-        return list(self.route.scopes)
+        """What the route line has; the API description also asks a class that has no line yet."""
+        return list(self.route.scopes) if self.route is not None else super().allowed_methods
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         method = "GET" if request.method == "HEAD" else str(request.method)
