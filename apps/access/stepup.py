@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from apps.access import second_factor, sign_in
+from apps.access.models import SecondFactor
 from apps.core.errors import Coded
 from apps.stores.models import User
 
@@ -28,10 +29,11 @@ def digest(*parts: object) -> str:
     return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()
 
 
-def prove(session: Session, user: User, code: str, address: str, at: datetime, act: str = "") -> None:
+def prove(session: Session, user: User, code: str, address: str, at: datetime, act: str = "") -> SecondFactor:
     """Take a code for this session, and for one act when its digest is given. Raises what sign_in.by_code raises."""
-    sign_in.by_code(user, code, address)
+    factor = sign_in.by_code(user, code, address)
     note(session, at, act)
+    return factor
 
 
 def note(session: Session, at: datetime, act: str = "") -> None:

@@ -1,5 +1,7 @@
 """API keys of the chosen mode: listed, made (the secret is on one answer only) and revoked."""
 
+from collections.abc import Mapping
+
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -45,6 +47,6 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
     return go("keys")
 
 
-def _form(request: PageRequest, given: dict[str, object], errors: list[str], status: int = 200) -> HttpResponse:
+def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:
     context = {"given": given, "errors": errors, "scopes": scopes.MERCHANT, "account_scopes": scopes.ACCOUNTS}
     return show(request, "dashboard/keys/create.html", context, status=status)

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.db import models
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.urls.resolvers import URLPattern
@@ -33,15 +33,13 @@ Refusals = (Failure, Invalid)
 class PageRequest(HttpRequest):
     """A request of a signed-in person; `access` and `member` are missing on pages for people without a store."""
 
+    person: User
     access: Access
     member: Member
 
-    @property
-    def person(self) -> User:
-        return cast(User, self.user)
 
-
-View = Callable[..., HttpResponse]
+Answer = HttpResponse | StreamingHttpResponse
+View = Callable[..., Answer]
 EVERYBODY, SIGNED_IN = "everybody", "signed in"
 
 
@@ -68,11 +66,11 @@ def door(page: Page) -> View:
     """The view of a page, behind everything that is asked first."""
 
     @wraps(page.view)
-    def enter(request: HttpRequest, **arguments: str) -> HttpResponse:
+    def enter(request: HttpRequest, **arguments: str) -> Answer:
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in page.methods:
             return HttpResponseNotAllowed(page.methods)
-        response = _refusal(request, page, method)
+        response: Answer | None = _refusal(request, page, method)
         if response is None:
             try:
                 response = page.view(request, **arguments)
@@ -100,20 +98,23 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
     limited = _take_token(request)
     if limited is not None:
         return limited
-    if page.permission != SIGNED_IN:
-        refused = _enter_store(cast(PageRequest, request), page.needs(method))
-        if refused is not None:
-            return refused
-    if page.stepup and not stepup.is_fresh(request.session, cast(User, request.user), now):
+    refused = _enter_store(cast(PageRequest, request), page.needs(method))
+    if refused is not None:
+        return refused
+    if page.stepup and not stepup.is_fresh(request.session, request.user, now):
         return away(request, _stepup_url(request))
     return None
 
 
 def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
+    request.person = cast(User, request.user)
     member, access = sessions.member_of(request.user, request.session), sessions.access_of(request.user, request.session)
-    if member is None or access is None:
+    if member is not None and access is not None:
+        request.member, request.access = member, access
+    if permission == SIGNED_IN:
+        return None
+    if member is None:
         return render(request, "dashboard/no_store.html", status=403)
-    request.member, request.access = member, access
     if roles.may(member.role, permission):
         return None
     if is_htmx(request):
@@ -143,7 +144,7 @@ def away(request: HttpRequest, url: str) -> HttpResponse:
     """Send the whole browser somewhere: a part that HTMX asked for must not be filled with another page."""
     if is_htmx(request):
         return HttpResponse(status=403, headers={"HX-Redirect": url})
-    return HttpResponseRedirect(url, status=303 if request.method == "POST" else 302)  # type: ignore[call-arg]
+    return HttpResponseRedirect(url, status=303 if request.method == "POST" else 302)
 
 
 def _sign_in_url(request: HttpRequest) -> str:
@@ -159,13 +160,15 @@ def next_url(request: HttpRequest) -> str:
     """Where the person wanted to go, if that is a page of the dashboard."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     home = reverse("dashboard:home")
-    is_ours = wanted.startswith(home) and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
+    is_ours = wanted.startswith((home, reverse("admin:index"))) and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
     return wanted if is_ours else home
 
 
 def show(request: PageRequest, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200) -> HttpResponse:
-    """A page of a store, with what its frame needs."""
-    member = request.member
+    """A page of a store, with what its frame needs; a person without a store gets the page alone."""
+    member = getattr(request, "member", None)
+    if member is None:
+        return render(request, template, {"frame": "dashboard/bare.html", **(context or {})}, status=status)
     frame = {
         "access": request.access,
         "member": member,
@@ -179,7 +182,7 @@ def show(request: PageRequest, template: str, context: Mapping[str, Any] | None 
 
 def go(name: str, *arguments: object) -> HttpResponse:
     """On to another page after a POST."""
-    return HttpResponseRedirect(reverse(f"dashboard:{name}", args=[str(one) for one in arguments]), status=303)  # type: ignore[call-arg]
+    return HttpResponseRedirect(reverse(f"dashboard:{name}", args=[str(one) for one in arguments]), status=303)
 
 
 def find(rows: "models.QuerySet[Any]", id: str) -> Any:

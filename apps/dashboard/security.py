@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
+from django_otp import login as otp_login
 
 from apps.access import second_factor, sign_in, stepup
 from apps.core import clock
@@ -30,6 +31,7 @@ def enrol(request: PageRequest) -> HttpResponse:
     except Failure as refusal:
         return _picture(request, sentences(refusal), refusal.http_status)
     _stay_signed_in(request)
+    otp_login(request, second_factor.confirmed(request.person))
     stepup.note(request.session, clock.real_now())
     return show(request, "dashboard/security/backup_codes.html", {"codes": codes, "is_first": True})
 

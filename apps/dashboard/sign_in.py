@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.datastructures import MultiValueDictKeyError
+from django_otp import login as otp_login
 
 from apps.access import second_factor, sessions, sign_in, stepup
 from apps.access.models import SecondFactor
@@ -69,9 +70,10 @@ def confirm(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "stepup")
     try:
-        stepup.prove(request.session, request.person, request.POST.get("code", ""), client_address(request), clock.real_now())
+        factor = stepup.prove(request.session, request.person, request.POST.get("code", ""), client_address(request), clock.real_now())
     except Failure as refusal:
         return _form(request, "stepup", refusal)
+    otp_login(request, factor)
     request.session.cycle_key()
     return HttpResponseRedirect(next_url(request))
 

@@ -2,7 +2,7 @@
 
 from apps.dashboard import home, keys, members, payment_links, payments, security, sign_in, switches, webhook_endpoints
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
-from apps.stores.roles import DEVELOP, MOVE_MONEY, PAY, VIEW
+from apps.stores.roles import DEVELOP, MOVE_MONEY, PAY
 
 app_name = "dashboard"
 BOTH, POST = ("GET", "POST"), ("POST",)
@@ -33,11 +33,11 @@ PAGES = (
     Page("webhooks/<str:id>/test", "webhook_endpoint_test", webhook_endpoints.send_test, DEVELOP, methods=POST),
     Page("webhooks/<str:id>/deliveries/<str:delivery_id>", "redeliver", webhook_endpoints.redeliver, DEVELOP, methods=POST),
     Page("team", "members", members.index),
-    Page("security", "security", security.index, VIEW),
-    Page("security/authenticator", "security_enrol", security.enrol, VIEW, methods=BOTH),
-    Page("security/authenticator/remove", "security_take_off", security.take_off, VIEW, methods=BOTH, stepup=True),
-    Page("security/backup-codes", "security_codes", security.renew_codes, VIEW, methods=BOTH, stepup=True),
-    Page("security/password", "security_password", security.password, VIEW, methods=BOTH, stepup=True),
+    Page("security", "security", security.index, SIGNED_IN),
+    Page("security/authenticator", "security_enrol", security.enrol, SIGNED_IN, methods=BOTH),
+    Page("security/authenticator/remove", "security_take_off", security.take_off, SIGNED_IN, methods=BOTH, stepup=True),
+    Page("security/backup-codes", "security_codes", security.renew_codes, SIGNED_IN, methods=BOTH, stepup=True),
+    Page("security/password", "security_password", security.password, SIGNED_IN, methods=BOTH, stepup=True),
 )
 
 urlpatterns = [page.route() for page in PAGES]

@@ -1,5 +1,7 @@
 """Webhook endpoints: listed, added, one with its deliveries; on, off, a new secret, a test, sending again, deleting."""
 
+from collections.abc import Mapping
+
 from django.contrib import messages
 from django.http import HttpResponse
 
@@ -100,6 +102,6 @@ def redeliver(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
     return go("webhook_endpoint", endpoint.pk)
 
 
-def _form(request: PageRequest, given: dict[str, object], errors: list[str], status: int = 200) -> HttpResponse:
+def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:
     context = {"given": given, "errors": errors, "offered_events": open_to(request.access.store.is_platform)}
     return show(request, "dashboard/webhook_endpoints/create.html", context, status=status)

@@ -110,6 +110,12 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
     return format_html('<bdi class="amount">{} <span class="unit">{}</span></bdi>', text, symbol)
 
 
+@register.simple_tag
+def coins(amount_atomic: int | str, atomic_decimals: int) -> str:
+    """The same as bare text, to be copied."""
+    return money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
+
+
 @register.filter
 def shorten(text: str) -> str:
     """An address or hash by its ends: 0x52ab…91fe. Only where the whole stands near."""

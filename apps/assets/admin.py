@@ -1,0 +1,44 @@
+"""Chains, assets and rates for staff: which assets are in use, and which stores' assets are stopped for review."""
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from apps.assets.models import AcceptedAsset, Asset, Chain, Rate
+from apps.core.staff import ReadOnly, Switches
+
+
+@admin.register(Chain)
+class ChainAdmin(Switches):
+    list_display = ["id", "name", "chain_id", "mode", "required_confirmations"]
+    list_filter = ["mode"]
+    switches = ("required_confirmations", "explorer_url")
+
+
+@admin.register(Asset)
+class AssetAdmin(Switches):
+    list_display = ["id", "chain", "token_standard", "atomic_decimals", "is_active", "is_fiat_eligible"]
+    list_filter = ["chain", "is_active"]
+    switches = ("is_active", "min_withdrawal_atomic", "position")
+
+
+@admin.register(AcceptedAsset)
+class AcceptedAssetAdmin(ReadOnly):
+    list_display = ["store", "mode", "asset", "suspended_at"]
+    list_filter = ["mode", "asset", ("suspended_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["store", "asset"]
+    search_fields = ["store__name", "=store__id"]
+    actions = ["end_review"]
+
+    @admin.action(description="Review ended: take the asset again", permissions=["view"])
+    def end_review(self, request: HttpRequest, rows: "QuerySet[AcceptedAsset]") -> None:
+        for row in rows.exclude(suspended_at=None):
+            AcceptedAsset.objects.filter(pk=row.pk).update(suspended_at=None)
+            self.log_change(request, row, "Review ended")
+
+
+@admin.register(Rate)
+class RateAdmin(ReadOnly):
+    list_display = ["asset", "currency", "rate", "source", "as_of", "valid_until"]
+    list_filter = ["currency", "source"]
+    search_fields = ["=asset__id"]

@@ -1,0 +1,52 @@
+"""People and stores for staff: the switches that staff decide, who works where. Passwords and money are not here."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from apps.core.staff import StaffInline, Switches
+from apps.stores.models import Member, Store, User
+
+
+class Members(StaffInline):
+    model = Member
+    extra = 0
+    fields = ["user", "role", "created_at"]
+    readonly_fields = ["user", "created_at"]
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(User)
+class UserAdmin(Switches):
+    list_display = ["email", "name", "is_active", "is_staff", "last_login"]
+    list_filter = ["is_active", "is_staff"]
+    search_fields = ["email", "name"]
+    exclude = ["password", "groups", "user_permissions", "session_version"]
+    switches = ("name", "is_active")
+
+
+@admin.register(Store)
+class StoreAdmin(Switches):
+    list_display = ["name", "country", "settlement_currency", "is_platform", "platform", "kyc_confirmed_at", "created_at"]
+    list_filter = ["is_platform", "settlement_currency"]
+    list_select_related = ["platform"]
+    search_fields = ["name", "=id", "=external_id"]
+    inlines = [Members]
+    switches = (
+        "accept_overpayments",
+        "accept_underpayments",
+        "underpayment_tolerance_bps",
+        "overpayment_tolerance_bps",
+        "customer_pays_fee",
+        "fee_fraction",
+        "is_platform",
+        "kyc_confirmed_at",
+        "support_email",
+        "remove_service_branding",
+    )
