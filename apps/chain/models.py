@@ -27,6 +27,13 @@ class Address(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["mode", "purpose", "index"], name="address_index_once")]
+        indexes = [
+            models.Index(
+                fields=["native_chain", "watch_balance_until", "address"],
+                condition=models.Q(native_chain__isnull=False),
+                name="address_balance_watched",
+            )
+        ]
 
 
 class Head(models.Model):
@@ -96,9 +103,7 @@ class Deposit(models.Model):
                 fields=["address", "simulated_reference"], condition=models.Q(is_simulated=True), name="simulated_deposit_once"
             ),
             models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="deposit_is_positive"),
-            models.CheckConstraint(
-                condition=models.Q(is_simulated=True) | models.Q(block_number__isnull=False), name="deposit_has_block"
-            ),
+            models.CheckConstraint(condition=models.Q(is_simulated=True) | models.Q(block_number__isnull=False), name="deposit_has_block"),
         ]
         indexes = [
             models.Index(
@@ -107,6 +112,8 @@ class Deposit(models.Model):
                 name="deposit_unhandled",
             ),
             models.Index(fields=["chain", "block_number"], condition=models.Q(status="confirming"), name="deposit_confirming"),
+            models.Index(fields=["chain", "block_number"], condition=models.Q(is_lost=True), name="deposit_lost"),
+            models.Index(fields=["chain", "block_number"], name="deposit_by_block"),
             models.Index(fields=["address"]),
         ]
 
@@ -131,11 +138,13 @@ class UnmatchedTransfer(models.Model):
 
 
 class BalanceCheck(models.Model):
-    """The last look at an open address's native balance, which finds what contracts sent it."""
+    """The last look at an open address that held or sent native coins, which finds what contracts sent it."""
 
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
     block_number = models.BigIntegerField()
+    balance_atomic = AtomicField(default=0)
+    sent_count = models.BigIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["chain", "address"], name="balance_check_once")]

@@ -1,0 +1,163 @@
+"""What a node says about blocks, read strictly: a block, the transfers in it that may be ours, and receipts.
+
+Logs are asked for by the block's hash, so that a node that lags or has changed its mind gives an error and never a short answer.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from apps.chain.providers.base import Call, Nodes, RpcError
+
+TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+NATIVE_LOG_INDEX = -1
+
+
+class Inconsistent(RpcError):
+    """The node's answers contradict each other; asking again later may help."""
+
+
+@dataclass(frozen=True)
+class Header:
+    number: int
+    hash: str
+    parent_hash: str
+    mined_at: datetime
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Coins on their way. `contract` is empty for native coins; all hex is lower case."""
+
+    contract: str
+    tx_hash: str
+    log_index: int
+    from_address: str
+    to_address: str
+    amount_atomic: int
+
+
+@dataclass(frozen=True)
+class BlockRead:
+    """A block with every transfer of native coins and of our tokens; native ones may still have been reverted."""
+
+    header: Header
+    transfers: list[Transfer] = field(default_factory=list)
+
+
+def header_of(block: Any) -> Header:
+    try:
+        mined_at = datetime.fromtimestamp(_integer(block["timestamp"]), UTC)
+        return Header(_integer(block["number"]), _text(block["hash"], 66), _text(block["parentHash"], 66), mined_at)
+    except (TypeError, KeyError, ValueError, OverflowError):
+        raise Inconsistent("a node's answer isn't a block") from None
+
+
+def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[Header]:
+    """Blocks by number; Inconsistent when the node has not all of them."""
+    found = [header_of(one) for one in nodes.batch([("eth_getBlockByNumber", [hex(number), False]) for number in numbers])]
+    if [one.number for one in found] != list(numbers):
+        raise Inconsistent("a node answered with another block")
+    return found
+
+
+def read_blocks(nodes: Nodes, numbers: Sequence[int], contracts: Sequence[str]) -> list[BlockRead]:
+    """Blocks by number with their transfers: one call per block, and one more for the logs of the tokens."""
+    blocks = nodes.batch([("eth_getBlockByNumber", [hex(number), True]) for number in numbers])
+    headers = [header_of(one) for one in blocks]
+    if [one.number for one in headers] != list(numbers):
+        raise Inconsistent("a node answered with another block")
+    logs: list[Any] = [[]] * len(blocks)
+    if contracts:
+        logs = nodes.batch([_logs_call(one.hash, contracts) for one in headers])
+    known = frozenset(contracts)
+    return [
+        BlockRead(header, _native_transfers(header, block) + _token_transfers(header, found, known))
+        for header, block, found in zip(headers, blocks, logs, strict=True)
+    ]
+
+
+def succeeded(nodes: Nodes, block_hash: str, tx_hashes: Sequence[str]) -> set[str]:
+    """Which of these transactions of a block were not reverted. Several are asked for with one call where the node can."""
+    wanted = set(tx_hashes)
+    receipts = _block_receipts(nodes, block_hash) if len(wanted) > 1 else None
+    if receipts is None:
+        receipts = nodes.batch([("eth_getTransactionReceipt", [one]) for one in sorted(wanted)])
+    try:
+        by_hash = {one["transactionHash"].lower(): one for one in receipts if one["blockHash"].lower() == block_hash}
+        if not wanted <= by_hash.keys():
+            raise Inconsistent("a receipt is missing")
+        return {tx_hash for tx_hash in wanted if _integer(by_hash[tx_hash]["status"]) == 1}
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise Inconsistent("a node's answer isn't a receipt") from None
+
+
+def balances(nodes: Nodes, addresses: Sequence[str], block_hash: str) -> list[tuple[int, int]]:
+    """Balance in atomic units and number of sent transactions of each address after a block."""
+    at = {"blockHash": block_hash}
+    calls: list[Call] = [(method, [address, at]) for address in addresses for method in ("eth_getBalance", "eth_getTransactionCount")]
+    try:
+        found = [_integer(one) for one in nodes.batch(calls)]
+    except (TypeError, ValueError):
+        raise Inconsistent("a node's answer isn't a balance") from None
+    return list(zip(found[::2], found[1::2], strict=True))
+
+
+def _block_receipts(nodes: Nodes, block_hash: str) -> list[Any] | None:
+    try:
+        found = nodes.call("eth_getBlockReceipts", [block_hash])
+    except RpcError as error:
+        if error.code is None:
+            raise
+        return None
+    return found if isinstance(found, list) else None
+
+
+def _logs_call(block_hash: str, contracts: Sequence[str]) -> Call:
+    return "eth_getLogs", [{"blockHash": block_hash, "address": list(contracts), "topics": [TRANSFER_TOPIC]}]
+
+
+def _native_transfers(header: Header, block: Any) -> list[Transfer]:
+    try:
+        return [
+            Transfer("", one["hash"].lower(), NATIVE_LOG_INDEX, one["from"].lower(), one["to"].lower(), amount)
+            for one in block["transactions"]
+            if one.get("to") is not None and (amount := _integer(one["value"])) > 0
+        ]
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise Inconsistent(f"block {header.number} has a transaction that isn't one") from None
+
+
+def _token_transfers(header: Header, logs: Any, contracts: Iterable[str]) -> list[Transfer]:
+    """Transfers of our tokens, each once however often the node repeats it."""
+    found: dict[tuple[str, int], Transfer] = {}
+    try:
+        for one in logs:
+            if one["blockHash"].lower() != header.hash or one.get("removed"):
+                raise Inconsistent(f"a log of another block than {header.number}")
+            topics, contract = one["topics"], one["address"].lower()
+            if contract not in contracts or len(topics) != 3 or topics[0].lower() != TRANSFER_TOPIC or len(one["data"]) != 66:
+                continue
+            if (amount := _integer(one["data"])) > 0:
+                key = one["transactionHash"].lower(), _integer(one["logIndex"])
+                found[key] = Transfer(contract, *key, _address(topics[1]), _address(topics[2]), amount)
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise Inconsistent(f"block {header.number} has a log that isn't one") from None
+    return list(found.values())
+
+
+def _address(topic: str) -> str:
+    return "0x" + topic[-40:].lower()
+
+
+def _integer(text: Any) -> int:
+    if not isinstance(text, str) or not text.startswith("0x"):
+        raise ValueError("not a hex quantity")
+    return int(text, 16)
+
+
+def _text(text: Any, length: int) -> str:
+    if not isinstance(text, str) or len(text) != length:
+        raise ValueError("not hex of this length")
+    return text.lower()

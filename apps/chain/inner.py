@@ -1,0 +1,168 @@
+"""Native coins that contracts send to us are in no transaction's value: they are found as balances that nothing explains.
+
+Every few blocks the open addresses of native coins are looked at, a bounded number each time. A surplus is traced to its block by
+bisection, and in it to its transaction where the node can trace; else the block stands for the transaction.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.db import models
+
+from apps.chain import scan
+from apps.chain.blocks import Header, Inconsistent, Transfer, balances
+from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head
+from apps.chain.providers.base import Nodes, RpcError
+
+ADDRESSES_MAX = 1000
+FIRST_LOG_INDEX = -2
+FINDS_MAX = 20
+MOVING = frozenset({"CALL", "CREATE", "CREATE2", "SELFDESTRUCT"})
+NOBODY = "0x" + "0" * 40
+
+log = structlog.get_logger(__name__)
+
+
+class BalanceWatch:
+    """Goes round the open addresses of a chain, some at each look."""
+
+    def __init__(self, nodes: Nodes, facts: scan.Facts) -> None:
+        self._nodes = nodes
+        self._facts = facts
+        self._last: tuple[datetime, str] | None = None
+
+    def look(self, head: Head, at: datetime) -> None:
+        """Compare balances after the head with what the deposits explain."""
+        if self._facts.native_asset_id is None:
+            return
+        addresses = self._next(at)
+        known = {one.address_id: one for one in BalanceCheck.objects.filter(chain=self._facts.chain, address__in=addresses)}
+        for address, (balance, sent) in zip(addresses, balances(self._nodes, addresses, head.hash), strict=True):
+            before = known.get(address)
+            held, sent_before = (before.balance_atomic, before.sent_count) if before else (0, 0)
+            if (held, sent_before) == (balance, sent):
+                continue
+            if sent == sent_before:  # else we sent coins from it in between, and only from now on can it be told what came in
+                self._explain(address, before, head.number, at)
+            check = {"block_number": head.number, "balance_atomic": balance, "sent_count": sent}
+            BalanceCheck.objects.update_or_create(chain=self._facts.chain, address_id=address, defaults=check)
+
+    def _next(self, at: datetime) -> list[str]:
+        open_ones = Address.objects.filter(native_chain=self._facts.chain, watch_balance_until__gt=at)
+        rest = open_ones
+        if self._last is not None:
+            after, last = self._last
+            rest = open_ones.filter(models.Q(watch_balance_until__gt=after) | models.Q(watch_balance_until=after, address__gt=last))
+        rows = list(rest.order_by("watch_balance_until", "address").values_list("watch_balance_until", "address")[:ADDRESSES_MAX])
+        until, address = rows[-1] if len(rows) == ADDRESSES_MAX else (None, "")
+        self._last = None if until is None else (until, address)
+        return [address for _, address in rows]
+
+    def _explain(self, address: str, before: BalanceCheck | None, number: int, at: datetime) -> None:
+        """Find what came in since the last look and isn't known yet, block by block."""
+        search = _Search(self._nodes, self._facts, address, before)
+        for _ in range(FINDS_MAX):
+            block = search.first_surplus(number)
+            if block is None:
+                return
+            amount = search.surplus(block)
+            transfers = inner_transfers(self._nodes, block, address)
+            if transfers is None:
+                transfers = [_untraced(block, address, amount)]
+            unknown = [one for one in transfers if not search.is_known(one, block)]
+            scan.record_inner(self._facts, _header(block), [(str(self._facts.native_asset_id), one) for one in unknown], at)
+            if sum(one.amount_atomic for one in unknown) != amount:
+                log.error("balance_unexplained", chain=self._facts.chain.pk, address=address, block=block.number, amount_atomic=str(amount))
+                return
+
+
+class _Search:
+    """What an address holds beyond what is known, at any block since the last look."""
+
+    def __init__(self, nodes: Nodes, facts: scan.Facts, address: str, before: BalanceCheck | None) -> None:
+        self._nodes = nodes
+        self._facts = facts
+        self._address = address
+        self._after = before.block_number if before else -1
+        self._held = before.balance_atomic if before else 0
+
+    def first_surplus(self, number: int) -> Block | None:
+        """The first block with a surplus; the last one when the node has no older balances. None when there is no surplus."""
+        blocks = Block.objects.filter(chain=self._facts.chain, is_canonical=True, number__gt=self._after, number__lte=number)
+        low, found = blocks.aggregate(first=models.Min("number"))["first"], blocks.filter(number=number).first()
+        if found is None or self.surplus(found) <= 0:
+            return None
+        try:
+            while low < found.number:
+                middle = blocks.get(number=(low + found.number) // 2)
+                if self.surplus(middle) > 0:
+                    found = middle
+                else:
+                    low = middle.number + 1
+        except RpcError as error:
+            if error.code is None:
+                raise
+        return found
+
+    def surplus(self, block: Block) -> int:
+        [(balance, _)] = balances(self._nodes, [self._address], block.hash)
+        return balance - self._held - self._deposited(block.number)
+
+    def is_known(self, transfer: Transfer, block: Block) -> bool:
+        known = Deposit.objects.filter(chain=self._facts.chain, tx_hash=transfer.tx_hash, log_index=transfer.log_index)
+        return known.filter(block_hash=block.hash).exclude(status="failed").exists()
+
+    def _deposited(self, number: int) -> int:
+        canonical = Block.objects.filter(chain=self._facts.chain, is_canonical=True, hash=models.OuterRef("block_hash"))
+        found = Deposit.objects.filter(
+            models.Exists(canonical),
+            chain=self._facts.chain,
+            address_id=self._address,
+            asset_id=self._facts.native_asset_id,
+            block_number__gt=self._after,
+            block_number__lte=number,
+        )
+        return int(found.aggregate(total=models.Sum("amount_atomic"))["total"] or 0)
+
+
+def inner_transfers(nodes: Nodes, block: Block, address: str) -> list[Transfer] | None:
+    """What contracts sent to an address in a block; None when the node can't trace."""
+    try:
+        traces = nodes.call("debug_traceBlockByHash", [block.hash, {"tracer": "callTracer"}])
+        hashes = nodes.call("eth_getBlockByHash", [block.hash, False])["transactions"]
+    except RpcError as error:
+        if error.code is None:
+            raise
+        return None
+    try:
+        return [
+            Transfer("", tx_hash.lower(), FIRST_LOG_INDEX - place, frame["from"].lower(), address, int(frame["value"], 16))
+            for tx_hash, trace in zip(hashes, traces, strict=True)
+            for place, frame in enumerate(_value_frames(trace["result"]))
+            if frame["to"].lower() == address
+        ]
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise Inconsistent(f"block {block.number} has a trace that isn't one") from None
+
+
+def _value_frames(frame: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The calls inside a call that moved coins, in order; nothing below a failed one did."""
+    if frame.get("error"):
+        return
+    for inner in frame.get("calls") or ():
+        if inner.get("error"):
+            continue
+        if inner["type"] in MOVING and int(inner.get("value") or "0x0", 16) > 0:
+            yield inner
+        yield from _value_frames(inner)
+
+
+def _untraced(block: Block, address: str, amount_atomic: int) -> Transfer:
+    taken = Deposit.objects.filter(chain_id=block.chain_id, tx_hash=block.hash).count()
+    return Transfer("", block.hash, FIRST_LOG_INDEX - taken, NOBODY, address, amount_atomic)
+
+
+def _header(block: Block) -> Header:
+    return Header(block.number, block.hash, block.parent_hash, block.mined_at)

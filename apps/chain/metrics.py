@@ -1,0 +1,29 @@
+"""Figures that every process can tell from the database: how far each chain was read, and what was lost."""
+
+from collections.abc import Iterator
+
+from django.db import DatabaseError
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from apps.chain.models import Deposit, Head
+from apps.chain.selectors import lag_seconds
+
+
+class ChainCollector(Collector):
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """Nothing: being registered must not ask the database."""
+        yield from ()
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        height = GaugeMetricFamily("tillgate_chain_head", "Newest block that was read", labels=["chain"])
+        lag = GaugeMetricFamily("tillgate_chain_lag_seconds", "Seconds since the watcher last stood at the tip", labels=["chain"])
+        lost = GaugeMetricFamily("tillgate_chain_deposits_lost", "Credited deposits that a reorg took away", labels=["chain"])
+        try:
+            for head in Head.objects.all():
+                height.add_metric([head.chain_id], head.number)
+                lag.add_metric([head.chain_id], lag_seconds(head.chain_id) or 0)
+                lost.add_metric([head.chain_id], Deposit.objects.filter(chain_id=head.chain_id, is_lost=True).count())
+        except DatabaseError:
+            return
+        yield from (height, lag, lost)

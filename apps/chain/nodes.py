@@ -1,0 +1,18 @@
+"""Which nodes answer for a chain."""
+
+from typing import cast
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from apps.assets.models import Chain
+from apps.chain.models import Head
+from apps.chain.providers.base import Nodes
+
+
+def nodes_of(chain: Chain) -> Nodes:
+    """The configured nodes of a chain, for use in one thread. They must agree with the first block that we know."""
+    entry = settings.PROVIDERS["chain"][chain.mode][0]
+    head = Head.objects.filter(chain=chain).first()
+    options = {"urls": settings.CHAIN_URLS.get(chain.pk, []), "genesis_hash": head.genesis_hash if head else "", **entry["OPTIONS"]}
+    return cast(Nodes, import_string(entry["BACKEND"])(chain=chain.pk, chain_id=chain.chain_id, **options))

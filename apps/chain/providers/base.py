@@ -1,0 +1,38 @@
+"""What a set of nodes of one chain can do for us: answer JSON-RPC calls, and say where the chain ends."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from apps.core.errors import ProviderError
+
+Call = tuple[str, list[Any]]  # method, parameters
+
+
+class RpcError(ProviderError):
+    """No node gave a usable answer. `code` is the node's own error number; None when it gave none."""
+
+    def __init__(self, message: str, *, code: int | None = None) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class Nodes(Protocol):
+    """All answers of one call come from one node. Raises RpcError when every node failed."""
+
+    genesis_hash: str  # empty until a node was asked
+    calls_made: int
+
+    def call(self, method: str, parameters: list[Any]) -> Any:
+        """The result of one call; null results are results."""
+
+    def batch(self, calls: Sequence[Call]) -> list[Any]:
+        """The results of several calls, in their order; an error in one is the error of all."""
+
+    def latest(self, known_number: int) -> Any:
+        """The newest block, without transactions; a node that stands before `known_number` is asked last."""
+
+    def doubt(self) -> None:
+        """What the last node answered contradicts itself: let it rest."""
+
+    def close(self) -> None:
+        """Give up the connections."""

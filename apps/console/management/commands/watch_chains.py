@@ -1,0 +1,50 @@
+"""`watch_chains`: the deposit watcher as a process, one thread per chain that has nodes. SIGTERM ends it at once, anywhere."""
+
+import os
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+from prometheus_client import start_http_server
+
+from apps.chain.watcher import watch
+
+STOP_SECONDS = 1.5
+log = structlog.get_logger(__name__)
+
+
+class Command(BaseCommand):
+    help = "Follow the configured chains and record the deposits found there"
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--metrics-port", type=int, default=0, help="serve Prometheus metrics on this port of 127.0.0.1")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stop = threading.Event()
+
+        def end(_: int, __: FrameType | None) -> None:
+            stop.set()
+
+        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, end)
+        if options["metrics_port"]:
+            start_http_server(options["metrics_port"], addr="127.0.0.1")
+        chains = [chain for chain, urls in settings.CHAIN_URLS.items() if urls]
+        if not chains:
+            log.warning("no_chain_configured", hint="set CHAIN_<NAME>_URL to the address of a node; until then no deposit is seen")
+        threads = [threading.Thread(target=watch, args=(chain, stop), name=f"watch-{chain}", daemon=True) for chain in chains]
+        for thread in threads:
+            thread.start()
+        log.info("watching", chains=chains)
+        while not stop.wait(1.0):
+            pass
+        for thread in threads:
+            thread.join(STOP_SECONDS / len(threads))
+        log.info("watching_ended")
+        if any(thread.is_alive() for thread in threads):
+            os._exit(0)  # it hangs in a network call; an open transaction rolls back, and the next start goes on from the head

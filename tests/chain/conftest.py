@@ -1,0 +1,97 @@
+import base64
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from apps.assets.models import Chain
+from apps.chain import addresses
+from apps.chain.models import Address
+from apps.chain.watcher import Watcher
+from apps.core import buckets, clock
+from tests.chain.local import LocalChain, program
+from tests.chain.proxy import Proxy
+
+
+@pytest.fixture
+def chain(settings: Any) -> Iterator[LocalChain]:
+    """A fresh sepolia of which the watcher is told."""
+    anvil = program()
+    if anvil is None:
+        pytest.skip("anvil isn't installed")
+    local = LocalChain(anvil)
+    settings.CHAIN_URLS = {"sepolia": [local.url]}
+    settings.CHAIN_START_BLOCKS = {"sepolia": 0}
+    yield local
+    local.close()
+
+
+@pytest.fixture
+def proxy(chain: LocalChain, settings: Any) -> Iterator[Proxy]:
+    """The only node that the watcher knows is one that can be told to misbehave."""
+    between = Proxy(chain.url)
+    settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [between.url]}
+    yield between
+    between.close()
+
+
+@pytest.fixture
+def watcher(chain: LocalChain, db: None) -> Iterator["Reader"]:
+    reader = Reader()
+    yield reader
+    reader.close()
+
+
+class Reader:
+    """A watcher that reads until there is nothing more; `restart` is what a killed process does."""
+
+    def __init__(self) -> None:
+        self.watcher: Watcher | None = None
+
+    def read(self) -> None:
+        self.watcher = self.watcher or Watcher("sepolia")
+        while self.watcher.step():
+            pass
+
+    def restart(self) -> None:
+        self.close()
+        self.watcher = None
+
+    def close(self) -> None:
+        if self.watcher is not None:
+            self.watcher.close()
+
+
+@pytest.fixture
+def address(db: None) -> str:
+    return make_address()
+
+
+def make_address(mode: str = "test", native_chain: str | None = None, watch_balance_until: Any = None) -> str:
+    """An address as a payment would get it."""
+    [index] = addresses.next_indexes(1)
+    return Address.objects.create(
+        address=addresses.derive(mode, index).lower(),
+        mode=mode,
+        index=index,
+        created_at=clock.real_now(),
+        native_chain=Chain.objects.get(pk=native_chain) if native_chain else None,
+        watch_balance_until=watch_balance_until,
+    ).pk
+
+
+@pytest.fixture
+def woken(django_capture_on_commit_callbacks: Any) -> Callable[[Callable[[], None]], list[str]]:
+    """Does something and tells which deposits the settling job was woken for, as the broker holds them."""
+
+    def during(work: Callable[[], None]) -> list[str]:
+        broker = buckets.client()
+        broker.delete("celery")
+        with django_capture_on_commit_callbacks(execute=True):
+            work()
+        messages = [json.loads(one) for one in broker.lrange("celery", 0, -1)]
+        bodies = [json.loads(base64.b64decode(one["body"])) for one in messages if one["headers"]["task"] == "payments.settle_deposits"]
+        return sorted(deposit_id for [ids], *_ in bodies for deposit_id in ids)
+
+    return during

@@ -1,0 +1,79 @@
+"""A JSON-RPC proxy that lies, lags and fails on demand, in front of a real node."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import requests
+
+Change = Callable[[str, list[Any], Any], Any]  # method, parameters, the node's result -> what is told instead
+
+
+class Proxy:
+    """`changes` alter single results; `whole` replaces the answer by (status, body); `behind` hides the newest blocks."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.changes: list[Change] = []
+        self.whole: tuple[int, bytes] | None = None
+        self.behind = 0
+        self.delay_seconds = 0.0
+        self.cut = False
+        self.calls: list[str] = []
+        handler = type("Handler", (_Handler,), {"proxy": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.url = f"http://someone:hunter2@127.0.0.1:{self._server.server_address[1]}/v3/api-key"
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def lie(self, method: str, tell: Callable[[Any], Any]) -> None:
+        """Change what this method answers."""
+        self.changes.append(lambda called, _, result: tell(result) if called == method else result)
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        method, parameters = request["method"], request["params"]
+        self.calls.append(method)
+        tip = int(self._ask("eth_blockNumber", [])["result"], 16) - self.behind if self.behind else None
+        if tip is not None and method == "eth_getBlockByNumber" and parameters[0] == "latest":
+            parameters = [hex(tip), *parameters[1:]]
+        told = self._ask(method, parameters)
+        if tip is not None and method == "eth_getBlockByNumber" and int(parameters[0], 16) > tip:
+            told = {"result": None}
+        if "result" in told:
+            for change in self.changes:
+                told = {"result": change(method, request["params"], told["result"])}
+        return {"jsonrpc": "2.0", "id": request["id"], **told}
+
+    def _ask(self, method: str, parameters: list[Any]) -> dict[str, Any]:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        answer = requests.post(self.target, json=body, timeout=30).json()
+        return {key: answer[key] for key in ("result", "error") if key in answer}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    proxy: Proxy
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        time.sleep(self.proxy.delay_seconds)
+        if self.proxy.whole is not None:
+            status, body = self.proxy.whole
+        else:
+            answers = [self.proxy.answer(one) for one in (asked if isinstance(asked, list) else [asked])]
+            status, body = 200, json.dumps(answers if isinstance(asked, list) else answers[0]).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if self.proxy.cut else body)
+        self.close_connection = self.proxy.cut
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""
