@@ -40,7 +40,8 @@ def variables_read() -> set[str]:
                 first = node.args[0]
                 if isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value.isupper():
                     found.add(first.value)
-    return found - NOT_A_SETTING | {f"CHAIN_{chain.upper()}_URL" for chain in settings.CHAIN_URLS}
+    names = [chain.upper() for chain in settings.CHAIN_URLS]
+    return found - NOT_A_SETTING | {f"CHAIN_{name}_URL" for name in names} | {f"CHAIN_START_BLOCK_{name}" for name in names}
 
 
 def variables_explained() -> set[str]:
