@@ -1,0 +1,193 @@
+"""The demo does its main job: a customer pays on a real chain, the page says so, the merchant is told, the books agree."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import standardwebhooks
+import stripe
+from eth_account import Account
+from playwright.sync_api import Page, expect
+
+from apps.console.demo.chain import GWEI, Wallet
+from config import local_chain
+from tests.browser.conftest import OpenPage
+from tests.stack import Demo, Remote, mine, wait_for
+from tests.webhooks.receivers import Receiver
+
+EVENTS = ["payment_intent.processing", "payment_intent.completed", "payment_intent.failed", "transaction.confirmed", "transaction.failed"]
+
+
+@dataclass
+class Merchant:
+    """The demo's store in one mode, with an endpoint that is listening and a customer's wallet on its chain."""
+
+    demo: Demo
+    api: Remote
+    wallet: Wallet
+    chain: dict[str, Any]
+    receiver: Receiver
+    secret: str
+
+    def pay(self, entry: dict[str, Any], amount_atomic: int | None = None) -> str:
+        amount = int(entry["crypto_amount_atomic"]) if amount_atomic is None else amount_atomic
+        token = self.chain.get("tokens", {}).get(entry["supported_asset"]["asset_id"])
+        return self.wallet.transfer(token, entry["address"], amount) if token else self.wallet.send(entry["address"], amount)
+
+    def heard(self, type: str, payment: dict[str, Any]) -> dict[str, Any]:
+        """The event of this payment, with both libraries' word that it is genuine."""
+
+        def found() -> list[dict[str, Any]]:
+            return [one for one in self.receiver.requests if _is(json.loads(one["raw"]), type, payment)]
+
+        request = wait_for(found, lambda some: bool(some))[0]
+        stripe.WebhookSignature.verify_header(request["raw"].decode(), request["headers"]["service-signature"], self.secret, 300)
+        standardwebhooks.Webhook(self.secret).verify(request["raw"], request["headers"])
+        event: dict[str, Any] = json.loads(request["raw"])
+        return event
+
+    def settled(self, payment: dict[str, Any], status: str) -> dict[str, Any]:
+        """The payment once it has this status, while blocks go by."""
+
+        def read() -> dict[str, Any]:
+            mine(self.chain["rpc_url"], 1)
+            return self.api.detail(payment["id"])
+
+        return wait_for(read, lambda one: one["status"] == status)
+
+
+def _is(event: dict[str, Any], type: str, payment: dict[str, Any]) -> bool:
+    return event["type"] == type and event["data"]["object"]["id"] == payment["reference"]
+
+
+def entry_of(payment: dict[str, Any], asset_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == asset_id)
+    return found
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[Demo]:
+    running = Demo()
+    yield running
+    audit = running.manage("verify_ledger", "--chain")
+    running.stop()
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+
+
+def merchant_in(demo: Demo, mode: str, receiver: Receiver) -> Merchant:
+    api = Remote(demo.info["base_url"], demo.info["store"]["keys"][mode]["secret"])
+    made = api("POST", "/webhook_endpoints", {"webhook_endpoint": {"url": receiver.url, "subscribed_events": EVENTS}})
+    chain = demo.info["chains"][mode]
+    return Merchant(demo, api, Wallet(chain["rpc_url"], chain["funded_private_key"]), chain, receiver, made["signing_secret"])
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    listening = Receiver()
+    yield listening
+    listening.close()
+
+
+@pytest.fixture
+def live(demo: Demo, receiver: Receiver) -> Merchant:
+    return merchant_in(demo, "live", receiver)
+
+
+@pytest.fixture
+def test(demo: Demo, receiver: Receiver) -> Merchant:
+    return merchant_in(demo, "test", receiver)
+
+
+def watch(open_page: OpenPage, payment: dict[str, Any], asset_id: str) -> Page:
+    """The checkout page of a payment, marked so that a reload would show."""
+    page = open_page(f"{payment['hosted_url']}?asset={asset_id}")
+    page.evaluate("window.isTheSamePage = true")
+    return page
+
+
+def sees(page: Page, words: str) -> None:
+    """The customer reads this without having reloaded the page."""
+    expect(page.locator("#checkout")).to_contain_text(words, timeout=60_000)
+    assert page.evaluate("window.isTheSamePage") is True
+
+
+@pytest.mark.parametrize("asset_id", ["ETH", "ETH_USDC"])
+def test_a_payment_from_a_wallet_turns_to_paid_and_the_merchant_is_told(live: Merchant, open_page: OpenPage, asset_id: str) -> None:
+    payment = live.api.payment(title="One coffee")
+    page = watch(open_page, payment, asset_id)
+    tx_hash = live.pay(entry_of(payment, asset_id))
+    done = live.settled(payment, "completed")
+    sees(page, "Paid")
+    assert (done["state_reason"], done["transaction"]["tx_hash"]) == ("completed_exact", tx_hash)
+    assert live.heard("payment_intent.completed", payment)["data"]["object"]["status"] == "completed"
+
+
+def test_half_the_amount_waits_for_the_rest(live: Merchant, open_page: OpenPage) -> None:
+    payment = live.api.payment()
+    entry = entry_of(payment, "ETH_USDC")
+    page = watch(open_page, payment, "ETH_USDC")
+    half = int(entry["crypto_amount_atomic"]) // 2
+    live.pay(entry, half)
+    waiting = wait_for(lambda: live.api.detail(payment["id"]), lambda one: one["state_reason"] == "processing_underpaid")
+    assert waiting["status"] == "processing"
+    sees(page, "missing")
+    live.pay(entry, int(entry["crypto_amount_atomic"]) - half)
+    assert live.settled(payment, "completed")["state_reason"] == "completed_exact"
+    sees(page, "Paid")
+
+
+def test_too_much_is_paid_and_says_how_much(live: Merchant, open_page: OpenPage) -> None:
+    payment = live.api.payment()
+    entry = entry_of(payment, "ETH")
+    page = watch(open_page, payment, "ETH")
+    live.pay(entry, 2 * int(entry["crypto_amount_atomic"]))
+    done = live.settled(payment, "completed")
+    assert (done["state_reason"], done["overpayment"]["excess_atomic"]) == ("completed_overpaid", entry["crypto_amount_atomic"])
+    sees(page, "Paid")
+    assert live.heard("payment_intent.completed", payment)["data"]["object"]["state_reason"] == "completed_overpaid"
+
+
+def test_a_payment_after_expiry_is_held_as_a_late_deposit(test: Merchant, open_page: OpenPage) -> None:
+    payment = test.api.payment(expires_in=300)
+    page = watch(open_page, payment, "SETH")
+    test.api("POST", "/test_clock/advance", {"seconds": 301})
+    sees(page, "expired")
+    entry = entry_of(payment, "SETH")
+    test.pay(entry)
+
+    def late() -> list[dict[str, Any]]:
+        mine(test.chain["rpc_url"], 1)
+        found: list[dict[str, Any]] = test.api.detail(payment["id"])["late_deposits"]
+        return found
+
+    (deposit,) = wait_for(late, lambda some: bool(some) and some[0]["status"] == "confirmed")
+    assert deposit["amount_atomic"] == entry["crypto_amount_atomic"]
+    assert test.api.detail(payment["id"])["status"] == "expired"
+    test.heard("transaction.confirmed", payment)
+
+
+def test_a_reorganisation_in_between_credits_nothing_twice_and_loses_nothing(live: Merchant, open_page: OpenPage) -> None:
+    url, account = live.chain["rpc_url"], Account.from_key(live.chain["funded_private_key"])
+    payment = live.api.payment()
+    entry = entry_of(payment, "ETH")
+    page = watch(open_page, payment, "ETH")
+    nonce = int(local_chain.call(url, "eth_getTransactionCount", account.address, "pending"), 16)
+    signed = account.sign_transaction(
+        {
+            "type": 2, "chainId": live.chain["chain_id"], "nonce": nonce, "to": entry["address"], "gas": 21_000,
+            "value": int(entry["crypto_amount_atomic"]), "maxFeePerGas": 50 * GWEI, "maxPriorityFeePerGas": GWEI,
+        }
+    )  # fmt: skip
+    raw = "0x" + bytes(signed.raw_transaction).hex()
+    local_chain.call(url, "eth_sendRawTransaction", raw)
+    mine(url, 1)
+    wait_for(lambda: live.api.detail(payment["id"]), lambda one: one["status"] == "processing")
+    local_chain.call(url, "anvil_reorg", 3, [])
+    live.heard("transaction.failed", payment)
+    local_chain.call(url, "eth_sendRawTransaction", raw)
+    done = live.settled(payment, "completed")
+    assert done["financials"]["assets"][0]["gross_atomic"] == entry["crypto_amount_atomic"]
+    assert [one["event_type"] for one in done["payment_events"]].count("payment_intent.completed") == 1
+    sees(page, "Paid")

@@ -1,0 +1,118 @@
+"""The whole service as processes of its own on embedded services: what a customer, an integrator and a SIGKILL meet."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import requests
+
+from config import local_chain
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 120.0
+WAIT_SECONDS = 60.0
+OWN = ("DATABASE_URL", "REDIS_URL", "CHAIN_ETHEREUM_URL", "CHAIN_SEPOLIA_URL", "TILLGATE_ENV", "TILLGATE_VAR", "DJANGO_SETTINGS_MODULE")
+T = TypeVar("T")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(read: Callable[[], T], until: Callable[[T], bool], seconds: float = WAIT_SECONDS) -> T:
+    """Read again and again until it holds; fails with the last value."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = read()
+        if until(value):
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"still not so after {seconds:.0f} s: {value!r}")
+        time.sleep(0.2)
+
+
+def mine(url: str, blocks: int) -> None:
+    local_chain.call(url, "anvil_mine", hex(blocks))
+
+
+class Demo:
+    """`manage.py demo` in a folder of its own."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")  # socket paths must stay short
+        self.port = free_port()
+        environ = {name: value for name, value in os.environ.items() if name not in OWN}
+        self.log = (Path(self.folder.name) / "demo.log").open("w")
+        self.process = subprocess.Popen(
+            [sys.executable, "manage.py", "demo", "--json", "--port", str(self.port)],
+            cwd=ROOT,
+            env={**environ, "TILLGATE_VAR": self.folder.name},
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        timer = threading.Timer(START_SECONDS, self.process.kill)
+        timer.start()
+        line = self.process.stdout.readline()
+        timer.cancel()
+        if not line:
+            raise AssertionError(f"the demo didn't start:\n{Path(self.log.name).read_text()[-4000:]}")
+        self.info: dict[str, Any] = json.loads(line)
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """An operator command against the running demo."""
+        environ = {name: value for name, value in os.environ.items() if name not in OWN}
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env={**environ, "TILLGATE_VAR": self.folder.name},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def stop(self) -> float:
+        """Ctrl-C; how many seconds it took."""
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(30)
+        self.log.close()
+        self.folder.cleanup()
+        return time.monotonic() - began
+
+
+class Remote:
+    """The API of a running server with one key."""
+
+    def __init__(self, base_url: str, key: str) -> None:
+        self.base_url, self.session = base_url, requests.Session()
+        self.session.trust_env = False
+        self.session.headers["Authorization"] = f"Bearer {key}"
+
+    def __call__(self, method: str, path: str, body: Any = None) -> Any:
+        answer = self.session.request(method, f"{self.base_url}/api/v2{path}", json=body, timeout=30)
+        assert answer.status_code < 400, answer.text
+        return answer.json() if answer.content else None
+
+    def payment(self, **fields: Any) -> dict[str, Any]:
+        made: dict[str, Any] = self("POST", "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR", **fields}})
+        return made
+
+    def detail(self, payment_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self("GET", f"/payments/{payment_id}")
+        return found
+
+    def until(self, payment_id: str, status: str, seconds: float = WAIT_SECONDS) -> dict[str, Any]:
+        return wait_for(lambda: self.detail(payment_id), lambda found: found["status"] == status, seconds)
