@@ -80,6 +80,12 @@ def known_heads() -> dict[str, Head]:
     return heads()
 
 
+def simulated_waiting(payment: Payment) -> str:
+    """The reference of a simulated deposit that waits for its confirmations, empty without one."""
+    waiting = Deposit.objects.filter(address_id__in=payment.addresses.values("address_id"), is_simulated=True, status="confirming")
+    return waiting.order_by("detected_at").values_list("simulated_reference", flat=True).first() or ""
+
+
 def by_reference(reference: str) -> Payment | None:
     """The intent behind a public checkout link."""
     return Payment.objects.filter(reference=reference).select_related("store").first()

@@ -1,0 +1,164 @@
+"""The hosted checkout: one view renders the page and the part of it that is swapped while the customer waits.
+
+It shows what the public checkout document holds and nothing more; a card payment that went through is not a paid intent.
+"""
+
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.access.access import Access
+from apps.core import clock
+from apps.core.errors import Failure
+from apps.hosted import plumbing
+from apps.hosted.plumbing import Framing, public_page
+from apps.payments import states
+from apps.payments.documents.checkout import checkout_document
+from apps.payments.models import Payment
+from apps.payments.selectors import simulated_waiting
+from apps.payments.services.simulate import SCENARIOS, simulate_deposit
+
+Document = dict[str, Any]
+# A stage has a template of its own, hosted/stages/<stage>.html.
+PAY, UNDERPAID, CONFIRMING, COMPLETED, EXPIRED, FAILED, REFUNDED = (
+    "pay",
+    "underpaid",
+    "confirming",
+    "completed",
+    "expired",
+    "failed",
+    "refunded",
+)
+
+
+@require_safe
+@public_page("checkout")
+def checkout(request: HttpRequest, reference: str) -> HttpResponse:
+    return _page(request, plumbing.payment_of(reference))
+
+
+@require_POST
+@public_page("checkout")
+def simulate(request: HttpRequest, reference: str) -> HttpResponse:
+    """A button of the test panel: anybody with the link may press it, in test mode only."""
+    payment = plumbing.payment_of(reference)
+    scenario = request.POST.get("scenario", "exact")
+    if payment.is_live or scenario not in SCENARIOS:
+        raise Http404
+    body: Document = {"scenario": scenario, "confirmations": 1 if scenario == "unconfirmed" else 0}
+    body |= {name: request.POST[name] for name in ("asset_id", "reference") if request.POST.get(name)}
+    try:
+        simulate_deposit(Access.for_public(payment.store, payment.mode), payment, body)
+    except Failure as failure:
+        return _page(request, plumbing.payment_of(reference), problem=failure.text, status=422)
+    return HttpResponseRedirect(f"{request.path.removesuffix('/simulate')}?{_kept(request.POST.get('query', ''))}", status=303)
+
+
+def _kept(text: str) -> str:
+    """Of a query that came back with a form, the choices this page knows."""
+    given = QueryDict(text[:200])
+    kept = QueryDict(mutable=True)
+    for name in ("asset", "code"):
+        if name in given:
+            kept[name] = given[name]
+    return kept.urlencode()
+
+
+@require_safe
+@public_page("checkout")
+def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
+    """The store's colours as a stylesheet: the page allows no inline style."""
+    store = plumbing.payment_of(reference).store
+    first, second = plumbing.colour(store.primary_color), plumbing.colour(store.secondary_color)
+    rules = []
+    if first:
+        rules += [f"--accent:{first}", f"--on-accent:{plumbing.ink_on(first)}", f"--accent-hover:color-mix(in srgb,{first} 86%,#000)"]
+        rules += [f"--brand-ground:{first}", f"--brand-edge:{second or first}"]
+    text = f"@layer page{{.branded{{{';'.join(rules)}}}}}" if rules else ""
+    return HttpResponse(text, content_type="text/css; charset=utf-8", headers={"Cache-Control": "private, max-age=300"})
+
+
+@require_safe
+def embed_script(request: HttpRequest) -> HttpResponse:
+    """The script that puts the checkout into a merchant's page."""
+    return HttpResponse(_script(), content_type="text/javascript; charset=utf-8", headers={"Cache-Control": "public, max-age=3600"})
+
+
+@cache
+def _script() -> bytes:
+    return (settings.BASE_DIR / "static" / "js" / "embed.js").read_bytes()
+
+
+def _page(request: HttpRequest, payment: Payment, *, problem: str = "", status: int = 200) -> HttpResponse:
+    framing = Framing.asked_by(request)
+    document = checkout_document(payment, clock.now(payment.store, payment.mode))
+    context = _context(request, payment, document) | {"framing": framing, "problem": problem}
+    is_part = bool(request.headers.get("HX-Request")) and not request.headers.get("HX-History-Restore-Request")
+    template = "hosted/_checkout.html" if is_part else "hosted/checkout.html"
+    response = render(request, template, context, status=status)
+    if not payment.is_live:
+        # Without any referrer the browser would hide the origin of the test panel's form, which then looks forged.
+        response["Referrer-Policy"] = "same-origin"
+    return framing.apply(response)
+
+
+def _context(request: HttpRequest, payment: Payment, document: Document) -> dict[str, Any]:
+    path, query = request.path.removesuffix("/simulate"), request.GET
+    chosen = _chosen(document, query.get("asset"))
+    code = "link" if query.get("code") == "link" else "address"
+    branding = document["branding"] or {}
+    stage = _stage(document)
+    return {
+        "checkout": document,
+        "stage": stage,
+        "stage_template": f"hosted/stages/{stage}.html",
+        "is_waiting": not document["terminal"],
+        "merchant": branding.get("brand_name") or document["store_name"],
+        "logo_url": branding.get("logo_url") if (branding.get("logo_url") or "").startswith("https://") else None,
+        "has_brand": bool(plumbing.colour(branding.get("primary_color") or "")),
+        "is_service_shown": not branding.get("remove_service_branding"),
+        "chosen": chosen,
+        "code": code,
+        "code_text": chosen and (chosen["payment_uri"] if code == "link" else chosen["address"]),
+        "path": path,
+        "query": query.urlencode(),
+        "asset_links": [(one, plumbing.query_with(query, asset=one["asset"]["asset_id"])) for one in document["payment_addresses"]],
+        "code_links": {name: plumbing.query_with(query, code=name) for name in ("address", "link")},
+        "items": _items(document),
+        "progress": _progress(document),
+        "completed_at": payment.completed_at,
+        "return_host": plumbing.host_shown(document["success_url"] if stage == COMPLETED else document["failed_url"]),
+        "is_card_paid": query.get("onramp") == "success" and stage in (PAY, UNDERPAID, CONFIRMING),
+        "confirming_reference": "" if payment.is_live or stage not in (UNDERPAID, CONFIRMING) else simulated_waiting(payment),
+    }
+
+
+def _stage(document: Document) -> str:
+    if document["status"] == states.PENDING:
+        return PAY
+    if document["status"] == states.PROCESSING:
+        return UNDERPAID if document["state_reason"] == states.PROCESSING_UNDERPAID else CONFIRMING
+    return str(document["status"])
+
+
+def _chosen(document: Document, asset_id: str | None) -> Document | None:
+    """The asset asked for, else the one that money has come in, else the first."""
+    offered: list[Document] = document["payment_addresses"]
+    asked = [one for one in offered if one["asset"]["asset_id"] == asset_id]
+    paid = [one for one in offered if one["received_atomic"] != "0"]
+    return next(iter([*asked, *paid, *offered]), None)
+
+
+def _items(document: Document) -> list[Document]:
+    summary = document["order_summary"] or {}
+    return [{**item, "amount_cents": item["quantity"] * item["unit_amount_cents"]} for item in summary.get("line_items") or []]
+
+
+def _progress(document: Document) -> Document | None:
+    """The confirmations of the deposit that is furthest from its goal."""
+    waiting = [one for one in document["transactions"] if one["status"] in ("pending", "confirming")]
+    return min(waiting, key=lambda one: one["confirmations"] - one["required_confirmations"]) if waiting else None

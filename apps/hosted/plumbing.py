@@ -1,0 +1,122 @@
+"""What every public page shares: its limits, its headers, who may frame it, and finding the record behind its link.
+
+The link is the only key. Nothing is stored by caches or sent to other sites as the referrer.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+
+from apps.core import buckets
+from apps.core.middleware import client_address
+from apps.payments.models import Payment
+from apps.payments.selectors import by_reference
+from apps.payments.services.expire import expire_if_due
+
+Page = Callable[..., HttpResponse]
+# The form of an Origin header. Anything else could smuggle a directive into the policy.
+_ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?", re.ASCII)
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
+LOCAL_HOSTS = ("localhost", "127.0.0.1")
+
+
+def public_page(policy: str) -> Callable[[Page], Page]:
+    """A page behind an unguessable link, limited per link and, far higher, per address of the client."""
+
+    def decorate(view: Page) -> Page:
+        @wraps(view)
+        def guarded(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
+            response = _limited(request, policy, reference) or view(request, reference, **named)
+            response.headers.setdefault("Cache-Control", "no-store")
+            response.headers.setdefault("Referrer-Policy", "no-referrer")
+            response.headers.setdefault("X-Robots-Tag", "noindex")
+            return response
+
+        return guarded
+
+    return decorate
+
+
+def _limited(request: HttpRequest, policy: str, reference: str) -> HttpResponse | None:
+    """The refusal when a bucket is empty. Without Redis customers are let through."""
+    try:
+        taken = [buckets.take(policy, "live", reference), buckets.take(f"{policy}_address", "live", client_address(request))]
+    except buckets.Unavailable:
+        return None
+    empty = next((one for one in taken if one.is_limited), None)
+    if empty is None:
+        return None
+    refusal = render(request, "429.html", status=429)
+    for name, value in empty.headers().items():
+        refusal[name] = value
+    return refusal
+
+
+def payment_of(reference: str) -> Payment:
+    """The intent behind the link, expired first when its time is past; 404 otherwise."""
+    payment = by_reference(reference)
+    if payment is None:
+        raise Http404
+    return expire_if_due(payment)
+
+
+@dataclass(frozen=True)
+class Framing:
+    """Whether the page is shown inside another one, and in whose: `origin` is empty when it is not."""
+
+    origin: str
+
+    @classmethod
+    def asked_by(cls, request: HttpRequest) -> "Framing":
+        """A page asked for with embed=1 and a well-formed origin."""
+        origin = request.GET.get("origin", "")
+        is_asked = request.GET.get("embed") == "1" and _ORIGIN.fullmatch(origin) is not None
+        return cls(origin if is_asked else "")
+
+    def apply(self, response: HttpResponse) -> HttpResponse:
+        """Let that one origin frame the answer. Unasked, nobody may: the settings say so."""
+        if self.origin:
+            response._csp_replace = {"frame-ancestors": [self.origin]}  # type: ignore[attr-defined]  # read by the policy's middleware
+            response.xframe_options_exempt = True  # read by Django's middleware
+        return response
+
+
+def query_with(query: QueryDict, **changes: str) -> str:
+    """The page's own query with some values changed, to be put behind `?`."""
+    changed = query.copy()
+    for name, value in changes.items():
+        changed[name] = value
+    return changed.urlencode()
+
+
+def host_shown(url: str | None) -> str:
+    """The host of a link as it really is: an internationalised name in its ASCII form, so that it can't pose as another."""
+    host = urlsplit(url or "").hostname or ""
+    try:
+        return host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return ""
+
+
+def colour(text: str) -> str:
+    """A store's colour, or nothing when it isn't six hexadecimal digits."""
+    return text.lower() if _COLOUR.fullmatch(text) else ""
+
+
+def ink_on(ground: str) -> str:
+    """Black or white, whichever reads better on a colour."""
+    red, green, blue = (int(ground[at : at + 2], 16) for at in (1, 3, 5))
+    luminance = 0.2126 * _linear(red) + 0.7152 * _linear(green) + 0.0722 * _linear(blue)
+    # At 0.179 black and white have the same contrast.
+    return "#000000" if luminance > 0.179 else "#ffffff"
+
+
+def _linear(channel: int) -> float:
+    part = channel / 255
+    return float(part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,14 @@
+"""THE table of public pages. The checkout also stands at the root of its origin, so that a script needs only an origin."""
+
+from django.urls import path, re_path
+
+from apps.hosted import checkout
+
+REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
+
+urlpatterns = [
+    path("embed.js", checkout.embed_script, name="embed_script"),
+    re_path(rf"^(?:pay/)?{REFERENCE}$", checkout.checkout, name="checkout"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/brand\.css$", checkout.brand_style, name="checkout_brand"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/simulate$", checkout.simulate, name="checkout_simulate"),
+]

@@ -1,0 +1,140 @@
+"""A real server on the test database and a real Chromium. What these tests make is committed: each makes its own stores.
+
+They run after the tests that roll back, and skip loudly on a machine without Chromium.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.staticfiles.handlers import StaticFilesHandler
+from django.db import connection
+from django.test.testcases import LiveServerThread
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.cast import Cast, assemble
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-features=LocalNetworkAccessChecks",  # the shops of the tests stand on this machine too
+]
+SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
+AXE = (Path(__file__).parent / "axe-4.14.1.min.js").read_text()
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.django_db(transaction=True))
+
+
+@pytest.fixture
+def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Instead of pytest-django's: the ledger refuses the truncation that would follow each test."""
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture(scope="session")
+def server(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """The address of the product, serving its own static files."""
+    with django_db_blocker.unblock():
+        thread = LiveServerThread("127.0.0.1", StaticFilesHandler)
+        thread.daemon = True
+        thread.start()
+        thread.is_ready.wait()
+        if thread.error:
+            raise thread.error
+        yield f"http://127.0.0.1:{thread.port}"
+        thread.terminate()
+        # A look that was under way when its page was closed would keep the test database from being dropped.
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("NO BROWSER TEST RUNS: Chromium is not installed")
+    # Playwright keeps an event loop in this thread, in which the ORM would refuse to work.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def world(server: str, chromium: Browser) -> Cast:
+    """The cast, committed, so that the server sees it."""
+    return assemble()
+
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(server: str, chromium: Browser) -> Iterator[OpenPage]:
+    """Open a path in a browser of its own; at the end no page may have complained, of its policy least of all."""
+    contexts, complaints = [], []
+
+    def note(message: Any) -> None:
+        if message.type == "error" and "status of 4" not in message.text:
+            complaints.append(message.text)
+
+    def open_path(path: str, *, width: int = 1280, height: int = 900, dark: bool = False, script: bool = True, **options: Any) -> Page:
+        context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=script,
+            has_touch=width < 600,
+            **options,
+        )
+        contexts.append(context)
+        if script:
+            context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", note)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path if path.startswith("http") else server + path)
+        return page
+
+    yield open_path
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def shoot(page: Page, name: str) -> None:
+    """Keep a picture of the whole page for a person to look at."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.2 AA and good practice: rule, elements."""
+    page.evaluate(AXE)
+    found = page.evaluate("tags => axe.run(document, {runOnly: tags})", WCAG)
+    return [f"{one['id']}: {[(node['target'], node['failureSummary'][:160]) for node in one['nodes'][:3]]}" for one in found["violations"]]
+
+
+def overflow(page: Page) -> int:
+    """How many pixels the page is wider than its window."""
+    width: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return width

@@ -1,0 +1,189 @@
+"""A customer pays, in a real browser: every stage of the page, on a desk and on a phone, light and dark, with and without scripts."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import make
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.cast import Cast, Shop
+
+ITEMS = [
+    {"description": "Sourdough loaf", "quantity": 2, "unit_amount_cents": 650},
+    {"description": "Poppy seed roll", "quantity": 6, "unit_amount_cents": 95},
+]
+RETURN = {"success_url": "https://shop.example/thanks", "failed_url": "https://shop.example/basket"}
+
+
+def order(shop: Shop, mode: str = "test", **fields: Any) -> dict[str, Any]:
+    given = {"amount": "18.70", "title": "Saturday basket", "description": "Pick up after ten", "line_items": ITEMS, **RETURN, **fields}
+    return make.payment(getattr(shop, mode), **given)
+
+
+@pytest.fixture
+def shop(world: Cast) -> Shop:
+    world.bakery.store.support_email = "hello@bakery.example"
+    world.bakery.store.save()
+    return world.bakery
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+STAGES = {
+    "pay": ([], {}, "Pay with crypto"),
+    "underpaid": ([("underpaid", {})], {}, "Part of it is missing"),
+    "confirming": ([("unconfirmed", {"confirmations": 3})], {}, "Confirming your payment"),
+    "seen": ([("unconfirmed", {"confirmations": 0})], {}, "Payment seen"),
+    "completed": ([("exact", {})], {}, "Paid"),
+    "overpaid": ([("overpaid", {})], {}, "Paid"),
+    "failed": ([("overpaid", {})], {"accept_overpayments": False}, "The payment was not accepted"),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_is_readable_by_everybody(stage: str, shop: Shop, open_page: OpenPage) -> None:
+    deposits, settings, heading = STAGES[stage]
+    for name, value in settings.items():
+        setattr(shop.store, name, value)
+    shop.store.save()
+    made = order(shop)
+    for scenario, more in deposits:
+        make.simulated(shop.test, made["id"], scenario, **more)
+    for name, look in {"desk": {}, "phone": {"width": 390, "height": 844}, "dark": {"dark": True}}.items():
+        page = open_page(f"/pay/{made['reference']}", **look)
+        expect(page.get_by_role("heading", level=2, name=heading)).to_be_visible()
+        shoot(page, f"checkout-{stage}-{name}")
+        assert barriers(page) == [], name
+        assert overflow(page) <= 0, name
+
+
+def test_an_expired_payment_says_what_to_do(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop)
+    make.advance(shop.test, 90_000)
+    page = open_page(f"/{made['reference']}", width=390, height=844)
+    expect(page.get_by_role("heading", name="This payment has expired")).to_be_visible()
+    expect(page.get_by_role("link", name="Return to Alice's Bakery")).to_have_attribute("href", RETURN["failed_url"])
+    shoot(page, "checkout-expired-phone")
+    assert barriers(page) == []
+
+
+def test_a_customer_pays_and_the_page_follows_without_a_reload(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop)
+    page = open_page(f"/pay/{made['reference']}")
+    page.evaluate("window.same = true")
+    make.simulated(shop.test, made["id"], "underpaid")
+    expect(page.get_by_role("heading", name="Part of it is missing")).to_be_visible()
+    make.simulated(shop.test, made["id"], "unconfirmed", reference="rest", confirmations=2)
+    expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
+    expect(page.locator("#announcement")).to_have_text("Your payment has been seen and is being confirmed")
+    make.simulated(shop.test, made["id"], "exact", reference="rest")
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+    expect(page.get_by_role("link", name="Return to Alice's Bakery")).to_have_attribute("rel", "noopener noreferrer")
+    assert page.evaluate("window.same")
+
+
+def test_focus_stays_where_it_was_when_the_page_follows(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop, "live")
+    page = open_page(f"/pay/{made['reference']}")
+    page.locator(".assets a").nth(1).focus()
+    with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):
+        page.evaluate("htmx.trigger('#checkout', 'refresh')")
+    page.wait_for_function("document.activeElement.matches('.assets a')")
+
+
+def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop, "live")
+    page = open_page(f"/pay/{made['reference']}")
+    expect(page.locator(".test-banner, .test-panel")).to_have_count(0)
+    shoot(page, "checkout-live-desk")
+    assert barriers(page) == []
+    other = made["payment_addresses"][1]
+    page.locator(".assets a").nth(1).click()
+    expect(page.locator(".say bdi")).to_have_text(other["address"])
+    assert f"asset={other['supported_asset']['asset_id']}" in page.url
+    page.get_by_role("button", name="Copy the address").click()
+    expect(page.get_by_text("Address copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == other["address"]
+    page.get_by_role("link", name="With amount").click()
+    expect(page.get_by_role("img", name="QR code: opens a wallet with address and amount")).to_be_visible()
+
+
+def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop, "live")
+    page = open_page(f"/pay/{made['reference']}", script=False, width=390, height=844)
+    page.locator(".assets a").nth(1).click()
+    expect(page.locator(".say bdi")).to_have_text(made["payment_addresses"][1]["address"])
+    expect(page.get_by_role("button", name=re.compile("Copy"))).to_have_count(0)
+    shoot(page, "checkout-live-phone-without-script")
+    made = order(shop)
+    page = open_page(f"/pay/{made['reference']}", script=False)
+    press(page, "Half of it")
+    expect(page.get_by_role("heading", name="Part of it is missing")).to_be_visible()
+    press(page, "Exact amount")
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+
+
+def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) -> None:
+    page = open_page(f"/pay/{order(shop)['reference']}")
+    press(page, "A failed one")
+    expect(page.get_by_text("Failed", exact=True)).to_be_visible()
+    press(page, "Unconfirmed")
+    expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
+    press(page, "Confirm it")
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+    page = open_page(f"/pay/{order(shop)['reference']}")
+    press(page, "Too much")
+    expect(page.get_by_text("You sent more than was asked")).to_be_visible()
+
+
+def test_a_store_shows_its_own_name_and_colours(shop: Shop, open_page: OpenPage) -> None:
+    for name, value in {"brand_name": "Brot & Büchse", "primary_color": "#7b2d8b", "secondary_color": "#f2c14e"}.items():
+        setattr(shop.store, name, value)
+    shop.store.remove_service_branding = True
+    shop.store.save()
+    page = open_page(f"/pay/{order(shop)['reference']}", width=390, height=844)
+    expect(page.locator(".merchant")).to_have_text("Brot & Büchse")
+    expect(page.get_by_text("Payments by")).to_have_count(0)
+    assert page.locator(".button.primary").evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(123, 45, 139)"
+    shoot(page, "checkout-branded-phone")
+    assert barriers(page) == []
+
+
+def test_hostile_text_stays_text(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop, title='" onmouseover=alert(1) x="', description='<div hx-get="/x" hx-trigger="load"></div>{{7*7}} \u202egnp.exe')
+    page = open_page(f"/pay/{made['reference']}")
+    expect(page.locator(".bill-title")).to_have_text('" onmouseover=alert(1) x="')
+    assert page.locator("[onmouseover]").count() == 0
+    assert page.locator(".bill [hx-get]").count() == 0
+    expect(page.locator(".bill")).to_contain_text("{{7*7}}")
+
+
+def test_a_page_that_frames_the_checkout_hears_what_happens(shop: Shop, open_page: OpenPage, server: str) -> None:
+    made = order(shop)
+    page = open_page("/healthz")
+    page.route("**/shop", lambda route: route.fulfill(content_type="text/html", body=SHOP % (server, made["reference"])))
+    page.goto(server.replace("127.0.0.1", "localhost") + "/shop")
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("heading", name="Pay with crypto")).to_be_visible()
+    expect(frame.locator(".checkout-foot")).to_have_count(0)
+    shoot(page, "checkout-embedded")
+    make.simulated(shop.test, made["id"], "exact")
+    expect(page.locator("#heard")).to_contain_text("completed")
+    heard = page.evaluate("heard")
+    assert [one["event"] for one in heard if one["event"] != "resize"] == ["ready", "status", "status", "completed"]
+    assert all(one["source"] == "service:checkout" for one in heard)
+    assert next(one for one in heard if one["event"] == "completed")["success_url"] == RETURN["success_url"]
+    assert page.locator("iframe").evaluate("one => one.offsetHeight") == [one for one in heard if one["event"] == "resize"][-1]["height"]
+
+
+SHOP = """<!doctype html><html lang=en><title>A shop</title><h1>A shop</h1><div id=pay></div><pre id=heard></pre>
+<script src="%s/embed.js"></script><script>
+var heard = [];
+for (const name of ["ready", "resize", "status", "completed", "failed", "expired"])
+  document.addEventListener("tillgate:" + name, (e) => { heard.push(e.detail); document.getElementById("heard").append(name + " "); });
+Tillgate.mount("#pay", {reference: "%s"});
+</script></html>"""
