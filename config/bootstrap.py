@@ -23,6 +23,8 @@ REQUIREMENTS = ROOT / "requirements" / "dev.txt"
 TOOLS = ROOT / ".tools"
 STAMP = VENV / ".tillgate-requirements"
 PYTHON = (3, 11)
+# Set for the Python that takes over, so that it does not ask everything again.
+HANDED_OVER = "TILLGATE_HANDED_OVER"
 
 ANVIL_VERSION = "1.7.1"
 # npm's own integrity check guards the download; this pins what was tried.
@@ -36,6 +38,7 @@ PDF_LIBRARIES = {
     "libfontconfig.so.1": "libfontconfig1",
 }
 FONT_PACKAGE = "fonts-dejavu-core"
+SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 class Stop(Exception):
@@ -49,7 +52,7 @@ def hand_over(command: str) -> None:
         return
     if not in_venv and not VENV.exists() and _has_requirements():
         return
-    if in_venv and command not in ("demo", "test"):
+    if in_venv and (os.environ.pop(HANDED_OVER, "") or command not in ("demo", "test")):
         return
     try:
         _set_up(command)
@@ -57,6 +60,7 @@ def hand_over(command: str) -> None:
         sys.exit(f"Set-up stopped: {stop}")
     if not in_venv:
         python = str(VENV / "bin" / "python")
+        os.environ[HANDED_OVER] = "yes"
         os.execv(python, [python, str(ROOT / "manage.py"), *sys.argv[1:]])
 
 
@@ -96,7 +100,7 @@ def _run(*command: str, env: dict[str, str] | None = None) -> "subprocess.Comple
 
 
 def _last_line(run: "subprocess.CompletedProcess[str]") -> str:
-    lines = [line for line in (run.stderr + run.stdout).splitlines() if line.strip()]
+    lines = [line for line in (run.stderr + run.stdout).splitlines() if line.strip() and "complete log" not in line]
     return lines[-1].strip() if lines else f"exit {run.returncode}"
 
 
@@ -237,8 +241,8 @@ def _install_anvil() -> None:
         say("npm is missing, so there is no local chain. Run: sudo apt-get install npm. ", end="")
         return
     TOOLS.mkdir(exist_ok=True)
-    options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    run = _run(*npm, "install", "--prefix", str(TOOLS), *options, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}", env=_npm_path(npm))
+    options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
+    run = _run(*npm, "install", "--prefix", str(TOOLS), *options, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}", env=_npm_environment(npm))
     program = TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil"
     if run.returncode or not program.exists():
         say(f"no local chain ({_last_line(run)}). ", end="")
@@ -264,8 +268,12 @@ def _npm() -> list[str] | None:
     return None
 
 
-def _npm_path(npm: list[str]) -> dict[str, str]:
-    return {"PATH": f"{Path(npm[0]).parent}:{os.environ.get('PATH', '')}"}
+def _npm_environment(npm: list[str]) -> dict[str, str]:
+    env = {"PATH": f"{Path(npm[0]).parent}:{os.environ.get('PATH', '')}"}
+    if SYSTEM_CERTIFICATES.exists() and "NODE_EXTRA_CA_CERTS" not in os.environ:
+        # Node trusts a list of its own; the machine's list counts too.
+        env["NODE_EXTRA_CA_CERTS"] = str(SYSTEM_CERTIFICATES)
+    return env
 
 
 def has_chromium() -> bool:

@@ -33,6 +33,8 @@ CHAIN_IDS = {ETHEREUM: 1, SEPOLIA: 11155111}
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
 BLOCK_SECONDS = 2
+# The process whose services a child finds in its environment.
+BROUGHT_BY = "TILLGATE_BROUGHT_BY"
 
 
 class MissingService(RuntimeError):
@@ -69,6 +71,7 @@ class Folder:
 
 
 _open: dict[Path, Folder] = {}
+_started: set[str] = set()
 
 
 def var_folder(mode: str) -> Path:
@@ -83,6 +86,8 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
     Raises MissingService in production, processes.StartFailed when an embedded service does not start. A chain without its program
     stays without an address.
     """
+    if os.environ.get(BROUGHT_BY, str(os.getpid())) != str(os.getpid()):
+        return  # the process that started this one has brought what there is
     missing = [name for name in services if not os.environ.get(name)]
     if os.environ.get("TILLGATE_ENV") == "production":
         needed = [name for name in missing if name in (POSTGRES, REDIS)]
@@ -91,7 +96,7 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
         return
     path = var_folder(mode)
     path.mkdir(parents=True, exist_ok=True)
-    os.environ["TILLGATE_VAR"] = str(path)
+    os.environ["TILLGATE_VAR"], os.environ[BROUGHT_BY] = str(path), str(os.getpid())
     if not missing:
         return
     folder = _open.get(path) or _enter(path, mode)
@@ -101,6 +106,7 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
             url = _START[name](folder, name)
             if url:
                 os.environ[name] = url
+                _started.add(name)
             if say:
                 say(f"{name} {'ready' if url else 'skipped: no anvil here'} in {time.monotonic() - began:.1f} s")
 
@@ -110,6 +116,9 @@ def leave_all() -> None:
     for folder in list(_open.values()):
         folder.leave()
     _open.clear()
+    for name in (BROUGHT_BY, *_started):
+        os.environ.pop(name, None)
+    _started.clear()
 
 
 def _enter(path: Path, mode: str) -> Folder:
