@@ -1,0 +1,64 @@
+"""How pages write things: amounts to the last place, times in UTC, statuses in words, nothing unescaped."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.utils import translation
+
+from apps.core.templatetags import tillgate
+from apps.payments.models import Payment
+
+AT = datetime(2026, 11, 21, 9, 14, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("cents", "currency", "shown"), [(125_000, "EUR", "€1,250.00"), (100_000, "JPY", "¥1,000"), (1, "USD", "$0.01")])
+def test_fiat_is_written_as_its_currency_is(cents: int, currency: str, shown: str) -> None:
+    assert tillgate.fiat(cents, currency) == shown
+
+
+def test_fiat_is_written_as_the_reader_writes() -> None:
+    with translation.override("de"):
+        assert tillgate.fiat(125_000, "EUR") == "1.250,00\xa0€"
+
+
+def test_coins_keep_every_place_and_no_grouping() -> None:
+    assert tillgate.coins("123456789000000000000000001", 18) == "123456789.000000000000000001"
+    assert tillgate.crypto(5_000_000, 6, "<b>") == '<bdi class="amount">5 <span class="unit">&lt;b&gt;</span></bdi>'
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-5, "0 seconds"),
+        (59, "59 seconds"),
+        (61, "1 minute 1 second"),
+        (100, "1 minute 40 seconds"),
+        (120, "2 minutes"),
+        (3_599, "59 minutes"),
+        (3_660, "1 hour 1 minute"),
+        (86_400, "1 day"),
+        (93_600, "1 day 2 hours"),
+    ],
+)
+def test_a_length_of_time_is_told_in_words(seconds: int, words: str) -> None:
+    assert tillgate.span(seconds) == words
+
+
+def test_a_moment_is_utc_with_its_second_in_the_title() -> None:
+    shown = '<time datetime="2026-11-21T09:14:05+00:00" title="2026-11-21 09:14:05 UTC">21 Nov 2026, 09:14 UTC</time>'
+    assert tillgate.moment(AT) == tillgate.moment("2026-11-21T10:14:05.000000+01:00") == shown
+    assert tillgate.moment(None) == ""
+
+
+@pytest.mark.parametrize("status", Payment.Status.values)
+def test_every_status_of_a_payment_has_words(status: str) -> None:
+    assert status in tillgate.BADGES["payment"]
+
+
+def test_an_unknown_status_is_shown_as_it_is_and_escaped() -> None:
+    assert tillgate.badge("payment", "on_<hold>") == '<span class="badge quiet">On &lt;hold&gt;</span>'
+
+
+def test_a_label_of_an_icon_or_code_is_escaped() -> None:
+    assert 'aria-label="&quot;&gt;&lt;b"' in tillgate.icon("check", 20, '"><b')
+    assert 'aria-label="&quot;&gt;&lt;b"' in tillgate.qr("0xabc", '"><b')

@@ -1,0 +1,235 @@
+"""The hosted checkout as a client without a browser sees it: addresses, headers, who may frame it, and what it never shows."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.core import buckets
+from apps.stores.models import Store
+from tests import make
+from tests.cast import Shop
+
+pytestmark = pytest.mark.django_db
+ORIGIN = "https://shop.example"
+
+
+def page(made: dict[str, Any], query: str = "", root: str = "/pay/", **headers: str) -> Any:
+    return Client().get(f"{root}{made['reference']}?{query}", headers={"Accept": "text/html", **headers})
+
+
+def ancestors(answer: Any) -> str:
+    (found,) = re.findall(r"frame-ancestors ([^;]*)", answer["Content-Security-Policy"])
+    return str(found)
+
+
+def brand(store: Store, **fields: Any) -> None:
+    for name, value in fields.items():
+        setattr(store, name, value)
+    store.save()
+
+
+@pytest.mark.parametrize("root", ["/pay/", "/"])
+def test_the_page_stands_under_pay_and_at_the_root(bakery: Shop, root: str) -> None:
+    answer = page(make.payment(bakery.test, title="Rye"), root=root)
+    assert answer.status_code == 200 and b"Rye" in answer.content and "text/html" in answer["Content-Type"]
+
+
+@pytest.mark.parametrize("reference", ["ABCDEFGHIJKLMNOP", "ABC", "abcdefghijklmnop", "ABCDEFGHIJKLMNOP/brand.css", "ABCDEFGHIJKLMNO%00"])
+def test_an_unknown_reference_is_not_found(db: None, reference: str) -> None:
+    assert Client().get(f"/pay/{reference}").status_code == 404
+    assert Client().get(f"/{reference}").status_code == 404
+
+
+def test_nothing_is_cached_or_told_to_other_sites(bakery: Shop) -> None:
+    live, test = page(make.payment(bakery.live)), page(make.payment(bakery.test))
+    assert live["Cache-Control"] == test["Cache-Control"] == "no-store"
+    assert live["Referrer-Policy"] == "no-referrer" and test["Referrer-Policy"] == "same-origin"
+    assert live["X-Robots-Tag"] == "noindex"
+    assert not live.cookies
+
+
+def test_nobody_may_frame_the_page_unasked(bakery: Shop) -> None:
+    answer = page(make.payment(bakery.test))
+    assert ancestors(answer) == "'none'" and answer["X-Frame-Options"] == "DENY"
+
+
+def test_the_page_that_asks_may_frame_it_and_nobody_else(bakery: Shop) -> None:
+    answer = page(make.payment(bakery.test), f"embed=1&origin={ORIGIN}", root="/")
+    assert ancestors(answer) == ORIGIN and "X-Frame-Options" not in answer
+    assert f'data-embedded-in="{ORIGIN}"' in answer.content.decode()
+    assert b"checkout-foot" not in answer.content
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *["", "*", "https:", "https://", "'self'", "null", "javascript:alert(1)", "HTTPS://A.EXAMPLE", "https://*.example"],
+        *["https://a.example/path", "https://a.example;script-src *", "https://a.example https://b.example"],
+        *["https://user@a.example", "https://a.example\n"],
+    ],
+)
+def test_what_is_no_origin_may_not_frame_it(bakery: Shop, origin: str) -> None:
+    made = make.payment(bakery.test)
+    answer = Client().get(f"/{made['reference']}", {"embed": "1", "origin": origin})
+    assert ancestors(answer) == "'none'" and answer["X-Frame-Options"] == "DENY"
+
+
+def test_the_embedding_script_is_served(client: Client, db: None) -> None:
+    answer = client.get("/embed.js")
+    assert answer.status_code == 200 and answer["Content-Type"].startswith("text/javascript")
+    assert b"service:checkout" in answer.content
+
+
+def test_a_swapped_part_is_rendered_by_the_same_view(bakery: Shop) -> None:
+    made = make.payment(bakery.live)
+    part = page(made, **{"HX-Request": "true"}).content.decode().strip()
+    assert part.startswith('<div id="checkout"') and part in page(made).content.decode()
+
+
+def test_a_waiting_page_polls_and_a_finished_one_does_not(bakery: Shop) -> None:
+    made = make.payment(bakery.test)
+    assert b"data-poll" in page(made).content and b'http-equiv="refresh"' in page(made).content
+    make.simulated(bakery.test, made["id"])
+    assert b"data-poll" not in page(made).content and b'http-equiv="refresh"' not in page(made).content
+
+
+def test_reading_expires_a_payment_whose_time_is_past(bakery: Shop) -> None:
+    made = make.payment(bakery.test)
+    Store.objects.filter(pk=bakery.store.pk).update(test_offset_seconds=90_000)
+    assert b"This payment has expired" in page(made).content
+    assert make.detail(bakery.test, made["id"])["status"] == "expired"
+
+
+def test_it_never_shows_what_is_the_merchants_own(bakery: Shop) -> None:
+    made = make.paid(bakery.test, order_id="ORDER-4711", metadata={"note": "margin is thin"})
+    text = page(made).content.decode()
+    assert "ORDER-4711" not in text and "margin" not in text
+
+
+def test_a_card_that_was_charged_is_not_a_paid_payment(bakery: Shop) -> None:
+    made = make.payment(bakery.test)
+    answer = page(made, "onramp=success").content.decode()
+    assert "Your card was charged" in answer and "Pay with crypto" in answer
+    assert make.detail(bakery.test, made["id"])["status"] == "pending"
+
+
+def test_links_never_come_from_the_host_header(bakery: Shop) -> None:
+    answer = page(make.payment(bakery.test), Host="localhost")
+    assert "localhost" not in answer.content.decode()
+
+
+def test_return_links_carry_no_referrer_and_show_their_real_host(bakery: Shop) -> None:
+    made = make.paid(bakery.test, success_url="https://xn--80ak6aa92e.example/thanks?a=1&b=2")
+    text = page(made).content.decode()
+    assert 'href="https://xn--80ak6aa92e.example/thanks?a=1&amp;b=2" rel="noopener noreferrer"' in text
+    assert ">xn--80ak6aa92e.example<" in text
+
+
+def test_the_rest_of_a_part_payment_is_asked_for_in_every_coin(bakery: Shop) -> None:
+    made = make.payment(bakery.test)
+    (address,) = made["payment_addresses"]
+    make.simulated(bakery.test, made["id"], None, amount_atomic=str(int(address["crypto_amount_atomic"]) // 4))
+    document = bakery.test.get(f"/checkout/{made['reference']}").json()
+    (told,) = document["payment_addresses"]
+    rest = int(told["crypto_amount_atomic"]) - int(told["received_atomic"])
+    assert rest <= int(told["outstanding_atomic"]) < rest + 10**10
+    assert told["payment_uri"].endswith(f"?value={told['outstanding_atomic']}")
+
+
+# --- the test panel ----------------------------------------------------------------------------------
+
+
+def press(made: dict[str, Any], client: Client | None = None, **fields: str) -> Any:
+    return (client or Client()).post(f"/pay/{made['reference']}/simulate", fields)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "status", "reason"),
+    [
+        ("exact", "completed", "completed_exact"),
+        ("underpaid", "processing", "processing_underpaid"),
+        ("overpaid", "completed", "completed_overpaid"),
+        ("unconfirmed", "processing", "pending_confirmations"),
+        ("failed", "pending", None),
+    ],
+)
+def test_anybody_with_the_link_may_play_a_test_payment(bakery: Shop, scenario: str, status: str, reason: str | None) -> None:
+    made = make.payment(bakery.test)
+    answer = press(made, scenario=scenario, query="asset=SETH&embed=1&next=//evil.example")
+    assert answer.status_code == 303 and answer["Location"] == f"/pay/{made['reference']}?asset=SETH"
+    now = make.detail(bakery.test, made["id"])
+    assert (now["status"], now["state_reason"]) == (status, reason)
+
+
+def test_a_live_payment_can_not_be_played(bakery: Shop) -> None:
+    made = make.payment(bakery.live)
+    assert press(made, scenario="exact").status_code == 404
+    assert make.detail(bakery.live, made["id"])["status"] == "pending"
+    assert b"simulate" not in page(made).content
+
+
+def test_a_scenario_nobody_offers_is_not_found(bakery: Shop) -> None:
+    assert press(make.payment(bakery.test), scenario="everything").status_code == 404
+
+
+def test_a_refusal_is_told_on_the_page(bakery: Shop) -> None:
+    answer = press(make.payment(bakery.test), scenario="exact", asset_id="DOGE")
+    assert answer.status_code == 422 and b"no deposit address for this asset" in answer.content
+
+
+def test_the_panel_refuses_a_forged_form(bakery: Shop) -> None:
+    made = make.payment(bakery.test)
+    assert press(made, Client(enforce_csrf_checks=True), scenario="exact").status_code == 403
+    assert make.detail(bakery.test, made["id"])["status"] == "pending"
+
+
+# --- a store's look ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("colour", "ink"), [("#7b2d8b", "#ffffff"), ("#F2C14E", "#000000"), ("#000000", "#ffffff")])
+def test_a_stores_colour_comes_with_ink_that_reads_on_it(bakery: Shop, colour: str, ink: str) -> None:
+    brand(bakery.store, primary_color=colour)
+    made = make.payment(bakery.test)
+    style = Client().get(f"/pay/{made['reference']}/brand.css")
+    assert style["Content-Type"].startswith("text/css")
+    assert f"--accent:{colour.lower()};--on-accent:{ink}" in style.content.decode()
+    assert f"/pay/{made['reference']}/brand.css" in page(made).content.decode()
+
+
+@pytest.mark.parametrize("colour", ["red", "#ggg000", "#12345", "};*{x:y", "#12345;"])
+def test_what_is_no_colour_styles_nothing(bakery: Shop, colour: str) -> None:
+    brand(bakery.store, primary_color=colour)
+    made = make.payment(bakery.test)
+    assert Client().get(f"/{made['reference']}/brand.css").content == b""
+    assert b"brand.css" not in page(made).content
+
+
+def test_a_logo_is_only_fetched_over_https(bakery: Shop) -> None:
+    brand(bakery.store, logo_url="http://a.example/logo.png")
+    assert b"logo.png" not in page(make.payment(bakery.test)).content
+    brand(bakery.store, logo_url="https://a.example/logo.png")
+    assert b'src="https://a.example/logo.png"' in page(make.payment(bakery.test)).content
+
+
+# --- limits ------------------------------------------------------------------------------------------
+
+
+def test_a_reference_that_is_asked_for_too_often_is_refused_for_a_while(bakery: Shop, settings: Any) -> None:
+    settings.LIMITS = {**settings.LIMITS, "checkout": {"live": (1, 3), "test": (1, 3)}}
+    buckets._bucket.cache_clear()
+    made, other = make.payment(bakery.test), make.payment(bakery.test)
+    assert [page(made).status_code for _ in range(4)] == [200, 200, 200, 429]
+    refused = page(made)
+    assert int(refused["Retry-After"]) >= 1 and refused["RateLimit-Policy"] == '"checkout";q=1;w=60'
+    assert page(other).status_code == 200
+    buckets._bucket.cache_clear()
+
+
+def test_customers_are_let_through_when_redis_is_gone(bakery: Shop, settings: Any) -> None:
+    made = make.payment(bakery.test)
+    settings.REDIS_URL = "unix:///nowhere/redis.sock"
+    buckets._bucket.cache_clear()
+    assert page(made).status_code == 200
+    buckets._bucket.cache_clear()
