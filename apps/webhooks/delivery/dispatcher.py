@@ -75,9 +75,7 @@ class Dispatcher:
             connection.close()
 
     def _work(self, sender: Sender) -> None:
-        with connection.cursor() as cursor:
-            # Losing the last results in a crash means sending twice, which receivers must bear anyway.
-            cursor.execute("SET synchronous_commit TO off")
+        queue.relax()
         while True:
             drain(sender)
             if sender.was_woken(LINGER_SECONDS):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from apps.core import crypto, jobs
 from apps.webhooks import signing
@@ -19,8 +19,10 @@ LEASE_SECONDS = 90
 ATTEMPTS_MAX = 10
 _CLAIM_LOCK = 0x7765626868
 
-# Endpoint by endpoint along the index of waiting deliveries, so that the length of one queue doesn't matter to the others.
+# Two statements in one message, which is one transaction: the second sees what the process that held the lock before has claimed.
+# It goes endpoint by endpoint along the index of waiting deliveries, so the length of one queue doesn't matter to the others.
 _CLAIM = """
+SELECT pg_advisory_xact_lock(%(lock)s);
 WITH RECURSIVE waiting(endpoint_id) AS (
     (SELECT endpoint_id FROM webhooks_delivery WHERE status = 'pending' ORDER BY endpoint_id LIMIT 1)
     UNION ALL
@@ -51,7 +53,8 @@ RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.sealed_secret, d
           e.id, e.type, floor(extract(epoch FROM e.created_at))::bigint, e.account_id, e.object::text
 """
 
-# A retry for an endpoint that was turned off meanwhile isn't kept for later.
+# A retry for an endpoint that was turned off meanwhile isn't kept for later. The last arrival at an endpoint is noted to the
+# second, so that a busy endpoint's row isn't written with every answer. A delivery that failed for good turns its endpoint off.
 _RECORD = """
 WITH kept AS (
     UPDATE webhooks_delivery d SET
@@ -68,15 +71,26 @@ WITH kept AS (
     CROSS JOIN LATERAL (SELECT p.status = 'active' AND p.deleted_at IS NULL AS yes) is_on
     WHERE d.id = r.id AND d.status = 'attempting' AND d.claimed_until = r.claimed_until
     RETURNING d.endpoint_id, r.status, r.at
+), stopped AS (
+    UPDATE webhooks_endpoint p SET status = 'error', disabled_at = failed.at, updated_at = failed.at, is_notice_due = true
+    FROM (SELECT endpoint_id, max(at) AS at FROM kept WHERE status = 'failed' GROUP BY endpoint_id ORDER BY endpoint_id) failed
+    WHERE p.id = failed.endpoint_id AND p.status = 'active' AND p.deleted_at IS NULL
+    RETURNING p.id
+), ignored AS (
+    UPDATE webhooks_delivery d SET status = 'ignored', next_attempt_at = NULL
+    FROM stopped WHERE d.endpoint_id = stopped.id AND d.status = 'pending'
 ), arrived AS (
     SELECT endpoint_id, max(at) AS at FROM kept WHERE status = 'delivered' GROUP BY endpoint_id
 ), verified AS (
     UPDATE webhooks_endpoint p SET verified_at = greatest(p.verified_at, arrived.at)
-    FROM (SELECT id FROM webhooks_endpoint WHERE id IN (SELECT endpoint_id FROM arrived) ORDER BY id FOR NO KEY UPDATE) mine
+    FROM (SELECT e.id FROM webhooks_endpoint e JOIN arrived a ON a.endpoint_id = e.id
+          WHERE (e.verified_at IS NULL OR e.verified_at < a.at - interval '1 second')
+            AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.endpoint_id = e.id AND kept.status = 'failed')
+          ORDER BY e.id FOR NO KEY UPDATE OF e) mine
     JOIN arrived ON arrived.endpoint_id = mine.id
     WHERE p.id = mine.id
 )
-SELECT DISTINCT endpoint_id, at FROM kept WHERE status = 'failed' ORDER BY endpoint_id
+SELECT id FROM stopped
 """
 
 
@@ -107,16 +121,21 @@ class Result:
     duration_ms: int = 0
 
 
+def relax() -> None:
+    """Don't wait for the disk on this connection: losing the last results in a crash means sending twice, which receivers must bear."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit TO off")
+
+
 def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[Attempt]:
     """Up to `limit` attempts that are due at `now` (machine time), signed; with `store_id`, of that store's test mode alone."""
     if limit <= 0:
         return []
     until = now + timedelta(seconds=LEASE_SECONDS)
-    values: dict[str, Any] = {"now": now, "until": until, "limit": limit, "per_endpoint": PER_ENDPOINT_MAX, "store_id": store_id}
-    with transaction.atomic(), connection.cursor() as cursor:
-        # Waiting is a statement of its own: the next one then sees what the process before has claimed.
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIM_LOCK])
-        cursor.execute(_CLAIM, values)
+    values: dict[str, Any] = {"lock": _CLAIM_LOCK, "now": now, "until": until, "limit": limit, "store_id": store_id}
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX})
+        cursor.nextset()
         rows = cursor.fetchall()
     return [_attempt(row, until, now) for row in rows]
 
@@ -160,23 +179,11 @@ def record(results: list[Result]) -> None:
         "durations": [one.duration_ms for one in results],
         "ats": [one.at for one in results],
     }
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_RECORD, values)
-        for endpoint_id, at in cursor.fetchall():
-            _stop_endpoint(endpoint_id, at)
-
-
-def _stop_endpoint(endpoint_id: uuid.UUID, at: datetime) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE webhooks_endpoint SET status = 'error', disabled_at = %(at)s, updated_at = %(at)s, is_notice_due = true"
-            " WHERE id = %(id)s AND status = 'active' AND deleted_at IS NULL",
-            {"id": endpoint_id, "at": at},
-        )
-        if not cursor.rowcount:
-            return
-        cursor.execute(_IGNORE, [[endpoint_id]])
-    jobs.enqueue("webhooks.tell_owners", endpoint_id)
+        cursor.execute(_RECORD, values)
+        stopped = [id for (id,) in cursor.fetchall()]
+    for endpoint_id in stopped:
+        jobs.enqueue("webhooks.tell_owners", endpoint_id)
 
 
 _IGNORE = """
