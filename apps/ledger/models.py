@@ -1,6 +1,6 @@
 """The double-entry ledger: signed entries (credit positive, debit negative) that sum to zero per asset in every movement.
 
-PostgreSQL enforces it (sql/ledger.sql): append-only, balanced, one mode, guarded balances never below zero.
+PostgreSQL enforces it (sql/functions.sql): append-only, balanced, one mode, guarded balances never below zero.
 """
 
 from django.conf import settings
@@ -33,22 +33,38 @@ class Account(models.Model):
                 | (models.Q(is_guarded=False) & ~models.Q(kind__in=chart.STORE_KINDS)),
                 name="account_guard_fits_kind",
             ),
+            models.CheckConstraint(condition=models.Q(mode__in=Mode.values), name="account_mode_is_known"),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.asset_id} {self.mode}"
 
 
 class Movement(models.Model):
     """Something that happened to money. `reference` is the record it serves; `key` makes it happen once."""
 
-    key = models.CharField(max_length=200, unique=True)
+    key = models.CharField(max_length=200)
     kind = models.CharField(max_length=40)
     mode = models.CharField(max_length=4, choices=Mode.choices)
     reference = models.UUIDField(null=True)
     reason = models.TextField(blank=True, default="")
-    staff_user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    staff_user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     at = models.DateTimeField()
 
     class Meta:
+        constraints = [
+            # A constraint and not `unique=True`, which on a text column costs every posting a second index.
+            models.UniqueConstraint(fields=["key"], name="movement_key_once"),
+            models.CheckConstraint(condition=models.Q(mode__in=Mode.values), name="movement_mode_is_known"),
+            models.CheckConstraint(
+                condition=~models.Q(kind="correction") | (models.Q(staff_user__isnull=False) & ~models.Q(reason="")),
+                name="movement_correction_is_signed",
+            ),
+        ]
         indexes = [models.Index(fields=["reference"], condition=models.Q(reference__isnull=False), name="movement_reference")]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class Entry(models.Model):
@@ -56,9 +72,13 @@ class Entry(models.Model):
 
     movement = models.ForeignKey(Movement, on_delete=models.PROTECT, related_name="entries")
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="entries", db_index=False)
-    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False)
+    # No constraint of its own: PostgreSQL refuses an entry whose asset isn't its account's.
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     amount_atomic = AtomicField()
     role = models.CharField(max_length=12, choices=[(role, role) for role in chart.ROLES])
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=~models.Q(amount_atomic=0), name="entry_is_not_zero")]
+        constraints = [
+            models.CheckConstraint(condition=~models.Q(amount_atomic=0), name="entry_is_not_zero"),
+            models.CheckConstraint(condition=models.Q(role__in=chart.ROLES), name="entry_role_is_known"),
+        ]

@@ -1,21 +1,30 @@
 """THE page: every way money may move. Each function is one event of the books, posted once per key.
 
-Amounts are atomic units; a credit is positive. `at` is the time by the store's clock.
+Amounts are atomic units; a credit is positive. `at` is the time by the store's clock. What takes from a guarded account
+raises InsufficientBalance. `reference` is the payment a movement serves, so that a payment's movements are found together.
 """
 
 import uuid
 from datetime import datetime
 
+from django.db import transaction
+
 from apps.ledger.chart import (
     AVAILABLE,
     CHART,
     CUSTODY_DEPOSITS,
+    CUSTODY_HOT,
     CUSTODY_SIMULATED,
     HELD,
+    NETWORK_FEES,
+    RESERVED,
     SERVICE_FEES,
+    STORE,
     TREASURY,
 )
-from apps.ledger.posting import Line, post
+from apps.ledger.posting import Line, Posted, Posting, locked_balance, post
+
+# --- coming in -----------------------------------------------------------------------------------
 
 
 def deposit_confirmed(
@@ -24,37 +33,29 @@ def deposit_confirmed(
     mode: str,
     asset_id: str,
     deposit_id: uuid.UUID,
-    payment_id: uuid.UUID,
     amount_atomic: int,
     is_simulated: bool,
     at: datetime,
-) -> bool:
+    payment_id: uuid.UUID | None = None,
+) -> Posted:
     """Coins have arrived for good: they are in custody, and held for the store."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS
-    return post(
-        f"deposit:{deposit_id}",
-        "deposit_confirmed",
-        mode=mode,
-        asset_id=asset_id,
-        reference=payment_id,
-        at=at,
-        lines=[Line(custody, -amount_atomic, "principal"), Line(HELD, amount_atomic, "principal", store_id)],
-    )
+    lines = [Line(custody, asset_id, -amount_atomic, "principal"), Line(HELD, asset_id, amount_atomic, "principal", store_id)]
+    return post(Posting(f"deposit:{deposit_id}", "deposit_confirmed", mode, payment_id or deposit_id, at, lines))
 
 
 def simulated_deposit_changed(
     *, store_id: uuid.UUID, mode: str, asset_id: str, deposit_id: uuid.UUID, payment_id: uuid.UUID, grown_atomic: int, at: datetime
-) -> bool:
-    """A simulated deposit that was booked has been given another amount. Raises InsufficientBalance."""
-    return post(
-        f"deposit:{deposit_id}:{uuid.uuid4()}",
-        "simulated_deposit_changed",
-        mode=mode,
-        asset_id=asset_id,
-        reference=payment_id,
-        at=at,
-        lines=[Line(CUSTODY_SIMULATED, -grown_atomic, "principal"), Line(HELD, grown_atomic, "principal", store_id)],
-    )
+) -> Posted:
+    """A simulated deposit that was booked has been given another amount."""
+    lines = [
+        Line(CUSTODY_SIMULATED, asset_id, -grown_atomic, "principal"),
+        Line(HELD, asset_id, grown_atomic, "principal", store_id),
+    ]
+    return post(Posting(f"deposit:{deposit_id}:{uuid.uuid4()}", "simulated_deposit_changed", mode, payment_id, at, lines))
+
+
+# --- settlement ----------------------------------------------------------------------------------
 
 
 def payment_settled(
@@ -66,19 +67,12 @@ def payment_settled(
     gross_atomic: int,
     service_fee_atomic: int,
     platform_fee_atomic: int,
-    platform_id: uuid.UUID | None,
+    platform_id: uuid.UUID | None = None,
     at: datetime,
-) -> bool:
+) -> Posted:
     """A payment is complete: what it received in this asset goes to merchant, service and platform."""
-    return post(
-        f"settle:{payment_id}:{asset_id}",
-        "payment_settled",
-        mode=mode,
-        asset_id=asset_id,
-        reference=payment_id,
-        at=at,
-        lines=_three_way(store_id, gross_atomic, service_fee_atomic, platform_fee_atomic, platform_id),
-    )
+    lines = _three_way(store_id, asset_id, gross_atomic, service_fee_atomic, platform_fee_atomic, platform_id)
+    return post(Posting(f"settle:{payment_id}:{asset_id}", "payment_settled", mode, payment_id, at, lines))
 
 
 def overpayment_settled(
@@ -91,19 +85,12 @@ def overpayment_settled(
     gross_atomic: int,
     service_fee_atomic: int,
     platform_fee_atomic: int,
-    platform_id: uuid.UUID | None,
+    platform_id: uuid.UUID | None = None,
     at: datetime,
-) -> bool:
+) -> Posted:
     """More has been confirmed on a completed payment."""
-    return post(
-        f"settle:{payment_id}:{asset_id}:{deposit_id}",
-        "overpayment_settled",
-        mode=mode,
-        asset_id=asset_id,
-        reference=payment_id,
-        at=at,
-        lines=_three_way(store_id, gross_atomic, service_fee_atomic, platform_fee_atomic, platform_id),
-    )
+    lines = _three_way(store_id, asset_id, gross_atomic, service_fee_atomic, platform_fee_atomic, platform_id)
+    return post(Posting(f"settle:{payment_id}:{asset_id}:{deposit_id}", "overpayment_settled", mode, payment_id, at, lines))
 
 
 def late_deposit_accepted(
@@ -116,28 +103,133 @@ def late_deposit_accepted(
     gross_atomic: int,
     service_fee_atomic: int,
     platform_fee_atomic: int,
-    platform_id: uuid.UUID | None,
+    platform_id: uuid.UUID | None = None,
     at: datetime,
-) -> bool:
+) -> Posted:
     """The merchant takes a deposit that came too late, as if a payment of that amount had completed."""
-    return post(
-        f"settle-late:{deposit_id}",
-        "late_deposit_accepted",
-        mode=mode,
-        asset_id=asset_id,
-        reference=payment_id,
-        at=at,
-        lines=_three_way(store_id, gross_atomic, service_fee_atomic, platform_fee_atomic, platform_id),
-    )
+    lines = _three_way(store_id, asset_id, gross_atomic, service_fee_atomic, platform_fee_atomic, platform_id)
+    return post(Posting(f"settle-late:{deposit_id}", "late_deposit_accepted", mode, payment_id, at, lines))
 
 
-def _three_way(store_id: uuid.UUID, gross: int, service_fee: int, platform_fee: int, platform_id: uuid.UUID | None) -> list[Line]:
+def _three_way(
+    store_id: uuid.UUID, asset_id: str, gross: int, service_fee: int, platform_fee: int, platform_id: uuid.UUID | None
+) -> list[Line]:
+    net = gross - service_fee - platform_fee
+    if min(service_fee, platform_fee, net) < 0 or (platform_fee and platform_id is None):
+        raise ValueError("the shares of a payment are never negative, and a platform's fee has a platform")
     return [
-        Line(HELD, -gross, "gross", store_id),
-        Line(AVAILABLE, gross - service_fee - platform_fee, "net", store_id),
-        Line(SERVICE_FEES, service_fee, "service_fee"),
-        Line(AVAILABLE, platform_fee, "platform_fee", platform_id),
+        Line(HELD, asset_id, -gross, "gross", store_id),
+        Line(AVAILABLE, asset_id, net, "net", store_id),
+        Line(SERVICE_FEES, asset_id, service_fee, "service_fee"),
+        Line(AVAILABLE, asset_id, platform_fee, "platform_fee", platform_id),
     ]
+
+
+# --- refunds -------------------------------------------------------------------------------------
+
+
+def refund_created(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payment_id: uuid.UUID,
+    refund_id: uuid.UUID,
+    amount_atomic: int,
+    is_from_held: bool,
+    at: datetime,
+) -> Posted:
+    """A refund is under way: a completed payment's comes from what is available, any other's from what is held."""
+    lines = _store_move(store_id, asset_id, HELD if is_from_held else AVAILABLE, RESERVED, amount_atomic)
+    return post(Posting(f"refund:{refund_id}", "refund_created", mode, payment_id, at, lines))
+
+
+def refund_confirmed(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payment_id: uuid.UUID,
+    refund_id: uuid.UUID,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    is_simulated: bool,
+    at: datetime,
+) -> Posted:
+    """A refund is on the chain for good, and its gas is paid; a simulated one goes back out of the simulated coins."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    lines = [
+        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
+        Line(custody, asset_id, amount_atomic, "principal"),
+        *_gas(gas_asset_id, gas_atomic, custody),
+    ]
+    return post(Posting(f"refund-confirmed:{refund_id}", "refund_confirmed", mode, payment_id, at, lines))
+
+
+def refund_released(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payment_id: uuid.UUID,
+    refund_id: uuid.UUID,
+    amount_atomic: int,
+    is_to_held: bool,
+    at: datetime,
+) -> Posted:
+    """A refund has failed for good: the coins go back to where they came from."""
+    lines = _store_move(store_id, asset_id, RESERVED, HELD if is_to_held else AVAILABLE, amount_atomic)
+    return post(Posting(f"refund-released:{refund_id}", "refund_released", mode, payment_id, at, lines))
+
+
+@transaction.atomic
+def platform_fee_returned(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payment_id: uuid.UUID,
+    refund_id: uuid.UUID,
+    platform_id: uuid.UUID,
+    share_atomic: int,
+    at: datetime,
+) -> int:
+    """The platform gives back its share of what was refunded, as far as its balance reaches; what this call gave back."""
+    amount = min(share_atomic, locked_balance(platform_id, mode, asset_id, AVAILABLE))
+    if amount <= 0:
+        return 0
+    lines = [
+        Line(AVAILABLE, asset_id, -amount, "platform_fee", platform_id),
+        Line(AVAILABLE, asset_id, amount, "net", store_id),
+    ]
+    posting = Posting(f"platform-fee-returned:{refund_id}", "platform_fee_returned", mode, payment_id, at, lines)
+    return amount if post(posting).is_new else 0
+
+
+# --- the service's own coins ---------------------------------------------------------------------
+
+
+def sweep_confirmed(
+    *, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+) -> Posted:
+    """Deposits have been brought to the hot wallet; the deposit addresses paid the gas."""
+    lines = [
+        Line(CUSTODY_DEPOSITS, asset_id, amount_atomic, "principal"),
+        Line(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
+        *_gas(gas_asset_id, gas_atomic, CUSTODY_DEPOSITS),
+    ]
+    return post(Posting(f"sweep:{tx_hash}", "sweep_confirmed", mode, None, at, lines))
+
+
+def sweep_gas_sent(*, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, gas_atomic: int, at: datetime) -> Posted:
+    """The hot wallet has sent a deposit address the gas for its sweep."""
+    lines = [
+        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        Line(CUSTODY_DEPOSITS, asset_id, -amount_atomic, "principal"),
+        *_gas(asset_id, gas_atomic, CUSTODY_HOT),
+    ]
+    return post(Posting(f"sweep-gas:{tx_hash}", "sweep_gas_sent", mode, None, at, lines))
 
 
 def correction(
@@ -151,20 +243,21 @@ def correction(
     reason: str,
     staff_id: uuid.UUID,
     at: datetime,
-) -> bool:
-    """Staff put something right, always against the treasury and always with a reason. Raises InsufficientBalance."""
+) -> Posted:
+    """Staff put something right, always against the treasury and always with a reason."""
     if not reason.strip():
         raise ValueError("a correction has a reason")
-    if kind not in CHART or kind == TREASURY:
+    if kind not in CHART or kind == TREASURY or (CHART[kind].owner == STORE) != (store_id is not None):
         raise ValueError(f"{kind} can't be corrected")
-    return post(
-        f"correction:{key}",
-        "correction",
-        mode=mode,
-        asset_id=asset_id,
-        reference=None,
-        at=at,
-        lines=[Line(kind, amount_atomic, "principal", store_id), Line(TREASURY, -amount_atomic, "principal")],
-        reason=reason,
-        staff_id=staff_id,
-    )
+    lines = [Line(kind, asset_id, amount_atomic, "principal", store_id), Line(TREASURY, asset_id, -amount_atomic, "principal")]
+    return post(Posting(f"correction:{key}", "correction", mode, None, at, lines, reason, staff_id))
+
+
+def _store_move(store_id: uuid.UUID, asset_id: str, source: str, target: str, amount: int) -> list[Line]:
+    if amount <= 0:
+        raise ValueError("what is moved is more than nothing")
+    return [Line(source, asset_id, -amount, "principal", store_id), Line(target, asset_id, amount, "principal", store_id)]
+
+
+def _gas(asset_id: str, gas_atomic: int, paid_from: str) -> list[Line]:
+    return [Line(NETWORK_FEES, asset_id, -gas_atomic, "network_fee"), Line(paid_from, asset_id, gas_atomic, "network_fee")]

@@ -1,13 +1,24 @@
-"""`post`: the one way entries come to be, in one round trip. Accounts are made on first use and their ids remembered."""
+"""`post`: the one way entries come to be, in one round trip, once per key. `post_many` posts a batch in one statement.
+
+Accounts are made on first use; their ids never change, so each process remembers those whose rows are committed.
+"""
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, NamedTuple
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 
 from apps.ledger.chart import CHART, STORE
+
+INSUFFICIENT = "TG001"
+KNOWN_MAX = 50_000
+BATCH_MAX = 1_000
+
+AccountKey = tuple[uuid.UUID | None, str, str, str]
+_known: dict[AccountKey, int] = {}
 
 
 class InsufficientBalance(Exception):
@@ -16,89 +27,142 @@ class InsufficientBalance(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """One leg: whose account (None is the service's), of which kind, and how much (credit positive)."""
+    """One leg: which kind of account, whose (None is the service's), in which asset, and how much (credit positive)."""
 
     kind: str
+    asset_id: str
     amount_atomic: int
     role: str
     store_id: uuid.UUID | None = None
 
+    def account(self, mode: str) -> AccountKey:
+        return (self.store_id if CHART[self.kind].owner == STORE else None), mode, self.asset_id, self.kind
 
-INSUFFICIENT = "TG001"
-_known: dict[tuple[uuid.UUID | None, str, str, str], int] = {}
+
+@dataclass(frozen=True)
+class Posting:
+    """A movement to be: `key` makes it happen once, `reference` is the record it serves. Lines of zero are left out."""
+
+    key: str
+    kind: str
+    mode: str
+    reference: uuid.UUID | None
+    at: datetime
+    lines: Sequence[Line]
+    reason: str = ""
+    staff_id: uuid.UUID | None = None
+
+    @property
+    def legs(self) -> list[Line]:
+        return [line for line in self.lines if line.amount_atomic]
+
+
+class Posted(NamedTuple):
+    """The movement of a key, and whether this call made it."""
+
+    movement_id: int
+    is_new: bool
 
 
 def account_id(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: str) -> int:
-    """The account's id; made when it is missing. An id is remembered once its row is older than any running transaction,
-    for a rollback takes a new row back."""
-    key = (store_id, mode, asset_id, kind)
-    if key in _known:
-        return _known[key]
+    """The account's id; the account is made when it is missing."""
+    return _account_id((store_id, mode, asset_id, kind))
+
+
+def post(posting: Posting) -> Posted:
+    """Post a movement, or find the one that its key has posted before. Raises InsufficientBalance.
+
+    After InsufficientBalance the caller's transaction, or savepoint, can only roll back.
+    """
+    legs = posting.legs
+    accounts = [_account_id(line.account(posting.mode)) for line in legs]
+    arguments = [
+        posting.key,
+        posting.kind,
+        posting.mode,
+        posting.reference,
+        posting.at,
+        *_columns(accounts, legs),
+        posting.reason,
+        posting.staff_id,
+    ]
+    movement_id, is_new = _execute(_POST, arguments)
+    return Posted(movement_id, is_new)
+
+
+_POST = "SELECT * FROM ledger_post(%s, %s, %s, %s, %s, %s::bigint[], %s::text[], %s::numeric[], %s::text[], %s::bigint[], %s, %s)"
+
+
+def post_many(postings: Sequence[Posting]) -> int:
+    """Post up to BATCH_MAX movements in one statement: all of them or, on InsufficientBalance, none. How many were new."""
+    if len(postings) > BATCH_MAX:
+        raise ValueError(f"at most {BATCH_MAX} movements are posted at once")
+    numbered = [(number, posting, line) for number, posting in enumerate(postings, 1) for line in posting.legs]
+    accounts = [_account_id(line.account(posting.mode)) for _, posting, line in numbered]
+    arguments = [
+        [posting.key for posting in postings],
+        [posting.kind for posting in postings],
+        [posting.mode for posting in postings],
+        [posting.reference for posting in postings],
+        [posting.at for posting in postings],
+        [number for number, _, _ in numbered],
+        *_columns(accounts, [line for _, _, line in numbered]),
+    ]
+    return int(_execute(_POST_MANY, arguments)[0])
+
+
+_POST_MANY = """
+SELECT ledger_post_many(%s::text[], %s::text[], %s::text[], %s::uuid[], %s::timestamptz[],
+                        %s::integer[], %s::bigint[], %s::text[], %s::numeric[], %s::text[], %s::bigint[])
+"""
+
+
+def locked_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: str) -> int:
+    """The balance of an account, which nobody else debits until the caller's transaction ends."""
+    account = account_id(store_id, mode, asset_id, kind)
     with connection.cursor() as cursor:
-        cursor.execute(_FIND, [store_id, mode, asset_id, kind])
-        row = cursor.fetchone()
-        if row is not None:
-            if row[1]:
-                _known[key] = row[0]
-            return int(row[0])
-        cursor.execute(_MAKE, [store_id, mode, asset_id, kind, CHART[kind].is_guarded])
-        cursor.execute(_FIND, [store_id, mode, asset_id, kind])
+        cursor.execute("SELECT 1 FROM ledger_account WHERE id = %s FOR NO KEY UPDATE", [account])
+        cursor.execute("SELECT ledger_balance(%s)", [account])
         return int(cursor.fetchone()[0])
 
 
-_FIND = """
-SELECT id, xmin::text::bigint < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint & 4294967295)
-FROM ledger_account WHERE store_id IS NOT DISTINCT FROM %s AND mode = %s AND asset_id = %s AND kind = %s
-"""
-_MAKE = """
-INSERT INTO ledger_account (store_id, mode, asset_id, kind, is_guarded, checkpoint_atomic) VALUES (%s, %s, %s, %s, %s, 0)
-ON CONFLICT DO NOTHING
-"""
-
-
-def _owner(line: Line) -> tuple[uuid.UUID | None, str]:
-    return (line.store_id if CHART[line.kind].owner == STORE else None), line.kind
-
-
-def post(
-    key: str,
-    kind: str,
-    *,
-    mode: str,
-    asset_id: str,
-    reference: uuid.UUID | None,
-    at: datetime,
-    lines: Sequence[Line],
-    reason: str = "",
-    staff_id: uuid.UUID | None = None,
-) -> bool:
-    """Post a movement in one asset; False when its key was posted before. Raises InsufficientBalance.
-
-    Lines of zero are left out; `lines` must sum to zero. After InsufficientBalance the caller's transaction can only roll back.
-    """
-    legs = [line for line in lines if line.amount_atomic]
-    ids = {owner: account_id(owner[0], mode, asset_id, owner[1]) for owner in sorted({_owner(line) for line in legs}, key=str)}
-    arguments = [
-        key,
-        kind,
-        mode,
-        reference,
-        at,
-        [ids[_owner(line)] for line in legs],
-        [asset_id] * len(legs),
+def _columns(accounts: list[int], legs: Sequence[Line]) -> list[Any]:
+    """The legs by column, and the guarded accounts among them that go down."""
+    down = {account for account, line in zip(accounts, legs, strict=True) if line.amount_atomic < 0 and CHART[line.kind].is_guarded}
+    return [
+        accounts,
+        [line.asset_id for line in legs],
         [line.amount_atomic for line in legs],
         [line.role for line in legs],
-        reason,
-        staff_id,
+        sorted(down) or None,
     ]
+
+
+def _execute(statement: str, arguments: list[Any]) -> tuple[int, bool]:
     try:
         with connection.cursor() as cursor:
-            cursor.execute(_POST, arguments)
-            return bool(cursor.fetchone()[1])
+            cursor.execute(statement, arguments)
+            row: tuple[int, bool] = cursor.fetchone()
+            return row
     except DatabaseError as error:
         if getattr(error.__cause__, "sqlstate", None) == INSUFFICIENT:
             raise InsufficientBalance from None
         raise
 
 
-_POST = "SELECT * FROM ledger_post(%s, %s, %s, %s, %s, %s::bigint[], %s::text[], %s::numeric[], %s::text[], %s, %s)"
+def _account_id(key: AccountKey) -> int:
+    known = _known.get(key)
+    if known is not None:
+        return known
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ledger_account_id(%s, %s, %s, %s, %s)", [*key, CHART[key[3]].is_guarded])
+        found = int(cursor.fetchone()[0])
+    # Only on commit: a rollback takes a new account back, and with it this call.
+    transaction.on_commit(lambda: _remember(key, found))
+    return found
+
+
+def _remember(key: AccountKey, found: int) -> None:
+    if len(_known) >= KNOWN_MAX:
+        _known.clear()
+    _known[key] = found

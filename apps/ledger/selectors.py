@@ -5,10 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 
 from apps.ledger.models import Entry
+
+STATEMENT_MAX = 100
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,32 @@ def balances(store_id: uuid.UUID, mode: str) -> dict[str, Balance]:
     return {asset_id: Balance(asset_id, **amounts) for asset_id, amounts in found.items()}
 
 
+_BALANCE = """
+SELECT ledger_balance(id) FROM ledger_account WHERE store_id IS NOT DISTINCT FROM %s AND mode = %s AND asset_id = %s AND kind = %s
+"""
+
+
+def account_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: str) -> int:
+    """The balance of one account; 0 when it doesn't exist yet."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BALANCE, [store_id, mode, asset_id, kind])
+        row = cursor.fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def balance_of(account_id: int) -> int:
+    """The balance of the account with this id."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ledger_balance(%s)", [account_id])
+        return int(cursor.fetchone()[0])
+
+
 @dataclass(frozen=True)
 class Split:
-    """How what a payment received in one asset was divided. All zero and `booked_at` None before settlement."""
+    """How what a payment received in one asset was divided. All zero and `booked_at` None before settlement.
+
+    `refunded_atomic` counts refunds that were confirmed.
+    """
 
     gross_atomic: int = 0
     service_fee_atomic: int = 0
@@ -49,27 +75,81 @@ class Split:
     booked_at: datetime | None = None
 
 
-_SETTLING = ("payment_settled", "overpayment_settled", "late_deposit_accepted")
 _SPLIT = """
 SELECT m.reference, e.asset_id,
        coalesce(-sum(e.amount_atomic) FILTER (WHERE e.role = 'gross'), 0),
        coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'service_fee'), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'platform_fee'), 0),
-       min(m.at)
+       coalesce(sum(e.amount_atomic) FILTER (WHERE m.kind <> 'platform_fee_returned' AND e.role = 'platform_fee'), 0),
+       coalesce(sum(e.amount_atomic) FILTER (WHERE m.kind = 'refund_confirmed' AND e.role = 'principal' AND e.amount_atomic > 0), 0),
+       min(m.at) FILTER (WHERE e.role = 'gross')
 FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
-WHERE m.reference = ANY (%s) AND m.kind = ANY (%s)
+WHERE m.reference = ANY (%s)
 GROUP BY m.reference, e.asset_id
 """
 
 
 def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str, Split]]:
-    """What was settled of each payment, by asset: sums over the entries."""
+    """What was settled and refunded of each payment, by asset: sums over the entries."""
     found: dict[uuid.UUID, dict[str, Split]] = defaultdict(dict)
     with connection.cursor() as cursor:
-        cursor.execute(_SPLIT, [list(payment_ids), list(_SETTLING)])
-        for reference, asset_id, gross, service_fee, platform_fee, at in cursor.fetchall():
-            found[reference][asset_id] = Split(int(gross), int(service_fee), int(platform_fee), 0, at)
+        cursor.execute(_SPLIT, [list(payment_ids)])
+        for reference, asset_id, gross, service_fee, platform_fee, refunded, at in cursor.fetchall():
+            split = Split(int(gross), int(service_fee), int(platform_fee), int(refunded), at)
+            if at is not None or split.refunded_atomic:
+                found[reference][asset_id] = split
     return found
+
+
+@dataclass(frozen=True)
+class StatementLine:
+    """One entry of an account, with the balance it left. `cursor` asks for the lines before it."""
+
+    entry_id: int
+    at: datetime
+    kind: str
+    role: str
+    reference: uuid.UUID | None
+    amount_atomic: int
+    balance_atomic: int
+    cursor: str
+
+
+_STATEMENT = """
+WITH page AS (
+    SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
+    WHERE e.account_id = %(account)s AND (e.xid, e.id) < (%(xid)s::text::xid8, %(id)s)
+    ORDER BY e.xid DESC, e.id DESC LIMIT %(limit)s
+)
+SELECT page.id, m.at, m.kind, page.role, m.reference, page.amount_atomic, page.xid::text,
+       coalesce(%(balance)s::numeric, ledger_balance(%(account)s)) + page.amount_atomic
+       - sum(page.amount_atomic) OVER (ORDER BY page.xid DESC, page.id DESC) AS balance
+FROM page JOIN ledger_movement m ON m.id = page.movement_id ORDER BY page.xid DESC, page.id DESC
+"""
+_NEWEST = f"{2**64 - 1}.{2**63 - 1}."
+
+
+def statement(account_id: int, *, before: str | None = None, limit: int = 25) -> list[StatementLine]:
+    """A page of an account's entries, newest first, with the running balance; `before` is the cursor of the page's last line.
+
+    The cursor carries the balance, so a late page costs what the first does. Raises ValueError for a cursor that is none.
+    """
+    xid, entry_id, balance = (before or _NEWEST).split(".")
+    arguments: dict[str, Any] = {
+        "account": account_id,
+        "xid": str(int(xid)),
+        "id": int(entry_id),
+        "balance": int(balance) if balance else None,
+        "limit": max(1, min(limit, STATEMENT_MAX)),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_STATEMENT, arguments)
+        return [_line(row) for row in cursor.fetchall()]
+
+
+def _line(row: tuple[Any, ...]) -> StatementLine:
+    entry_id, at, kind, role, reference, amount, xid, balance = row
+    cursor = f"{xid}.{entry_id}.{int(balance) - int(amount)}"
+    return StatementLine(entry_id, at, kind, role, reference, int(amount), int(balance), cursor)
 
 
 _BOOKED = """

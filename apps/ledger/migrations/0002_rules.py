@@ -2,8 +2,9 @@ from pathlib import Path
 
 from django.db import migrations
 
-RULES = Path(__file__).resolve().parent.parent / "sql" / "ledger.sql"
+SQL = Path(__file__).resolve().parent.parent / "sql"
 UNDO = """
+DROP FUNCTION IF EXISTS ledger_account_id, ledger_post_many;
 DROP FUNCTION ledger_rebuild_checkpoints(), ledger_checkpoint(bigint), ledger_post CASCADE;
 DROP FUNCTION ledger_check_movement(), ledger_check_entries(), ledger_check_account(), ledger_refuse_change() CASCADE;
 DROP FUNCTION ledger_balance(bigint);
@@ -15,4 +16,4 @@ ALTER TABLE ledger_account DROP COLUMN checkpoint_xid;
 
 class Migration(migrations.Migration):
     dependencies = [("ledger", "0001_initial")]
-    operations = [migrations.RunSQL([RULES.read_text()], [UNDO])]
+    operations = [migrations.RunSQL([(SQL / "functions.sql").read_text(), (SQL / "tables.sql").read_text()], [UNDO])]

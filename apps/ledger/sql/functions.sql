@@ -1,0 +1,187 @@
+-- What PostgreSQL itself does and refuses for the ledger. Every definition replaces itself: a migration that changes one runs all.
+-- Error codes: 23001 append-only, 23514 a rule of the books is broken, 25001 wrong isolation level, TG001 insufficient balance.
+SET LOCAL check_function_bodies = off; -- the columns they name are added after them
+
+-- A balance is the checkpoint and every entry that it doesn't cover.
+CREATE OR REPLACE FUNCTION ledger_balance(p_account bigint) RETURNS numeric LANGUAGE sql STABLE AS $$
+    SELECT a.checkpoint_atomic
+         + coalesce((SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid), 0)
+    FROM ledger_account a WHERE a.id = p_account
+$$;
+
+CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the ledger is append-only: % of % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = '23001';
+END $$;
+
+-- Of an account only the checkpoint moves, only to what the entries say, and only up to where no running transaction can still write.
+CREATE OR REPLACE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    covered numeric;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        IF NEW.checkpoint_atomic <> 0 OR NEW.checkpoint_xid <> '0' THEN
+            RAISE EXCEPTION 'an account begins empty' USING ERRCODE = '23514';
+        END IF;
+        RETURN NEW;
+    END IF;
+    IF (NEW.id, NEW.store_id, NEW.mode, NEW.asset_id, NEW.kind, NEW.is_guarded)
+       IS DISTINCT FROM (OLD.id, OLD.store_id, OLD.mode, OLD.asset_id, OLD.kind, OLD.is_guarded) THEN
+        RAISE EXCEPTION 'an account is never changed' USING ERRCODE = '23001';
+    END IF;
+    IF NEW.checkpoint_xid > pg_snapshot_xmin(pg_current_snapshot()) THEN
+        RAISE EXCEPTION 'the checkpoint of account % covers running transactions', NEW.id USING ERRCODE = '23514';
+    END IF;
+    covered := CASE WHEN NEW.checkpoint_xid >= OLD.checkpoint_xid THEN OLD.checkpoint_atomic ELSE 0 END
+        + coalesce((SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = NEW.id AND e.xid < NEW.checkpoint_xid
+            AND e.xid >= CASE WHEN NEW.checkpoint_xid >= OLD.checkpoint_xid THEN OLD.checkpoint_xid ELSE '0'::xid8 END), 0);
+    IF NEW.checkpoint_atomic IS DISTINCT FROM covered THEN
+        RAISE EXCEPTION 'the checkpoint of account % is not what its entries say', NEW.id USING ERRCODE = '23514';
+    END IF;
+    RETURN NEW;
+END $$;
+
+-- The entries of one statement: balanced per asset, of one mode, of this transaction's movement; guarded accounts stay covered.
+-- A guarded balance must hold both over everything and up to the new entries, so that no prefix of the history is below zero.
+CREATE OR REPLACE FUNCTION ledger_check_entries() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    wrong text;
+    going_down bigint[];
+    last_id bigint;
+    short bigint;
+BEGIN
+    SELECT CASE
+               WHEN bool_or(leg.asset_id IS DISTINCT FROM leg.account_asset) THEN 'an entry is in another asset than its account'
+               WHEN bool_or(leg.account_mode IS DISTINCT FROM leg.movement_mode) THEN 'an entry is in another mode than its movement'
+               WHEN bool_or(leg.movement_xid <> pg_current_xact_id()) THEN 'the movement was written by an earlier transaction'
+               WHEN bool_or(leg.xid <> pg_current_xact_id()) THEN 'an entry bears another transaction''s number'
+           END,
+           array_agg(DISTINCT leg.account_id) FILTER (WHERE leg.is_guarded AND leg.amount_atomic < 0), max(leg.id)
+    INTO wrong, going_down, last_id
+    FROM (SELECT e.*, a.asset_id AS account_asset, a.mode AS account_mode, a.is_guarded, m.mode AS movement_mode, m.xid AS movement_xid
+          FROM added e LEFT JOIN ledger_account a ON a.id = e.account_id LEFT JOIN ledger_movement m ON m.id = e.movement_id) leg;
+    IF wrong IS NULL AND EXISTS (SELECT 1 FROM added GROUP BY movement_id, asset_id HAVING sum(amount_atomic) <> 0) THEN
+        wrong := 'a movement doesn''t sum to zero per asset';
+    END IF;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION '%', wrong USING ERRCODE = '23514';
+    END IF;
+    IF going_down IS NOT NULL THEN
+        -- The check reads what was committed while the lock was waited for, which an older snapshot wouldn't show.
+        IF current_setting('transaction_isolation') <> 'read committed' THEN
+            RAISE EXCEPTION 'guarded accounts are debited in READ COMMITTED only' USING ERRCODE = '25001';
+        END IF;
+        PERFORM 1 FROM ledger_account WHERE id = ANY (going_down) ORDER BY id FOR NO KEY UPDATE;
+        SELECT a.id INTO short
+        FROM ledger_account a, LATERAL (
+            SELECT coalesce(sum(e.amount_atomic), 0) AS whole,
+                   coalesce(sum(e.amount_atomic) FILTER (WHERE e.id <= last_id), 0) AS so_far
+            FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid) tail
+        WHERE a.id = ANY (going_down) AND a.checkpoint_atomic + least(tail.whole, tail.so_far) < 0 ORDER BY a.id LIMIT 1;
+        IF short IS NOT NULL THEN
+            RAISE EXCEPTION 'insufficient balance on account %', short USING ERRCODE = 'TG001';
+        END IF;
+    END IF;
+    RETURN NULL;
+END $$;
+
+-- A movement without entries is none, and none is written in another transaction's name.
+CREATE OR REPLACE FUNCTION ledger_check_movement() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.xid <> pg_current_xact_id() OR NOT EXISTS (SELECT 1 FROM ledger_entry WHERE movement_id = NEW.id) THEN
+        RAISE EXCEPTION 'movement % has no entries', NEW.id USING ERRCODE = '23514';
+    END IF;
+    RETURN NULL;
+END $$;
+
+-- The account of an owner, mode, asset and kind; made when it is missing.
+CREATE OR REPLACE FUNCTION ledger_account_id(p_store uuid, p_mode text, p_asset text, p_kind text, p_is_guarded boolean)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    found_id bigint;
+BEGIN
+    LOOP
+        SELECT id INTO found_id FROM ledger_account
+        WHERE store_id IS NOT DISTINCT FROM p_store AND mode = p_mode AND asset_id = p_asset AND kind = p_kind;
+        EXIT WHEN found_id IS NOT NULL;
+        INSERT INTO ledger_account (store_id, mode, asset_id, kind, is_guarded, checkpoint_atomic)
+        VALUES (p_store, p_mode, p_asset, p_kind, p_is_guarded, 0) ON CONFLICT DO NOTHING;
+    END LOOP;
+    RETURN found_id;
+END $$;
+
+-- The one function that posts: once per key; a later call with the key answers the first one's movement and posts nothing.
+-- p_guarded are the guarded accounts that go down: locked before entry ids are drawn, so that ids follow the order of the debits.
+CREATE OR REPLACE FUNCTION ledger_post(
+    p_key text, p_kind text, p_mode text, p_reference uuid, p_at timestamptz,
+    p_accounts bigint[], p_assets text[], p_amounts numeric[], p_roles text[], p_guarded bigint[],
+    p_reason text DEFAULT '', p_staff uuid DEFAULT NULL, OUT movement_id bigint, OUT is_new boolean
+) LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_guarded IS NOT NULL THEN
+        PERFORM 1 FROM ledger_account WHERE id = ANY (p_guarded) ORDER BY id FOR NO KEY UPDATE;
+    END IF;
+    WITH made AS (
+        INSERT INTO ledger_movement (key, kind, mode, reference, reason, staff_user_id, at)
+        VALUES (p_key, p_kind, p_mode, p_reference, p_reason, p_staff, p_at)
+        ON CONFLICT (key) DO NOTHING RETURNING id
+    ), legs AS (
+        INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)
+        SELECT made.id, leg.account, leg.asset, leg.amount, leg.role
+        FROM made, unnest(p_accounts, p_assets, p_amounts, p_roles) AS leg(account, asset, amount, role)
+    )
+    SELECT id, true INTO movement_id, is_new FROM made;
+    IF movement_id IS NULL THEN
+        SELECT id, false INTO movement_id, is_new FROM ledger_movement WHERE key = p_key;
+    END IF;
+END $$;
+
+-- The same for many movements in one statement; p_of says to which of the keys (from 1) a leg belongs. Answers how many were new.
+CREATE OR REPLACE FUNCTION ledger_post_many(
+    p_keys text[], p_kinds text[], p_modes text[], p_references uuid[], p_ats timestamptz[],
+    p_of integer[], p_accounts bigint[], p_assets text[], p_amounts numeric[], p_roles text[], p_guarded bigint[]
+) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    made_count bigint;
+BEGIN
+    IF p_guarded IS NOT NULL THEN
+        PERFORM 1 FROM ledger_account WHERE id = ANY (p_guarded) ORDER BY id FOR NO KEY UPDATE;
+    END IF;
+    WITH asked AS (
+        SELECT * FROM unnest(p_keys, p_kinds, p_modes, p_references, p_ats) WITH ORDINALITY AS one(key, kind, mode, reference, at, number)
+    ), made AS (
+        -- In the order of the keys, so that two batches that share some wait for each other and never in a circle.
+        INSERT INTO ledger_movement (key, kind, mode, reference, reason, at)
+        SELECT key, kind, mode, reference, '', at FROM asked ORDER BY key
+        ON CONFLICT (key) DO NOTHING RETURNING id, key
+    ), legs AS (
+        INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)
+        SELECT made.id, leg.account, leg.asset, leg.amount, leg.role
+        FROM unnest(p_of, p_accounts, p_assets, p_amounts, p_roles) AS leg(number, account, asset, amount, role)
+        JOIN asked ON asked.number = leg.number JOIN made ON made.key = asked.key
+        ORDER BY asked.number
+    )
+    SELECT count(*) INTO made_count FROM made;
+    RETURN made_count;
+END $$;
+
+-- Fold what no running transaction can still add to into the checkpoint. The boundary is a snapshot's, so nothing is lost.
+CREATE OR REPLACE FUNCTION ledger_checkpoint(p_account bigint) RETURNS void LANGUAGE sql AS $$
+    UPDATE ledger_account a SET checkpoint_xid = b.xid, checkpoint_atomic = a.checkpoint_atomic + coalesce(
+        (SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid AND e.xid < b.xid), 0)
+    FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid) b
+    WHERE a.id = p_account AND b.xid > a.checkpoint_xid
+$$;
+
+-- To be run once after a logical restore, which gives the database new transaction numbers: the old rows are counted as written
+-- before all others, and checkpoints begin anew. A physical backup needs none of this.
+CREATE OR REPLACE FUNCTION ledger_rebuild_checkpoints() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER TABLE ledger_movement DISABLE TRIGGER movement_append_only;
+    ALTER TABLE ledger_entry DISABLE TRIGGER entry_append_only;
+    UPDATE ledger_movement SET xid = '1' WHERE xid <> '1';
+    UPDATE ledger_entry SET xid = '1' WHERE xid <> '1';
+    UPDATE ledger_account SET checkpoint_xid = '0', checkpoint_atomic = 0;
+    ALTER TABLE ledger_entry ENABLE TRIGGER entry_append_only;
+    ALTER TABLE ledger_movement ENABLE TRIGGER movement_append_only;
+END $$;
