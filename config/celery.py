@@ -36,10 +36,12 @@ SECOND, MINUTE = 1.0, 60.0
 # name of the job -> seconds between runs. Each run is safe to repeat and takes no argument.
 PERIODIC: dict[str, float] = {
     "assets.refresh_rates": 30 * SECOND,
+    "chain.send_due": 3 * SECOND,
     "ledger.checkpoint": MINUTE,
     "payments.settle_deposits": 5 * SECOND,
     "payments.expire_due": 5 * SECOND,
     "payments.reconcile": 20 * SECOND,
+    "payments.advance_refunds": 2 * SECOND,
     "webhooks.deliver_due": 5 * SECOND,
 }
 app.conf.beat_schedule = {

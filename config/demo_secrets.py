@@ -2,6 +2,8 @@
 
 DEMO_MNEMONIC = "drip child base camp valve pitch twist reduce sense envelope clarify mail"
 
+SIGNER_PASSPHRASE = "demo passphrase of the signer"
+
 PUBLISHED = {
     "SECRET_KEY": "demo-only-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz",
     "ENCRYPTION_KEYS": "demo:OkF7kzzxml-KtgJWe-_TKyBepF4xMPfdtzbKSwYhZO0=",

@@ -69,9 +69,23 @@ CHAIN_START_BLOCKS: dict[str, int] = {
 }
 CHAIN_TIP_MAX_AGE_SECONDS: int = env.int("CHAIN_TIP_MAX_AGE_SECONDS", 600 if IS_PRODUCTION else 0)
 CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
+# In production a process of its own signs; elsewhere the worker does it.
+SIGNER_INLINE = not IS_PRODUCTION
+SIGNER_MAX_FEE_GWEI: int = env.int("SIGNER_MAX_FEE_GWEI", 300)
+SIGNER_STUCK_SECONDS: int = env.int("SIGNER_STUCK_SECONDS", 180)
+SIGNER_CAPS: list[str] = env.list(
+    "SIGNER_CAPS",
+    default=[
+        *("ETH=10:100", "SETH=10:100", "POL=50000:500000"),
+        *("ETH_USDC=50000:500000", "ETH_USDT=50000:500000", "USDC_SETH=50000:500000", "USDT_SETH=50000:500000"),
+        *("POL_USDC=50000:500000", "POL_USDT=50000:500000", "BASE_USDC=50000:500000"),
+        *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
+    ],
+)
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
 VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
+SIGNER_KEY_FILE: str = env.str("SIGNER_KEY_FILE", str(VAR_DIR / "signer.key"))
 
 if not IS_PRODUCTION and urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
     raise ImproperlyConfigured("PUBLIC_URL may only be on this machine outside production: set TILLGATE_ENV=production")
@@ -287,7 +301,7 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
 
 # --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------
 
-DUE: list[str] = ["apps.payments.services.expire", "apps.webhooks.due"]
+DUE: list[str] = ["apps.payments.services.expire", "apps.payments.services.refund_progress", "apps.webhooks.due"]
 
 # --- limits: tokens per minute, burst, per mode --------------------------------------------------
 

@@ -148,3 +148,93 @@ class BalanceCheck(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["chain", "address"], name="balance_check_once")]
+
+
+# --- coins that leave ----------------------------------------------------------------------------
+
+
+class HotWallet(models.Model):
+    """The wallet that coins of a chain leave from. Its row is the lock of its nonces; while halted nothing is signed or sent."""
+
+    chain = models.OneToOneField("assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+")
+    address = models.CharField(max_length=42, db_collation="C")
+    next_nonce = models.BigIntegerField()
+    halted_at = models.DateTimeField(null=True, blank=True)
+    halted_reason = models.CharField(max_length=200, blank=True)
+
+
+class OutgoingTransaction(models.Model):
+    """One transfer that an app above asked for, by purpose and reference. `handled_status` is what that app has acted upon."""
+
+    class Status(models.TextChoices):
+        REQUESTED = "requested"
+        SIGNED = "signed"
+        SUBMITTED = "submitted"
+        CONFIRMED = "confirmed"
+        FAILED = "failed"  # it moved nothing and never will
+        REVIEW = "review"  # only a person may say what became of it
+
+    class Purpose(models.TextChoices):
+        REFUND = "refund"
+        PAYOUT = "payout"
+        SETTLEMENT = "settlement"
+        TEST_PAYMENT = "test_payment"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    mode = models.CharField(max_length=4)
+    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    purpose = models.CharField(max_length=12, choices=Purpose.choices)
+    reference = models.CharField(max_length=100)
+    to_address = models.CharField(max_length=42, db_collation="C")
+    amount_atomic = AtomicField()
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.REQUESTED)
+    handled_status = models.CharField(max_length=9, blank=True, default="")
+    reason = models.CharField(max_length=200, blank=True)  # why it waits, failed or needs a person
+    from_address = models.CharField(max_length=42, blank=True, db_collation="C")
+    nonce = models.BigIntegerField(null=True, blank=True)
+    gas_limit = models.BigIntegerField(null=True, blank=True)
+    tx_hash = models.CharField(max_length=66, blank=True, db_collation="C")  # the mined candidate, else the newest
+    block_number = models.BigIntegerField(null=True, blank=True)
+    network_fee_atomic = AtomicField(default=0)  # in the chain's native coin; paid also when it was reverted
+    requested_at = models.DateTimeField()
+    signed_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["purpose", "reference"], name="outgoing_once"),
+            models.UniqueConstraint(
+                fields=["chain", "from_address", "nonce"], condition=models.Q(nonce__isnull=False), name="outgoing_nonce_once"
+            ),
+            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="outgoing_is_positive"),
+            models.CheckConstraint(
+                condition=~models.Q(status__in=["signed", "submitted", "confirmed"]) | models.Q(nonce__isnull=False),
+                name="outgoing_signed_has_nonce",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["chain", "requested_at"],
+                condition=models.Q(status__in=["requested", "signed", "submitted"]),
+                name="outgoing_open",
+            ),
+            models.Index(fields=["purpose", "finished_at"], condition=~models.Q(status=models.F("handled_status")), name="outgoing_unhandled"),
+            models.Index(fields=["asset", "signed_at"], name="outgoing_by_asset"),
+        ]
+
+
+class SignedTransaction(models.Model):
+    """The exact bytes that may be broadcast for an outgoing transaction. All of one transaction's share its nonce: one can be mined."""
+
+    outgoing = models.ForeignKey(OutgoingTransaction, on_delete=models.PROTECT, related_name="candidates")
+    tx_hash = models.CharField(max_length=66, unique=True, db_collation="C")
+    raw = models.TextField()
+    max_fee_wei = AtomicField()
+    priority_fee_wei = AtomicField()
+    signed_at = models.DateTimeField()
+    broadcast_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]

@@ -1,0 +1,53 @@
+"""What a hot wallet holds, and how much of it is promised to transactions that are signed and not yet mined."""
+
+from dataclasses import dataclass
+
+from django.db.models import ExpressionWrapper, F, Sum
+
+from apps.assets.models import Asset, TokenStandard
+from apps.chain.models import OutgoingTransaction, SignedTransaction
+from apps.chain.providers.base import Call, Nodes
+from apps.chain.states import IN_FLIGHT
+from apps.core.models import AtomicField
+
+# Gas of a transfer, when nobody has estimated it.
+NATIVE_GAS, TOKEN_GAS = 21_000, 120_000
+
+
+@dataclass(frozen=True)
+class Promised:
+    """`native_atomic` holds native amounts and the most that gas can cost; `tokens_atomic` is by asset."""
+
+    native_atomic: int
+    tokens_atomic: dict[str, int]
+
+
+def promised(chain_id: str, nonce: int) -> Promised:
+    """What the transactions from `nonce` on (the chain's count of mined ones) will take."""
+    ahead = OutgoingTransaction.objects.filter(chain=chain_id, status__in=IN_FLIGHT, nonce__gte=nonce)
+    most = ExpressionWrapper(F("max_fee_wei") * F("outgoing__gas_limit"), output_field=AtomicField())
+    newest = SignedTransaction.objects.filter(outgoing__in=ahead, outgoing__tx_hash=F("tx_hash"), outgoing__gas_limit__isnull=False)
+    gas = newest.aggregate(wei=Sum(most, output_field=AtomicField()))["wei"] or 0
+    by_asset = {asset: int(taken) for asset, taken in ahead.values_list("asset").annotate(Sum("amount_atomic"))}
+    native = set(Asset.objects.filter(pk__in=by_asset, token_standard=TokenStandard.NATIVE).values_list("pk", flat=True))
+    return Promised(
+        int(gas) + sum(taken for asset, taken in by_asset.items() if asset in native),
+        {asset: taken for asset, taken in by_asset.items() if asset not in native},
+    )
+
+
+def of_token(asset: Asset, holder: str, nodes: Nodes) -> int:
+    """A holder's tokens; none when there is no such contract."""
+    answer = nodes.call("eth_call", [{"to": asset.contract_address, "data": f"0x70a08231{holder[2:]:0>64}"}, "latest"])
+    return int(answer, 16) if answer not in ("0x", None) else 0
+
+
+def can_afford(asset: Asset, holder: str, amount_atomic: int, nodes: Nodes) -> bool:
+    """Whether the amount and its gas at twice today's price are there and not promised. Raises RpcError."""
+    asked: list[Call] = [("eth_getTransactionCount", [holder, "latest"]), ("eth_getBalance", [holder, "latest"]), ("eth_gasPrice", [])]
+    nonce, native, price = (int(one, 16) for one in nodes.batch(asked))
+    taken, gas = promised(asset.chain_id, nonce), 2 * price * (NATIVE_GAS if asset.is_native else TOKEN_GAS)
+    if asset.is_native:
+        return taken.native_atomic + gas + amount_atomic <= native
+    is_gas_there = taken.native_atomic + gas <= native
+    return is_gas_there and taken.tokens_atomic.get(asset.pk, 0) + amount_atomic <= of_token(asset, holder, nodes)

@@ -1,0 +1,127 @@
+"""The hot wallet of each chain: made known once, halted in doubt, resumed by a person.
+
+While the chain knows more transactions of the wallet than we do (another user of the key, or a database brought back from a
+backup) nothing may be signed, and everything asked for but not signed waits for a person: it may have been sent already.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.db import transaction
+from prometheus_client import Counter
+
+from apps.assets.models import Asset, Chain
+from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.providers.base import Nodes
+from apps.chain.states import HANDLERS, IN_FLIGHT, OUTGOING
+from apps.core import jobs
+from apps.core.errors import Flat
+
+log = structlog.get_logger(__name__)
+_halts = Counter("tillgate_hot_wallet_halts", "Times a hot wallet was halted", ["chain"])
+_Status = OutgoingTransaction.Status
+
+
+class ResolutionRefused(Flat):
+    """Staff asked for something that the chain doesn't bear out; the text says what."""
+
+
+def ensure(chain: Chain, address: str, nodes: Nodes, at: datetime) -> HotWallet:
+    """The wallet's row; a new one begins at the nonce that the chain tells, a wrong key halts it. Raises RpcError."""
+    found = HotWallet.objects.filter(chain=chain).first()
+    if found is None:
+        used = int(nodes.call("eth_getTransactionCount", [address, "pending"]), 16)
+        found, _ = HotWallet.objects.get_or_create(chain=chain, defaults={"address": address, "next_nonce": used})
+    if found.address != address and found.halted_at is None:
+        halt(found, "The key file holds another wallet", at)
+        found.refresh_from_db()
+    return found
+
+
+def halt(wallet: HotWallet, reason: str, at: datetime) -> None:
+    """Stop signing and sending for a chain."""
+    HotWallet.objects.filter(pk=wallet.pk, halted_at=None).update(halted_at=at, halted_reason=reason)
+    _halts.labels(wallet.pk).inc()
+    log.error("hot_wallet_halted", chain=wallet.pk, reason=reason)
+
+
+def halt_behind(wallet: HotWallet, nonce_on_chain: int, at: datetime) -> None:
+    """The chain is ahead of our records: halt, and let a person look at everything that isn't signed."""
+    halt(wallet, f"The chain is at nonce {nonce_on_chain}, our records end at {wallet.next_nonce}", at)
+    for row in OutgoingTransaction.objects.select_for_update().filter(chain=wallet.chain_id, status=_Status.REQUESTED):
+        finish(row, _Status.REVIEW, at, reason="It may have been sent before the records were restored")
+
+
+def resume(wallet: HotWallet, nodes: Nodes) -> None:
+    """Go on after a person has looked; nonces continue where the chain stands when it is ahead."""
+    used = int(nodes.call("eth_getTransactionCount", [wallet.address, "latest"]), 16)
+    with transaction.atomic():
+        row = HotWallet.objects.select_for_update().get(pk=wallet.pk)
+        row.next_nonce = max(row.next_nonce, used)
+        row.halted_at, row.halted_reason = None, ""
+        row.save(update_fields=["next_nonce", "halted_at", "halted_reason"])
+    jobs.nudge("chain.send")
+
+
+def finish(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) -> bool:
+    """Move to an end (or to review) and wake the app that asked; False when somebody was faster."""
+    with transaction.atomic():
+        moved = OUTGOING.move(row, status, finished_at=at, **changes)
+        if moved:
+            jobs.enqueue(HANDLERS[OutgoingTransaction.Purpose(row.purpose)], row.pk)
+            if status == _Status.REVIEW:
+                log.error("outgoing_needs_review", outgoing=str(row.pk), chain=row.chain_id, reason=row.reason)
+    return moved
+
+
+def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: datetime) -> None:
+    """A person found the transaction that did it: it must be of our wallet and move exactly what was asked for."""
+    wallet, asset = HotWallet.objects.get(chain=row.chain_id), row.asset
+    found = nodes.call("eth_getTransactionByHash", [tx_hash])
+    if not found or str(found.get("from")).lower() != wallet.address:
+        raise ResolutionRefused("The hot wallet sent no such transaction")
+    to, value, data = transfer(asset, row.to_address, row.amount_atomic)
+    if (str(found.get("to")).lower(), int(found["value"], 16), str(found["input"]).lower()) != (to, value, data):
+        raise ResolutionRefused("That transaction moves something else")
+    nonce = int(found["nonce"], 16)
+    with transaction.atomic():
+        if OutgoingTransaction.objects.filter(chain=row.chain_id, nonce=nonce).exclude(pk=row.pk).exists():
+            raise ResolutionRefused("That transaction belongs to another record")
+        known = SignedTransaction.objects.filter(tx_hash=tx_hash).first()
+        if known is None:
+            SignedTransaction.objects.create(
+                outgoing=row, tx_hash=tx_hash, raw="", max_fee_wei=0, priority_fee_wei=0, signed_at=at, broadcast_at=at
+            )
+        _leave_review(
+            row, _Status.SUBMITTED, nonce=nonce, from_address=wallet.address, tx_hash=tx_hash, submitted_at=at, reason="", finished_at=None
+        )
+
+
+def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
+    """A person found that nothing was sent: what was never signed is asked for again, what lost its nonce has failed."""
+    with transaction.atomic():
+        if row.nonce is None:
+            _leave_review(row, _Status.REQUESTED, reason="", requested_at=at, finished_at=None)
+            jobs.enqueue("chain.send", row.pk)
+        else:
+            _leave_review(row, _Status.FAILED, reason="Its nonce was used by another transaction", finished_at=at)
+            jobs.enqueue(HANDLERS[OutgoingTransaction.Purpose(row.purpose)], row.pk)
+
+
+def _leave_review(row: OutgoingTransaction, status: str, **changes: Any) -> None:
+    if row.status != _Status.REVIEW or not OUTGOING.move(row, status, **changes):
+        raise ResolutionRefused("It is not in review")
+
+
+def transfer(asset: Asset, to_address: str, amount_atomic: int) -> tuple[str, int, str]:
+    """(to, value, data) of the only two shapes that are ever signed: a native transfer and an ERC-20 transfer."""
+    if asset.is_native:
+        return to_address, amount_atomic, "0x"
+    if not asset.contract_address:
+        raise ValueError(f"{asset.pk} has no contract")
+    return asset.contract_address, 0, f"0xa9059cbb{to_address[2:].lower():0>64}{amount_atomic:064x}"
+
+
+def in_flight(chain_id: str) -> bool:
+    return OutgoingTransaction.objects.filter(chain=chain_id, status__in=IN_FLIGHT).exists()

@@ -1,0 +1,171 @@
+"""Takes requests for transfers, broadcasts what the signer has signed, and reads from receipts what became of it.
+
+Only stored bytes are ever sent, as often as needed. "Not found" is never "not sent": an end is a receipt buried under
+enough blocks, and a nonce that somebody else used is a person's affair.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F
+
+from apps.assets.models import Asset
+from apps.chain import balances, hot_wallets
+from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.states import ENDED, IN_FLIGHT, OUTGOING
+from apps.core import clock, jobs
+from apps.core.failpoints import failpoint
+
+log = structlog.get_logger(__name__)
+FOLLOW_MAX = 200
+REBROADCAST = timedelta(seconds=30)
+# Full nodes keep the state of so many blocks; a nonce is looked up no deeper.
+HISTORY_BLOCKS = 100
+_Status = OutgoingTransaction.Status
+
+
+def request(
+    *, chain_id: str, asset_id: str, to: str, amount_atomic: int, purpose: str, reference: object, mode: str, at: datetime
+) -> OutgoingTransaction:
+    """Ask for a transfer, inside the caller's transaction. The same purpose and reference is the same transfer, once.
+
+    `at` is machine time. The caller learns of the end through `handled_status` and its own job.
+    """
+    wanted = {"chain_id": chain_id, "asset_id": asset_id, "to_address": to.lower(), "amount_atomic": amount_atomic, "mode": mode}
+    row, is_new = OutgoingTransaction.objects.get_or_create(
+        purpose=purpose, reference=str(reference), defaults={**wanted, "requested_at": at}
+    )
+    if not is_new and any(getattr(row, name) != value for name, value in wanted.items()):
+        raise ValueError(f"{purpose} {reference} was asked for already, as something else")
+    failpoint("send.K1")
+    jobs.enqueue("chain.send", row.pk)
+    return row
+
+
+def run_due() -> None:
+    """Broadcast and follow what is signed, on every chain that has something in flight."""
+    for wallet in HotWallet.objects.select_related("chain"):
+        if not settings.CHAIN_URLS.get(wallet.chain_id) or not hot_wallets.in_flight(wallet.chain_id):
+            continue
+        with _only_one(wallet.chain_id) as is_mine, closing(nodes_of(wallet.chain)) as nodes:
+            if not is_mine:
+                continue
+            at = clock.real_now()
+            try:
+                failpoint("send.K5")
+                broadcast(wallet, nodes, at)
+                follow(wallet, nodes, at)
+            except RpcError as error:
+                log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
+
+
+@contextmanager
+def _only_one(chain_id: str) -> Iterator[bool]:
+    """One sender per chain at a time; who comes second leaves it to the first and to the next sweep."""
+    key = f"chain.send:{chain_id}"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 8))", [key])
+        (is_mine,) = cursor.fetchone()
+        try:
+            yield is_mine
+        finally:
+            if is_mine:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 8))", [key])
+
+
+def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """Send the newest bytes of each transaction in flight that wasn't sent lately, in the order of nonces."""
+    if wallet.halted_at is not None:
+        return
+    rows = OutgoingTransaction.objects.filter(chain=wallet.chain_id, status__in=IN_FLIGHT).order_by("nonce")
+    for row in rows[:FOLLOW_MAX]:
+        newest = row.candidates.exclude(raw="").last()
+        if newest is None or (newest.broadcast_at is not None and newest.broadcast_at > at - REBROADCAST):
+            continue
+        if _is_accepted(newest, nodes):
+            failpoint("send.K6")
+            with transaction.atomic():
+                SignedTransaction.objects.filter(pk=newest.pk).update(broadcast_at=at)
+                if row.status == _Status.SIGNED:
+                    OUTGOING.move(row, _Status.SUBMITTED, submitted_at=at)
+
+
+def _is_accepted(candidate: SignedTransaction, nodes: Nodes) -> bool:
+    """Whether the chain has the bytes now. An error tells nothing: a node that knows the hash has them."""
+    try:
+        nodes.call("eth_sendRawTransaction", [candidate.raw])
+    except RpcError as error:
+        if nodes.call("eth_getTransactionByHash", [candidate.tx_hash]) is not None:
+            return True
+        log.warning("broadcast_refused", outgoing=str(candidate.outgoing_id), tx_hash=candidate.tx_hash, error=str(error))
+        return False
+    return True
+
+
+def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """Read receipts; the nonce is asked for first, so that what it counts has a receipt by then."""
+    chain, open_rows = wallet.chain, OutgoingTransaction.objects.filter(chain=wallet.chain_id, status__in=IN_FLIGHT)
+    rows = list(open_rows.order_by("nonce").prefetch_related("candidates")[:FOLLOW_MAX])
+    head = int(nodes.call("eth_blockNumber", []), 16)
+    buried = max(0, head - min(chain.required_confirmations, HISTORY_BLOCKS))
+    used = int(nodes.call("eth_getTransactionCount", [wallet.address, hex(buried)]), 16)
+    hashes = [candidate.tx_hash for row in rows for candidate in row.candidates.all()]
+    receipts = dict(zip(hashes, nodes.batch([("eth_getTransactionReceipt", [one]) for one in hashes]), strict=True))
+    for row in rows:
+        found = next((receipt for candidate in row.candidates.all() if (receipt := receipts[candidate.tx_hash])), None)
+        if found is not None:
+            _settle(row, found, head - chain.required_confirmations + 1, at)
+        elif row.nonce is not None and row.nonce < used:
+            reason = "Its nonce was used by a transaction that we do not know"
+            hot_wallets.halt(wallet, f"Nonce {row.nonce} was used by a transaction that we do not know", at)
+            hot_wallets.finish(row, _Status.REVIEW, at, reason=reason)
+
+
+def _settle(row: OutgoingTransaction, receipt: Any, newest_final: int, at: datetime) -> None:
+    number = int(receipt["blockNumber"], 16)
+    if number > newest_final:
+        return
+    fee = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16) + int(receipt.get("l1Fee") or "0x0", 16)
+    is_moved = int(receipt["status"], 16) == 1
+    failpoint("send.K7")
+    hot_wallets.finish(
+        row,
+        _Status.CONFIRMED if is_moved else _Status.FAILED,
+        at,
+        reason="" if is_moved else "The chain reverted it",
+        tx_hash=receipt["transactionHash"],
+        block_number=number,
+        network_fee_atomic=fee,
+    )
+    failpoint("send.K8")
+
+
+def unhandled(*purposes: str, limit: int = 100) -> list[OutgoingTransaction]:
+    """What came to an end (or to review) and whose app has not acted upon it, oldest first."""
+    ended = OutgoingTransaction.objects.filter(purpose__in=purposes, status__in=ENDED)
+    return list(ended.exclude(status=F("handled_status")).order_by("finished_at")[:limit])
+
+
+def mark_handled(row: OutgoingTransaction) -> None:
+    """Inside the caller's transaction, with what it did about the row's status."""
+    OutgoingTransaction.objects.filter(pk=row.pk).update(handled_status=row.status)
+
+
+def can_afford(chain_id: str, asset_id: str, amount_atomic: int) -> bool:
+    """Whether the hot wallet could send this now; False also when nobody can be asked. Not inside a transaction."""
+    wallet = HotWallet.objects.filter(chain=chain_id, halted_at=None).select_related("chain").first()
+    asset = Asset.objects.filter(pk=asset_id, chain=chain_id).first()
+    if wallet is None or asset is None or not settings.CHAIN_URLS.get(chain_id):
+        return False
+    with closing(nodes_of(wallet.chain)) as nodes:
+        try:
+            return balances.can_afford(asset, wallet.address, amount_atomic, nodes)
+        except RpcError:
+            return False

@@ -1,0 +1,52 @@
+"""One round of signing over the chains that are connected: what the signer's process and, outside production, the worker do."""
+
+from contextlib import closing
+from functools import cache
+
+import structlog
+from django.conf import settings
+
+from apps.assets.models import Chain
+from apps.chain import hot_wallets
+from apps.chain.keys import Seed, configured_seed
+from apps.chain.models import OutgoingTransaction
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import RpcError
+from apps.chain.signer import ChainSigner
+from apps.chain.states import UNMINED
+from apps.core import clock, jobs
+
+log = structlog.get_logger(__name__)
+
+
+@cache
+def seed() -> Seed:
+    """Opened once per process. Raises KeyFileRefused."""
+    return configured_seed()
+
+
+def sign_due() -> int:
+    """Sign what waits on each chain, and wake the sender; how many were signed. Raises KeyFileRefused."""
+    signed = 0
+    waiting = OutgoingTransaction.objects.filter(status__in=UNMINED).values("chain")
+    for chain in Chain.objects.filter(pk__in=waiting):
+        if not settings.CHAIN_URLS.get(chain.pk):
+            continue
+        with closing(nodes_of(chain)) as nodes:
+            try:
+                signed += ChainSigner(chain, seed(), nodes).run(clock.real_now())
+            except RpcError as error:
+                log.warning("chain_not_asked", chain=chain.pk, error=str(error))
+    if signed:
+        jobs.nudge("chain.send")
+    return signed
+
+
+def introduce() -> dict[str, str]:
+    """Make the hot wallet of each connected chain known; chain to address. Raises KeyFileRefused or RpcError."""
+    known = {}
+    for chain in Chain.objects.order_by("pk"):
+        if settings.CHAIN_URLS.get(chain.pk):
+            with closing(nodes_of(chain)) as nodes:
+                known[chain.pk] = hot_wallets.ensure(chain, seed().hot_key(chain.mode).address, nodes, clock.real_now()).address
+    return known

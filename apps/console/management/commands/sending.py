@@ -1,0 +1,88 @@
+"""`sending`: the switch of outgoing transactions, and a person's word on what became of one."""
+
+from contextlib import closing
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from apps.chain import hot_wallets
+from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import RpcError
+from apps.chain.states import UNMINED
+from apps.console.command import OperatorCommand
+from apps.core import clock
+from apps.core.literal import is_uuid
+
+
+class Command(OperatorCommand):
+    help = "Show, stop or resume sending, or settle a transaction that is in review"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", choices=["show", "stop", "resume", "sent", "unsent"])
+        parser.add_argument("what", nargs="?", help="a network, or all (stop, resume); the id of a transaction (sent, unsent)")
+        parser.add_argument("--reason", default="Stopped by an operator")
+        parser.add_argument("--hash", help="the hash of the transaction that did it (sent)")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        action, what = options["action"], options["what"]
+        try:
+            if action in ("stop", "resume"):
+                self._switch(action, what, options["reason"][:200])
+            elif action in ("sent", "unsent"):
+                self._resolve(action, what, options["hash"])
+        except RpcError as error:
+            raise CommandError(f"The chain can't be asked: {error}") from None
+        return self._state()
+
+    def _switch(self, action: str, what: str | None, reason: str) -> None:
+        wallets = HotWallet.objects.select_related("chain")
+        chosen = list(wallets if what == "all" else wallets.filter(pk=what))
+        if not chosen:
+            raise CommandError(f"There is no hot wallet of {what!r}; name a network, or all")
+        for wallet in chosen:
+            if action == "stop":
+                hot_wallets.halt(wallet, reason, clock.real_now())
+            else:
+                with closing(nodes_of(wallet.chain)) as nodes:
+                    hot_wallets.resume(wallet, nodes)
+
+    def _resolve(self, action: str, what: str | None, tx_hash: str | None) -> None:
+        row = OutgoingTransaction.objects.filter(pk=what).select_related("asset", "chain").first() if what and is_uuid(what) else None
+        if row is None:
+            raise CommandError(f"There is no transaction {what}")
+        if action == "unsent":
+            return hot_wallets.resolve_as_unsent(row, clock.real_now())
+        if not tx_hash:
+            raise CommandError("Which transaction did it? Give --hash")
+        with closing(nodes_of(row.chain)) as nodes:
+            return hot_wallets.resolve_as_sent(row, tx_hash.lower(), nodes, clock.real_now())
+
+    def _state(self) -> dict[str, Any]:
+        review = OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW).order_by("requested_at")
+        return {
+            "hot_wallets": [
+                {
+                    "network": wallet.pk,
+                    "address": wallet.address,
+                    "next_nonce": wallet.next_nonce,
+                    "halted_at": clock.iso(wallet.halted_at),
+                    "reason": wallet.halted_reason,
+                    "open": OutgoingTransaction.objects.filter(chain=wallet.pk, status__in=UNMINED).count(),
+                }
+                for wallet in HotWallet.objects.order_by("pk")
+            ],
+            "in_review": [
+                {
+                    "id": str(row.pk),
+                    "asset_id": row.asset_id,
+                    "to_address": row.to_address,
+                    "amount_atomic": str(row.amount_atomic),
+                    "purpose": row.purpose,
+                    "reference": row.reference,
+                    "nonce": row.nonce,
+                    "reason": row.reason,
+                }
+                for row in review[:100]
+            ],
+        }

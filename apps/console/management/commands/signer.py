@@ -1,0 +1,46 @@
+"""`signer`: the process that holds the seed. It takes work from the database alone and listens to nobody."""
+
+import signal
+import threading
+from typing import Any
+
+import structlog
+from django.core.management.base import CommandError, CommandParser
+from django.db import Error, close_old_connections
+
+from apps.chain import signing
+from apps.chain.providers.base import RpcError
+from apps.console.command import OperatorCommand
+
+PAUSE_SECONDS, PAUSE_SECONDS_MAX = 1.0, 30.0
+log = structlog.get_logger(__name__)
+
+
+class Command(OperatorCommand):
+    help = "Sign outgoing transactions until told to stop; needs SIGNER_PASSPHRASE and the key file"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="one round, then end")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        stopped = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopped.set())
+        signing.seed()
+        try:
+            log.info("signer_started", hot_wallets=signing.introduce())
+        except RpcError as error:
+            if options["once"]:
+                raise CommandError(str(error)) from None
+        signed, pause = 0, PAUSE_SECONDS
+        while not stopped.is_set():
+            try:
+                signed, pause = signed + signing.sign_due(), PAUSE_SECONDS
+            except Error as error:  # the database is away: it comes back
+                pause = min(pause * 2, PAUSE_SECONDS_MAX)
+                log.warning("database_away", error=type(error).__name__)
+            close_old_connections()
+            if options["once"]:
+                break
+            stopped.wait(pause)
+        return {"signed": signed}

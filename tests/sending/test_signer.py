@@ -1,0 +1,202 @@
+"""What the signer refuses, whoever put the row there; and its key file."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from eth_account import Account
+
+from apps.chain import keys, signing
+from apps.chain.fees import GWEI, Offer, replacing, suggested
+from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
+from apps.core import clock
+from config import demo_secrets
+from config.demo_secrets import DEMO_MNEMONIC
+from tests.sending.conftest import ETHER, TOKEN, World
+
+
+def outcome(row: OutgoingTransaction) -> tuple[str, str]:
+    found = OutgoingTransaction.objects.get(pk=row.pk)
+    assert not SignedTransaction.objects.filter(outgoing=row).exists()
+    return found.status, found.reason
+
+
+@pytest.mark.chain
+class TestWhatIsNeverSigned:
+    @pytest.mark.parametrize(
+        "destination",
+        ["0x" + "0" * 40, "0x" + "0" * 39 + "9", "0x000000000000000000000000000000000000dead", "0x" + "f" * 40, "0x12", "nobody"],
+    )
+    def test_an_address_of_nobody(self, world: World, destination: str) -> None:
+        row = world.ask(to=destination)
+        world.work()
+        assert outcome(row) == ("failed", "The destination is refused")
+
+    def test_the_contract_of_a_token(self, world: World, token: str) -> None:
+        row = world.ask(10**6, token, TOKEN)
+        world.work()
+        assert outcome(row) == ("failed", "The destination is refused")
+
+    def test_the_hot_wallet_itself(self, world: World) -> None:
+        signing.introduce()
+        row = world.ask(to=world.hot)
+        world.work()
+        assert outcome(row) == ("failed", "The destination is refused")
+
+    def test_a_deposit_address_of_ours_except_for_a_test_payment(self, world: World) -> None:
+        address = Address.objects.create(address=world.stranger(), mode="test", index=10**8, created_at=clock.real_now())
+        refused, paid = world.ask(to=address.pk), world.ask(to=address.pk, purpose="test_payment")
+        world.finish()
+        assert outcome(refused) == ("failed", "The destination is refused")
+        assert (OutgoingTransaction.objects.get(pk=paid.pk).status, world.balance(address.pk)) == ("confirmed", 10**15)
+        address.delete()
+
+    @pytest.mark.parametrize("fields", [{"mode": "live"}, {"asset_id": "ETH"}])
+    def test_an_asset_of_another_chain_or_mode(self, world: World, fields: dict[str, str]) -> None:
+        row = world.ask(**fields)
+        world.work()
+        assert outcome(row) == ("failed", "The asset belongs to another chain")
+
+    def test_more_than_the_cap_of_one_transaction(self, world: World) -> None:
+        row = world.ask(10 * ETHER + 1)
+        world.work()
+        assert outcome(row) == ("review", "It is above the limit of one transaction")
+
+    def test_more_than_the_cap_of_one_day(self, world: World, settings: Any) -> None:
+        settings.SIGNER_CAPS = ["SETH=1:1.5"]
+        first, second = world.ask(ETHER), world.ask(ETHER)
+        world.finish()
+        assert OutgoingTransaction.objects.get(pk=first.pk).status == "confirmed"
+        assert outcome(second) == ("review", "It is above the limit of one day")
+
+    def test_an_asset_without_a_cap(self, world: World, settings: Any) -> None:
+        settings.SIGNER_CAPS = ["ETH=1:1"]
+        row = world.ask(1)
+        world.work()
+        assert outcome(row)[0] == "review"
+
+    def test_anything_while_sending_is_stopped(self, world: World) -> None:
+        signing.introduce()
+        call_command("sending", "stop", "all", "--reason", "drill", "--json", stdout=StringIO())
+        row = world.ask()
+        world.finish()
+        assert outcome(row) == ("requested", "")
+        call_command("sending", "resume", "sepolia", "--json", stdout=StringIO())
+        world.finish()
+        assert OutgoingTransaction.objects.get(pk=row.pk).status == "confirmed"
+
+    def test_anything_with_another_key_than_the_known_wallet(self, world: World) -> None:
+        signing.introduce()
+        HotWallet.objects.filter(pk="sepolia").update(address="0x" + "1" * 40)
+        row = world.ask()
+        world.work()
+        assert outcome(row) == ("requested", "")
+        assert HotWallet.objects.get(pk="sepolia").halted_reason == "The key file holds another wallet"
+
+
+@pytest.mark.chain
+class TestNonces:
+    def test_twenty_at_once_take_twenty_nonces_in_a_row(self, world: World) -> None:
+        signing.introduce()
+        first, rows = world.nonce(), [world.ask(1) for _ in range(20)]
+
+        def work(_: int) -> None:
+            try:
+                world.work()
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4)))
+        world.finish()
+        found = OutgoingTransaction.objects.filter(pk__in=[row.pk for row in rows])
+        assert sorted(found.values_list("nonce", flat=True)) == list(range(first, first + 20))
+        assert {one.status for one in found} == {"confirmed"}
+        assert world.nonce() == first + 20 == HotWallet.objects.get(pk="sepolia").next_nonce
+
+    def test_the_raw_bytes_say_exactly_what_was_asked_for(self, world: World, token: str) -> None:
+        to = world.stranger()
+        row = world.ask(7, to, TOKEN)
+        signing.sign_due()
+        raw = row.candidates.get().raw
+        assert Account.recover_transaction(raw).lower() == world.hot
+        body = world.rpc("eth_call", {"to": token, "data": "0x313ce567"}, "latest")
+        assert int(body, 16) == 6
+        assert f"a9059cbb{to[2:]:0>64}{7:064x}" in raw and token[2:] in raw
+
+
+class TestOffers:
+    def test_it_leaves_room_for_the_base_fee_to_double(self) -> None:
+        assert suggested(10, 2, 1000) == Offer(22, 2)
+
+    def test_it_is_cut_at_the_ceiling_and_nothing_above_it(self) -> None:
+        assert suggested(60, 2, 100) == Offer(100, 2)
+        assert suggested(99, 2, 100) is None
+
+    @pytest.mark.parametrize("old", [Offer(1, 1), Offer(7, 0), Offer(30 * GWEI, GWEI), Offer(299 * GWEI, 3)])
+    def test_a_replacement_offers_an_eighth_more_of_both(self, old: Offer) -> None:
+        new = replacing(old, None, 1000 * GWEI)
+        assert new is not None
+        assert new.max_fee_wei * 8 >= old.max_fee_wei * 9 and new.priority_fee_wei * 8 >= old.priority_fee_wei * 9
+        assert new.priority_fee_wei <= new.max_fee_wei
+
+    def test_a_replacement_follows_the_market_and_stops_at_the_ceiling(self) -> None:
+        assert replacing(Offer(10, 1), Offer(500, 40), 1000) == Offer(500, 40)
+        assert replacing(Offer(950, 1), Offer(960, 1), 1000) is None
+
+
+class TestTheKeyFile:
+    def test_the_demo_addresses_are_those_of_the_published_words(self) -> None:
+        seed = keys.Seed(DEMO_MNEMONIC)
+        assert seed.deposit_xpub("live") == demo_secrets.PUBLISHED["DEPOSIT_XPUB_LIVE"]
+        assert seed.deposit_xpub("test") == demo_secrets.PUBLISHED["DEPOSIT_XPUB_TEST"]
+        Account.enable_unaudited_hdwallet_features()
+        expected = Account.from_mnemonic(DEMO_MNEMONIC, account_path="m/44'/60'/2'/0/0").address.lower()
+        assert seed.hot_key("live").address == expected != seed.hot_key("test").address
+
+    def test_it_opens_with_its_passphrase_only_and_holds_no_word(self, tmp_path: Path) -> None:
+        path, words = tmp_path / "signer.key", keys.new_words()
+        made = keys.write_key_file(path, words, "a long passphrase")
+        assert keys.open_key_file(path, "a long passphrase").hot_key("live").address == made.hot_key("live").address
+        assert not any(word in path.read_text().split('"') for word in words.split())
+        assert path.stat().st_mode & 0o777 == 0o600
+        with pytest.raises(keys.KeyFileRefused, match="does not open"):
+            keys.open_key_file(path, "a wrong passphrase")
+
+    def test_a_file_that_is_there_is_never_overwritten(self, tmp_path: Path) -> None:
+        path = tmp_path / "signer.key"
+        path.write_text("{}")
+        with pytest.raises(keys.KeyFileRefused, match="never overwritten"):
+            keys.write_key_file(path, keys.new_words(), "a long passphrase")
+        with pytest.raises(keys.KeyFileRefused, match="no key file"):
+            keys.open_key_file(path, "a long passphrase")
+
+    @pytest.mark.parametrize(("words", "passphrase"), [("one two three", "a long passphrase"), (DEMO_MNEMONIC, "short")])
+    def test_bad_words_and_short_passphrases_are_refused(self, tmp_path: Path, words: str, passphrase: str) -> None:
+        with pytest.raises(keys.KeyFileRefused):
+            keys.write_key_file(tmp_path / "signer.key", words, passphrase)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_production_refuses_what_is_published(self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "signer.key"
+        keys.write_key_file(path, DEMO_MNEMONIC, "a long passphrase")
+        settings.IS_PRODUCTION, settings.SIGNER_KEY_FILE = True, str(path)
+        for passphrase, complaint in (("", "missing"), (demo_secrets.SIGNER_PASSPHRASE, "published"), ("a long passphrase", "demo seed")):
+            monkeypatch.setenv("SIGNER_PASSPHRASE", passphrase)
+            with pytest.raises(keys.KeyFileRefused, match=complaint):
+                keys.configured_seed()
+
+    def test_create_wallet_tells_only_what_others_may_know(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SIGNER_PASSPHRASE", "a long passphrase")
+        output, path = StringIO(), tmp_path / "signer.key"
+        call_command("create_wallet", "--file", str(path), "--json", stdout=output)
+        told = json.loads(output.getvalue())
+        seed = keys.open_key_file(path, "a long passphrase")
+        assert told["deposit_xpubs"] == {mode: seed.deposit_xpub(mode) for mode in ("live", "test")}
+        assert told["hot_wallets"]["live"].lower() == seed.hot_key("live").address
+        assert told["deposit_xpubs"]["live"].startswith("xpub")
