@@ -132,7 +132,7 @@ def describe(port: int, credentials: dict[str, Any], contracts: dict[str, str]) 
         chains["live"]["tokens"] = contracts
     return {
         "base_url": base_url,
-        "dashboard": {"url": f"{base_url}/dashboard", **people.MERCHANT},
+        "dashboard": {"url": f"{base_url}/dashboard/", **people.MERCHANT},
         "admin": {"url": f"{base_url}/admin/", **people.STAFF},
         "store": credentials,
         "chains": chains,

@@ -1,0 +1,37 @@
+"""What the set-up works out before it installs anything."""
+
+from pathlib import Path
+
+import pytest
+
+from config import bootstrap
+
+
+def test_one_requirement_is_read_with_all_its_hashes_and_nothing_else() -> None:
+    lines = bootstrap._requirement("uv").splitlines()
+    assert lines[0].startswith("uv==")
+    assert all(line.strip().startswith("--hash=sha256:") for line in lines[1:] if not line.strip().startswith("#"))
+    assert sum(1 for line in lines if "==" in line) == 1
+
+
+def test_uv_is_told_the_index_that_pip_is_configured_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    config = tmp_path / "pip.conf"
+    config.write_text(
+        "[global]\nindex-url = https://one.invalid/simple\nextra-index-url = https://two.invalid/simple\n  https://three.invalid/simple\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
+    for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    found = bootstrap._uv_index([str(bootstrap.VENV / "bin" / "python"), "-m", "pip"])
+    assert found["UV_DEFAULT_INDEX"] == "https://one.invalid/simple"
+    assert found["UV_INDEX"] == "https://two.invalid/simple https://three.invalid/simple"
+    assert found["UV_FIND_LINKS"] == str(tmp_path)
+
+
+def test_the_committed_files_name_no_package_index() -> None:
+    for name in ("requirements/base.txt", "requirements/dev.txt", "config/bootstrap.py", "Dockerfile", ".ci/run"):
+        text = (bootstrap.ROOT / name).read_text()
+        assert "--index-url" not in text
+        assert "--extra-index-url" not in text
+        assert "://" not in text.replace("postgresql://build", "").replace("redis://build", "").replace("https://build.invalid", "")

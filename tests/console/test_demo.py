@@ -1,0 +1,125 @@
+"""The demo as a person meets it: one command, one stop, nothing left behind."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config import embedded
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [pytest.mark.chain, pytest.mark.skipif(embedded.anvil_program() is None, reason="no local chain on this machine")]
+
+
+class Demo:
+    """A running `manage.py demo` in a folder of its own."""
+
+    def __init__(self, folder: Path, port: int, *arguments: str) -> None:
+        self.errors = folder.parent / f"{folder.name}.errors"
+        with self.errors.open("w") as errors:
+            self.process = subprocess.Popen(
+                manage("demo", "--port", str(port), "--json", *arguments),
+                env=environment(folder),
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.errors.read_text()
+        self.document: dict[str, Any] = json.loads(line)
+
+    def stop(self, number: signal.Signals) -> float:
+        """Seconds until it had ended."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        self.process.communicate(timeout=20)
+        return time.monotonic() - began
+
+
+def manage(*arguments: str) -> list[str]:
+    return [sys.executable, str(ROOT / "manage.py"), *arguments]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    ours = {*embedded.SERVICES, "PUBLIC_URL", "WEBHOOK_ALLOW_HOSTS", "LOG_LEVEL"}
+    kept = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("TILLGATE_")}
+    return kept | {"TILLGATE_VAR": str(folder)}
+
+
+def processes_of(folder: Path) -> dict[int, str]:
+    """Every process that works in the folder: process id -> command line."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if f"TILLGATE_VAR={folder}".encode() in (entry / "environ").read_bytes().split(b"\0") or str(folder) in command:
+                    found[int(entry.name)] = command
+    return found
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    path = tmp_path_factory.mktemp("demo")
+    yield path
+    for number in processes_of(path):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_process_that_died(folder: Path, port: int) -> None:
+    demo = Demo(folder, port)
+    assert demo.document == json.loads((folder / "demo.json").read_text())
+    assert set(demo.document) == {"base_url", "dashboard", "admin", "store", "chains", "mailbox"}
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+        assert all(part["ready"] for part in json.load(answer).values())
+    beside = manage("create_store", "--name", "B", "--email", "b@example.com", "--password", "a long password", "--json")
+    store = subprocess.run(beside, env=environment(folder), capture_output=True, text=True, check=True)
+    assert set(json.loads(store.stdout)) == {"store", "user", "keys", "agents"}
+    second = subprocess.run(manage("demo", "--port", str(port + 1)), env=environment(folder), capture_output=True, text=True, check=False)
+    assert (second.returncode, second.stderr.count("\n")) == (1, 1)
+    assert "already running" in second.stderr
+
+    assert demo.stop(signal.SIGINT) < 5
+    assert demo.process.returncode == 0
+    assert processes_of(folder) == {}
+    assert not (folder / "demo.json").exists()
+
+    again = Demo(folder, port)
+    assert again.document["store"] == demo.document["store"]
+    assert again.document["chains"]["live"]["tokens"] == demo.document["chains"]["live"]["tokens"]
+    beat = next(
+        number for number, command in processes_of(folder).items() if "config.celery beat" in command and "manage.py" not in command
+    )
+    os.kill(beat, signal.SIGKILL)
+    again.process.communicate(timeout=20)
+    assert again.process.returncode == 1
+    assert "the demo stops because a process ended: beat" in again.errors.read_text()
+    assert processes_of(folder) == {}
+
+
+def test_a_taken_port_is_one_line_and_nothing_is_started(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = subprocess.run(manage("demo", "--port", str(port)), env=environment(folder), capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr == f"port {port} is taken: stop what listens there, or choose another with --port\n"
+    assert not (folder / "postgres").exists()

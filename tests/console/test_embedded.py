@@ -1,0 +1,99 @@
+"""The services that manage.py brings: shared by whoever uses the folder, gone with the last of them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config import embedded
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+from config import embedded
+embedded.ensure(services=(embedded.REDIS, embedded.SEPOLIA))
+print(json.dumps({name: os.environ.get(name) for name in (embedded.REDIS, embedded.SEPOLIA)}), flush=True)
+sys.stdin.readline()
+"""
+SERVICES = set(embedded.SERVICES)
+
+
+class User:
+    """A process that uses the services of a folder until it is told to go."""
+
+    def __init__(self, folder: Path) -> None:
+        environment = {name: value for name, value in os.environ.items() if name not in SERVICES and not name.startswith("TILLGATE_")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(ROOT)],
+            env=environment | {"TILLGATE_VAR": str(folder)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.found: dict[str, str | None] = json.loads(self.process.stdout.readline())
+
+    def go(self) -> None:
+        self.process.communicate("\n", timeout=20)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate(timeout=20)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path
+    for record in tmp_path.glob(".*.process"):
+        os.kill(json.loads(record.read_text())["pid"], signal.SIGKILL)
+
+
+def redis_answers(user: User) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex((user.found["REDIS_URL"] or "").removeprefix("unix://")) == 0
+
+
+def test_two_commands_share_the_services_and_the_last_one_stops_them(folder: Path) -> None:
+    first, second = User(folder), User(folder)
+    assert first.found == second.found
+    first.go()
+    assert redis_answers(second)
+    second.go()
+    assert not redis_answers(second)
+    assert not list(folder.glob(".*.process"))
+
+
+def test_what_a_killed_command_left_is_stopped_by_the_next(folder: Path) -> None:
+    first = User(folder)
+    first.kill()
+    assert redis_answers(first)
+    second = User(folder)
+    assert second.found == first.found
+    second.go()
+    assert not redis_answers(second)
+
+
+def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
+    long = tmp_path / ("a" * 60) / ("b" * 60)
+    long.mkdir(parents=True)
+    user = User(long)
+    assert len(user.found["REDIS_URL"] or "") < embedded.SOCKET_PATH_MAX
+    user.go()
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL"])
+def test_production_starts_nothing_and_names_what_is_missing(monkeypatch: pytest.MonkeyPatch, name: str, tmp_path: Path) -> None:
+    monkeypatch.delenv("TILLGATE_BROUGHT_BY", raising=False)
+    monkeypatch.setenv("TILLGATE_ENV", "production")
+    monkeypatch.setenv("TILLGATE_VAR", str(tmp_path))
+    monkeypatch.delenv(name)
+    with pytest.raises(embedded.MissingService, match=f"{name} is missing"):
+        embedded.ensure()
+    assert not list(tmp_path.iterdir())
