@@ -28,6 +28,14 @@ def chain(settings: Any) -> Iterator[LocalChain]:
 
 
 @pytest.fixture
+def twin(chain: LocalChain) -> Iterator[LocalChain]:
+    """A second node of the same kind; what it holds is the test's to load."""
+    local = LocalChain(str(program()))
+    yield local
+    local.close()
+
+
+@pytest.fixture
 def proxy(chain: LocalChain, settings: Any) -> Iterator[Proxy]:
     """The only node that the watcher knows is one that can be told to misbehave."""
     between = Proxy(chain.url)

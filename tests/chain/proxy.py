@@ -13,18 +13,19 @@ Change = Callable[[str, list[Any], Any], Any]  # method, parameters, the node's 
 
 
 class Proxy:
-    """`changes` alter single results; `whole` replaces the answer by (status, body); `behind` hides the newest blocks."""
+    """`changes` alter single results, `whole` replaces the answer, `behind` hides the newest blocks, `unknown` methods are refused."""
 
     def __init__(self, target: str) -> None:
         self.target = target
         self.changes: list[Change] = []
         self.whole: tuple[int, bytes] | None = None
         self.behind = 0
+        self.unknown: set[str] = set()
         self.delay_seconds = 0.0
         self.cut = False
         self.calls: list[str] = []
         handler = type("Handler", (_Handler,), {"proxy": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self.url = f"http://someone:hunter2@127.0.0.1:{self._server.server_address[1]}/v3/api-key"
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
@@ -40,6 +41,8 @@ class Proxy:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         method, parameters = request["method"], request["params"]
         self.calls.append(method)
+        if method in self.unknown:
+            return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "the method does not exist"}}
         tip = int(self._ask("eth_blockNumber", [])["result"], 16) - self.behind if self.behind else None
         if tip is not None and method == "eth_getBlockByNumber" and parameters[0] == "latest":
             parameters = [hex(tip), *parameters[1:]]
@@ -55,6 +58,11 @@ class Proxy:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
         answer = requests.post(self.target, json=body, timeout=30).json()
         return {key: answer[key] for key in ("result", "error") if key in answer}
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has gone is none of our business."""
 
 
 class _Handler(BaseHTTPRequestHandler):

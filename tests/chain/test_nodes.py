@@ -1,0 +1,304 @@
+"""Nodes that lie, lag, fail or belong to another chain: the watcher is late at worst, never wrong."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from apps.chain.blocks import Inconsistent
+from apps.chain.models import Deposit, Head
+from apps.chain.providers import jsonrpc
+from apps.chain.providers.base import RpcError
+from apps.chain.providers.jsonrpc import JsonRpc
+from apps.chain.selectors import is_caught_up
+from apps.core import clock
+from tests.chain.conftest import Reader
+from tests.chain.local import LOGGER, SEPOLIA_ID, LocalChain, program
+from tests.chain.proxy import Proxy
+from tests.chain.test_deposits import USDC, blocks_are_linked
+
+pytestmark = pytest.mark.chain
+
+
+@pytest.fixture
+def second(chain: LocalChain, proxy: Proxy, settings: Any) -> Iterator[Proxy]:
+    """A second node behind the first, honest until told otherwise."""
+    other = Proxy(chain.url)
+    settings.CHAIN_URLS = {"sepolia": [proxy.url, other.url]}
+    yield other
+    other.close()
+
+
+def break_with(proxy: Proxy, how: str) -> None:
+    match how:
+        case "too many requests":
+            proxy.whole = (429, b"slow down")
+        case "server error":
+            proxy.whole = (500, b"")
+        case "a page":
+            proxy.whole = (200, b"<html>maintenance</html>")
+        case "an error in a 200":
+            proxy.whole = (200, b'{"jsonrpc":"2.0","id":0,"error":{"code":-32005,"message":"limit exceeded"}}')
+        case "another shape":
+            proxy.whole = (200, b'{"jsonrpc":"2.0","id":0}')
+        case "half an answer":
+            proxy.cut = True
+        case "a redirect":
+            proxy.whole = (302, b"")
+
+
+FAILURES = ["too many requests", "server error", "a page", "an error in a 200", "another shape", "half an answer", "a redirect"]
+
+
+@pytest.mark.parametrize("how", FAILURES)
+def test_the_next_node_is_used_when_one_fails(
+    chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader, address: str, how: str
+) -> None:
+    watcher.read()
+    break_with(proxy, how)
+    chain.pay(address, 10)
+    chain.mine(2)
+    watcher.read()
+    assert Deposit.objects.get().status == "confirmed"
+    assert second.calls
+    blocks_are_linked()
+
+
+@pytest.mark.parametrize("how", FAILURES)
+def test_without_another_node_the_watcher_waits_and_goes_on_where_it_was(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str, how: str
+) -> None:
+    watcher.read()
+    before = Head.objects.get()
+    break_with(proxy, how)
+    chain.pay(address, 10)
+    chain.mine(25)
+    deadline = clock.real_now()
+    with pytest.raises(RpcError):
+        watcher.read()
+    assert Head.objects.get().hash == before.hash
+    assert not is_caught_up("sepolia", deadline)
+    proxy.whole, proxy.cut = None, False
+    watcher.read()
+    assert is_caught_up("sepolia", deadline)
+    assert Deposit.objects.get().status == "confirmed"
+
+
+def test_a_slow_node_is_given_up(chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc, "READ_SECONDS", 0.2)
+    proxy.delay_seconds = 1.0
+    began = time.monotonic()
+    watcher.read()
+    assert Head.objects.get().number == chain.height
+    assert time.monotonic() - began < 0.9
+
+
+def test_an_answer_that_is_too_large_is_not_read(chain: LocalChain, proxy: Proxy, watcher: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc, "ANSWER_BYTES_MAX", 100_000)
+    proxy.whole = (200, b" " * 200_000)
+    with pytest.raises(RpcError, match="too large"):
+        watcher.read()
+
+
+def test_a_node_of_another_chain_is_refused(chain: LocalChain, proxy: Proxy, watcher: Reader, caplog: pytest.LogCaptureFixture) -> None:
+    proxy.lie("eth_chainId", lambda _: "0x1")
+    with pytest.raises(RpcError, match="refused"):
+        watcher.read()
+    assert not Head.objects.exists()
+    assert "node_refused" in caplog.text
+
+
+def test_a_node_that_changes_to_another_chain_is_refused(chain: LocalChain, watcher: Reader, address: str) -> None:
+    watcher.read()
+    before = Head.objects.get().number
+    chain.call("anvil_setChainId", 1)
+    chain.mine(3)
+    with pytest.raises(RpcError, match="refused"):
+        watcher.read()
+    assert Head.objects.get().number == before
+
+
+def test_a_refused_node_is_passed_over_for_a_right_one(chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader) -> None:
+    proxy.lie("eth_chainId", lambda _: "0x1")
+    watcher.read()
+    assert Head.objects.get().number == chain.height
+
+
+def test_a_chain_that_began_with_another_block_is_refused(chain: LocalChain, watcher: Reader, settings: Any) -> None:
+    chain.mine(5)
+    watcher.read()
+    before = Head.objects.get().hash
+    watcher.restart()
+    other = LocalChain(str(program()), "--timestamp", "1700000000")
+    other.mine(20)
+    settings.CHAIN_URLS = {"sepolia": [other.url]}
+    with pytest.raises(RpcError, match="began with another block"):
+        watcher.read()
+    other.close()
+    assert Head.objects.get().hash == before
+
+
+def test_a_node_that_lags_makes_credits_late_and_never_wrong(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
+    proxy.behind = 50
+    chain.mine(60)
+    chain.pay(address, 10)
+    chain.mine(5)
+    watcher.read()
+    assert Head.objects.get().number == chain.height - 50
+    assert not Deposit.objects.exists()
+    proxy.behind = 4
+    watcher.read()
+    assert Deposit.objects.get().status == "confirming"
+    proxy.behind = 0
+    watcher.read()
+    assert Deposit.objects.get().status == "confirmed"
+
+
+def test_a_node_that_goes_backwards_is_no_reorg(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
+    chain.pay(address, 10)
+    chain.mine(10)
+    watcher.read()
+    before, deadline = Head.objects.get(), clock.real_now()
+    proxy.behind = 8
+    watcher.read()
+    assert (Head.objects.get().hash, Deposit.objects.get().status) == (before.hash, "confirmed")
+    assert not is_caught_up("sepolia", deadline)
+
+
+def test_a_node_that_lags_gives_way_to_one_that_keeps_up(chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader) -> None:
+    watcher.read()
+    chain.mine(20)
+    watcher.read()
+    proxy.behind = 15
+    watcher.read()
+    assert Head.objects.get().number == chain.height
+    deadline = clock.real_now()
+    watcher.read()
+    assert is_caught_up("sepolia", deadline)
+
+
+def test_a_tip_that_is_old_judges_no_deadline(chain: LocalChain, watcher: Reader, settings: Any) -> None:
+    settings.CHAIN_TIP_MAX_AGE_SECONDS = 600
+    chain.mine(1)
+    deadline = clock.real_now()
+    with time_machine.travel(deadline + timedelta(seconds=700), tick=True):
+        watcher.read()
+        assert Head.objects.get().number == chain.height
+        assert not is_caught_up("sepolia", deadline)
+        chain.call("evm_setNextBlockTimestamp", int((deadline + timedelta(seconds=690)).timestamp()))
+        chain.mine(1)
+        watcher.read()
+        assert is_caught_up("sepolia", deadline)
+
+
+def test_a_log_told_twice_is_one_deposit(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
+    chain.put(LOGGER, USDC)
+    proxy.lie("eth_getLogs", lambda logs: logs + logs)
+    chain.log_transfers(USDC, (address, 5))
+    watcher.read()
+    assert [one.amount_atomic for one in Deposit.objects.all()] == [5]
+
+
+@pytest.mark.parametrize(
+    ("method", "tell"),
+    [
+        ("eth_getLogs", lambda logs: [{**one, "blockHash": "0x" + "1" * 64} for one in logs]),
+        ("eth_getLogs", lambda logs: [{**one, "removed": True} for one in logs]),
+        ("eth_getLogs", lambda logs: [{**one, "data": "0xzz" + "0" * 62} for one in logs]),
+        ("eth_getLogs", lambda logs: None),
+        ("eth_getTransactionReceipt", lambda receipt: None),
+        ("eth_getTransactionReceipt", lambda receipt: {**receipt, "blockHash": "0x" + "1" * 64}),
+        ("eth_getTransactionReceipt", lambda receipt: {**receipt, "transactionHash": "0x" + "1" * 64}),
+        ("eth_getBlockByNumber", lambda block: {**block, "transactions": ["0x" + "1" * 64]}),
+        ("eth_getBlockByNumber", lambda block: {**block, "transactions": [{"hash": 5, "from": "0x1", "to": "0x1", "value": "0x5"}]}),
+    ],
+)
+def test_answers_that_contradict_each_other_are_not_believed(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str, method: str, tell: Any
+) -> None:
+    chain.put(LOGGER, USDC)
+    watcher.read()
+    proxy.lie(method, tell)
+    chain.pay(address, 10)
+    chain.log_transfers(USDC, (address, 5))
+    with pytest.raises(Inconsistent):
+        watcher.read()
+    proxy.changes.clear()
+    watcher.read()
+    assert sorted(one.amount_atomic for one in Deposit.objects.all()) == [5, 10]
+    blocks_are_linked()
+
+
+def test_a_block_the_node_does_not_have_is_read_later(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
+    watcher.read()
+    chain.pay(address, 10)
+    proxy.changes.append(lambda method, given, result: None if method == "eth_getBlockByNumber" and given[1] else result)
+    with pytest.raises(Inconsistent):
+        watcher.read()
+    proxy.changes.clear()
+    watcher.read()
+    assert Deposit.objects.get().amount_atomic == 10
+
+
+def test_two_nodes_on_different_forks_do_not_make_credits_flap(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, twin: LocalChain, address: str, settings: Any
+) -> None:
+    chain.mine(2)
+    twin.call("anvil_loadState", chain.call("anvil_dumpState"))
+    chain.pay(address, 10)
+    chain.mine(4)
+    twin.mine(3)
+    settings.CHAIN_URLS = {"sepolia": [chain.url, twin.url]}
+    seen = set()
+    for place in range(4):
+        settings.CHAIN_URLS = {"sepolia": [chain.url, twin.url] if place % 2 else [twin.url, chain.url]}
+        watcher.read()
+        watcher.restart()
+        seen.add(Deposit.objects.get().status if Deposit.objects.exists() else "none")
+    assert seen == {"confirmed"}
+    blocks_are_linked()
+
+
+def test_a_hung_node_is_left_and_taken_up_again(chain: LocalChain, watcher: Reader, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc, "READ_SECONDS", 0.2)
+    watcher.read()
+    chain.pay(address, 10)
+    chain.process.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(RpcError):
+            watcher.read()
+    finally:
+        chain.process.send_signal(signal.SIGCONT)
+    watcher.read()
+    assert Deposit.objects.get().amount_atomic == 10
+
+
+def test_the_addresses_of_nodes_are_in_no_log_and_no_error(chain: LocalChain, proxy: Proxy, caplog: pytest.LogCaptureFixture) -> None:
+    for how in FAILURES:
+        break_with(proxy, how)
+        with pytest.raises(RpcError) as caught:
+            JsonRpc("sepolia", SEPOLIA_ID, [proxy.url]).call("eth_blockNumber", [])
+        proxy.whole, proxy.cut = None, False
+        assert "hunter2" not in str(caught.value) and "api-key" not in str(caught.value)
+    with pytest.raises(RpcError) as caught:
+        JsonRpc("sepolia", SEPOLIA_ID, ["http://someone:hunter2@127.0.0.1:1/api-key"]).call("eth_blockNumber", [])
+    told = caplog.text + str(caught.value)
+    assert caplog.records and "hunter2" not in told and "api-key" not in told
+
+
+def test_nodes_of_a_chain_can_be_asked_from_many_threads_each_with_its_own(chain: LocalChain) -> None:
+    heights: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: heights.append(JsonRpc("sepolia", SEPOLIA_ID, [chain.url]).call("eth_blockNumber", [])))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert heights == ["0x0"] * 8

@@ -1,0 +1,131 @@
+"""`watch_chains` as a process: killed anywhere it goes on exactly, told to stop it stops, and what is away is waited for."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import connection
+
+from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head
+from tests.chain.conftest import make_address
+from tests.chain.local import LocalChain
+from tests.chain.test_deposits import blocks_are_linked
+
+pytestmark = pytest.mark.chain
+ROOT = Path(__file__).parents[2]
+RUN = "from django.core.management import execute_from_command_line as run; run(['manage.py', 'watch_chains'])"
+
+
+class Process:
+    """watch_chains on the test database, which it sees only what is committed of."""
+
+    def __init__(self, log: Path, url: str) -> None:
+        self.log = log
+        settings = connection.settings_dict
+        self.environment = {**os.environ, "DATABASE_URL": os.environ["DATABASE_URL"].replace("/tillgate?", f"/{settings['NAME']}?")}
+        assert settings["NAME"] in self.environment["DATABASE_URL"]
+        self.environment |= {
+            "CHAIN_SEPOLIA_URL": url,
+            "CHAIN_START_BLOCK_SEPOLIA": "0",
+            "CHAIN_POLL_SECONDS": "0.05",
+            "TILLGATE_ENV": "test",
+        }
+        self.running: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.running = subprocess.Popen([sys.executable, "-c", RUN], env=self.environment, cwd=ROOT, stdout=log, stderr=log)
+
+    def end(self, how: int) -> float:
+        """Send the signal; the seconds until the process was gone."""
+        assert self.running is not None
+        began = time.monotonic()
+        self.running.send_signal(how)
+        self.running.wait(20)
+        return time.monotonic() - began
+
+
+def until(happened: Callable[[], bool], process: Process) -> None:
+    deadline = time.monotonic() + 40
+    while not happened():
+        assert time.monotonic() < deadline, process.log.read_text()
+        assert process.running is not None and process.running.poll() is None, process.log.read_text()
+
+
+def head_number() -> int:
+    head = Head.objects.filter(chain_id="sepolia").first()
+    return -1 if head is None else head.number
+
+
+@pytest.fixture
+def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Rows here are committed for the process to see, and taken away afterwards."""
+    with django_db_blocker.unblock():
+        yield
+        for model in (Deposit, BalanceCheck, Block, Head, Address):
+            model._default_manager.all().delete()
+        connection.close()
+
+
+@pytest.fixture
+def process(committed: None, chain: LocalChain, tmp_path: Path) -> Iterator[Process]:
+    found = Process(tmp_path / "log", chain.url)
+    yield found
+    if found.running is not None and found.running.poll() is None:
+        found.end(signal.SIGKILL)
+
+
+def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(chain: LocalChain, process: Process) -> None:
+    address = make_address()
+    for place in range(40):
+        chain.pay(address, 1 + place)
+        chain.mine(9)
+    for share in (60, 150, 290):
+        process.start()
+        until(lambda share=share: head_number() >= share, process)  # type: ignore[misc]
+        process.end(signal.SIGKILL)
+        assert head_number() < chain.height
+        blocks_are_linked()
+    process.start()
+    until(lambda: head_number() == chain.height, process)
+    assert sorted(one.amount_atomic for one in Deposit.objects.filter(status="confirmed")) == list(range(1, 41))
+    blocks_are_linked()
+    assert process.end(signal.SIGTERM) < 2
+
+
+def test_it_stops_in_time_while_a_node_hangs(chain: LocalChain, process: Process) -> None:
+    process.start()
+    until(lambda: head_number() == chain.height, process)
+    chain.process.send_signal(signal.SIGSTOP)
+    assert process.end(signal.SIGTERM) < 2
+    assert process.running is not None and process.running.returncode == 0
+
+
+def test_it_goes_on_when_its_connections_to_the_database_were_cut(chain: LocalChain, process: Process) -> None:
+    address = make_address()
+    process.start()
+    until(lambda: head_number() == chain.height, process)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    chain.pay(address, 10)
+    chain.mine(3)
+    until(lambda: Deposit.objects.filter(status="confirmed").exists(), process)
+    blocks_are_linked()
+
+
+def test_without_any_chain_it_says_so_once_and_idles(process: Process) -> None:
+    for name in django_settings.CHAIN_URLS:
+        process.environment[f"CHAIN_{name.upper()}_URL"] = ""
+    process.start()
+    until(lambda: process.log.exists() and "watching" in process.log.read_text(), process)
+    assert process.log.read_text().count("no_chain_configured") == 1
+    assert process.end(signal.SIGTERM) < 2
