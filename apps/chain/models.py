@@ -220,7 +220,9 @@ class OutgoingTransaction(models.Model):
                 condition=models.Q(status__in=["requested", "signed", "submitted"]),
                 name="outgoing_open",
             ),
-            models.Index(fields=["purpose", "finished_at"], condition=~models.Q(status=models.F("handled_status")), name="outgoing_unhandled"),
+            models.Index(
+                fields=["purpose", "finished_at"], condition=~models.Q(status=models.F("handled_status")), name="outgoing_unhandled"
+            ),
             models.Index(fields=["asset", "signed_at"], name="outgoing_by_asset"),
         ]
 
