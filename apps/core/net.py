@@ -22,6 +22,7 @@ import aiohttp
 import requests
 from aiohttp.abc import AbstractResolver, ResolveResult
 from django.conf import settings
+from yarl import URL
 
 from apps.core.errors import ProviderError
 
@@ -153,11 +154,15 @@ def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None 
 
 async def post(session: Session, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     """The answer, whatever its status; its body is cut at 64 KiB. Raises PrivateAddress or NoAnswer."""
-    host = urlsplit(url).hostname or ""
-    if _is_literal(host):  # the connector asks no resolver about a literal
+    try:
+        target = URL(url, encoded=True)  # read once: what is checked here is what the session connects to
+    except ValueError:
+        raise NoAnswer("invalid_url") from None
+    host = target.raw_host or ""
+    if _is_literal(host):
         check_host(host, [host])
     try:
-        async with session.post(url, data=body, headers=headers, allow_redirects=False) as response:
+        async with session.post(target, data=body, headers=headers, allow_redirects=False) as response:
             return Answer(response.status, await _bounded(response))
     except TimeoutError as error:
         raise NoAnswer("connect_timeout" if isinstance(error, aiohttp.ConnectionTimeoutError) else "timeout") from None
@@ -187,11 +192,8 @@ async def _bounded(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _is_literal(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
+    """Whether the connector takes the host for an address and asks no resolver about it; short spellings are not valid ones."""
+    return ":" in host or host.replace(".", "").isdigit()
 
 
 # --- asking providers -----------------------------------------------------------------------------

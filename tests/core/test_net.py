@@ -145,8 +145,9 @@ def test_the_address_that_was_checked_is_the_one_connected_to(listener: Listener
 def test_a_literal_private_address_is_not_connected_to(listener: Listener) -> None:
     urls = [f"http://127.0.0.1:{listener.port}/", f"http://[::ffff:127.0.0.1]:{listener.port}/"]
     assert posted(net.system_lookup, *urls) == [net.PrivateAddress] * 2
-    odd = [f"http://{host}:{listener.port}/" for host in ("127.1", "2130706433", "0x7f000001", "localhost")]
+    odd = [f"http://{host}:{listener.port}/" for host in ("127.1", "2130706433", "0x7f000001", "localhost", "0", "127.0.0.1.", "[::1")]
     assert set(posted(net.system_lookup, *odd)) <= {net.PrivateAddress, net.NoAnswer}
+    assert posted(net.system_lookup, odd[0], odd[1]) == [net.PrivateAddress] * 2
     assert listener.connections == 0
 
 

@@ -278,3 +278,16 @@ def test_the_same_event_gives_the_same_bytes_every_time(bakery: Shop, receiver: 
     (again,) = queue.claim(now + timedelta(hours=1), 1)
     assert hashlib.sha256(first.body).digest() == hashlib.sha256(again.body).digest()
     assert first.headers["Service-Signature"] != again.headers["Service-Signature"]
+
+
+def test_all_endpoints_of_a_store_can_be_turned_off_at_once(cast: Cast, receiver: Receiver, register: Register) -> None:
+    for mode in ("test", "live"):
+        register(receiver.url, CREATED, mode=mode)
+        happens(cast.bakery, mode=mode)
+    other, _ = register(receiver.url, CREATED, shop=cast.strangers)
+    endpoints.disable_endpoints_of(cast.bakery.store)
+    off = Endpoint.objects.filter(store=cast.bakery.store)
+    assert set(off.values_list("status", flat=True)) == {"disabled"}
+    assert set(Delivery.objects.filter(endpoint__in=off).values_list("status", flat=True)) == {"ignored"}
+    other.refresh_from_db()
+    assert other.status == "active"

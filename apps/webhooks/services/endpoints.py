@@ -13,8 +13,9 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from apps.access.access import Access
-from apps.core import crypto
+from apps.core import clock, crypto
 from apps.core.errors import Flat
+from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Endpoint
 from apps.webhooks.services import fields
 from apps.webhooks.signing import secret_place
@@ -113,10 +114,10 @@ def rotate_secret(endpoint: Endpoint, at: datetime) -> str:
     return secret
 
 
-def disable_endpoints_of(store_id: Any, at: datetime) -> None:
+def disable_endpoints_of(store: Store) -> None:
     """Turn off every active endpoint of a store, in both modes."""
-    for endpoint in Endpoint.objects.filter(store_id=store_id, deleted_at=None, status=Endpoint.Status.ACTIVE):
-        disable_endpoint(endpoint, at)
+    for endpoint in Endpoint.objects.filter(store=store, deleted_at=None, status=Endpoint.Status.ACTIVE):
+        disable_endpoint(endpoint, clock.now(store, endpoint.mode))
 
 
 def ignore_waiting(endpoint: Endpoint) -> None:

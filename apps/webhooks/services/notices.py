@@ -18,7 +18,7 @@ _TEXT = """Hello,
 because a delivery failed ten times in a row, or because the address is no longer public. Deliveries that were waiting are kept
 as ignored. Once the receiver works again, enable the endpoint in the dashboard and redeliver what was missed:
 
-    {base_url}/dashboard/webhook_endpoints/{id}
+    {base_url}/dashboard/webhooks/{id}
 """
 
 
