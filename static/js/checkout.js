@@ -41,7 +41,7 @@ function post(event, more = {}) {
 
 function outcome({ status, successUrl }) {
   if (status === "completed") post("completed", { success_url: successUrl || null });
-  else if (status === "failed" || status === "refunded") post("failed", { status });
+  else if (status === "failed") post("failed", { status });
   else if (status === "expired") post("expired");
 }
 
