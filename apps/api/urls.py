@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.api import balances, catalogues, checkout, keys, payments, test_clock, webhook_endpoints
+from apps.api import balances, catalogues, checkout, keys, payments, refunds, test_clock, webhook_endpoints
 from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.routes import PUBLIC, Route
@@ -26,6 +26,12 @@ ROUTES = [
     Route("payments/<str:id>", payments.PaymentById, {"GET": READ}),
     Route("payments/<str:id>/events", payments.PaymentEvents, {"GET": READ}),
     Route("payments/<str:id>/simulated_payments", payments.SimulatedPayments, {"POST": WRITE}),
+    Route(
+        "payments/<str:id>/refunds",
+        refunds.Refunds,
+        {"GET": "refunds:read", "POST": "refunds:write"},
+        keys={"POST": "required"},
+    ),
     Route("payment_intents/<str:id>/reconciliation", payments.Reconciliation, {"GET": READ}),
     Route("payment_currencies", catalogues.PaymentCurrencies, {"GET": None}),
     Route("supported_assets", catalogues.SupportedAssets, {"GET": None}),

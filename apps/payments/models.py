@@ -130,3 +130,55 @@ class LateDeposit(models.Model):
     deposit = models.OneToOneField("chain.Deposit", on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
+
+
+class Refund(Owned):
+    """Coins on their way back. Each asset, paying address and source of a request is a record of its own, told apart by `part`."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        SUBMITTED = "submitted"
+        CONFIRMED = "confirmed"
+        FAILED = "failed"
+
+    class Reason(models.TextChoices):
+        MERCHANT_REQUESTED = "merchant_requested"
+        FAILED_UNDERPAID = "failed_underpaid"
+        FAILED_OVERPAID = "failed_overpaid"
+
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.PENDING)
+    reason = models.CharField(max_length=18, choices=Reason.choices)
+    destination_address = models.CharField(max_length=42, db_collation="C")
+    amount_atomic = AtomicField()
+    is_from_held = models.BooleanField()
+    is_simulated = models.BooleanField()
+    tx_hash = models.CharField(max_length=66, null=True)
+    attempts = models.PositiveIntegerField(default=0)
+    failure_reason = models.CharField(max_length=200, null=True)
+    submitted_at = models.DateTimeField(null=True)
+    submitted_real_at = models.DateTimeField(null=True)  # by the machine's clock, whatever the store's says
+    updated_at = models.DateTimeField()
+    idempotency_caller = models.CharField(max_length=50, blank=True, default="")
+    idempotency_key = models.CharField(max_length=255, null=True)
+    part = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="refund_is_positive"),
+            models.UniqueConstraint(
+                fields=["store", "mode", "idempotency_caller", "idempotency_key", "asset", "part"],
+                condition=models.Q(idempotency_key__isnull=False),
+                name="refund_idempotency_key_once",
+            ),
+            models.UniqueConstraint(
+                fields=["payment", "asset", "part", "reason"],
+                condition=models.Q(reason__startswith="failed_"),
+                name="refund_automatic_once",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["payment", "-created_at"]),
+            models.Index(fields=["submitted_real_at"], condition=models.Q(status__in=["pending", "submitted"]), name="refund_open"),
+        ]

@@ -21,6 +21,14 @@ MACHINE = Machine(
         REFUNDED: (),
     }
 )
+REFUND_MACHINE = Machine(
+    {
+        "pending": {"submitted", "confirmed", "failed"},
+        "submitted": {"confirmed", "failed"},
+        "confirmed": (),
+        "failed": (),
+    }
+)
 TERMINAL = frozenset({COMPLETED, EXPIRED, FAILED, REFUNDED})
 REFUNDABLE = frozenset({COMPLETED, FAILED, EXPIRED})
 # On these a deposit changes no status: it is a late one.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.payments.services import expire, reconcile, settle
+from apps.payments.services import expire, reconcile, refund_progress, settle
 
 
 @shared_task(name="payments.settle_deposits")
@@ -20,3 +20,8 @@ def expire_due() -> None:
 @shared_task(name="payments.reconcile")
 def reconcile_due() -> None:
     reconcile.reconcile_due()
+
+
+@shared_task(name="payments.advance_refunds")
+def advance_refunds() -> None:
+    refund_progress.advance_refunds()

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from apps.chain.models import Head
 from apps.core import clock
 from apps.core.clock import iso
 from apps.ledger.selectors import balances
@@ -86,13 +87,12 @@ def test_too_much_is_taken_where_the_store_accepts_it(bakery: Shop) -> None:
     assert int(paid["overpayment"]["excess_atomic"]) == int(paid["overpayment"]["received_atomic"]) - needed(paid) > 0
 
 
-def test_too_much_is_held_where_the_store_does_not_accept_it(bakery: Shop) -> None:
+def test_too_much_is_rejected_where_the_store_does_not_accept_it(bakery: Shop) -> None:
     change_store(bakery.store, accept_overpayments=False)
     failed = make.simulated(bakery.test, make.payment(bakery.test)["id"], "overpaid")
     assert state(failed) == ("failed", "failed_overpaid")
-    available, waiting = held(bakery)
-    assert available == 0
-    assert waiting > needed(failed)
+    assert held(bakery) == (0, 0)
+    assert balances(bakery.store.pk, "test")["SETH"].reserved_atomic == int(failed["simulated_payment"]["amount_atomic"])
 
 
 def test_more_money_on_a_completed_payment_is_settled_at_once(bakery: Shop) -> None:
@@ -198,8 +198,22 @@ def test_the_test_clock_only_moves_forward(bakery: Shop) -> None:
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "test_clock_live_mode")
 
 
-def test_reading_a_checkout_expires_a_payment_whose_time_is_past(bakery: Shop) -> None:
+def test_reading_a_checkout_expires_a_payment_whose_time_is_past(bakery: Shop, settings: Any) -> None:
+    settings.CHAIN_URLS = {}
     payment = make.payment(bakery.live, expires_in=300)
     Payment.objects.filter(pk=payment["id"]).update(expires_at=clock.real_now() - timedelta(seconds=1))
     body = Api().get(f"/checkout/{payment['reference']}").json()
     assert (body["status"], body["expired"], body["seconds_left"]) == ("expired", True, 0)
+
+
+def test_a_watcher_that_is_behind_expires_nothing(bakery: Shop, settings: Any) -> None:
+    settings.CHAIN_URLS = {"ethereum": ["http://127.0.0.1:9"]}
+    payment = make.payment(bakery.live, expires_in=300)
+    deadline = clock.real_now() - timedelta(seconds=1)
+    Payment.objects.filter(pk=payment["id"]).update(expires_at=deadline)
+    Head.objects.filter(chain="ethereum").delete()
+    head = Head.objects.create(chain_id="ethereum", number=1, hash="0x1", block_time=deadline, synced_at=deadline - timedelta(seconds=1))
+    assert settle_payment(payment["id"]).status == "pending"
+    head.synced_at = deadline
+    head.save()
+    assert settle_payment(payment["id"]).status == "expired"

@@ -3,6 +3,7 @@
 It is run after every change of a deposit and at the deadline; running it again changes nothing.
 """
 
+import contextlib
 from collections.abc import Iterable
 from datetime import datetime
 from fractions import Fraction
@@ -22,6 +23,7 @@ from apps.payments import events, states
 from apps.payments.documents import parts
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
+from apps.payments.services.refund import PayerUnknown, refund_automatically
 
 BATCH_MAX = 200
 STEPS_MAX = 6
@@ -61,6 +63,8 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
         _post_settlement(payment, received, at)
     if steps or news:
         _keep(payment, received, steps, at)
+    if states.FAILED in {step.status for step in steps}:
+        _give_back(payment, at)
     return payment
 
 
@@ -72,6 +76,12 @@ def _set_aside_unexpected(received: list[Received], at: datetime) -> None:
         )
         for stray in strays:
             mark_unmatched(stray, f"{stray.asset_id} sent to an address for {one.address.asset_id}", at)
+
+
+def _give_back(payment: Payment, at: datetime) -> None:
+    """A rejected payment goes back to its payers; what came from nobody known waits for the merchant."""
+    with contextlib.suppress(PayerUnknown):
+        refund_automatically(payment, at)
 
 
 def _part_late(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime) -> list[Received]:

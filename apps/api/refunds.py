@@ -1,0 +1,40 @@
+"""/payments/{id}/refunds: ask for a refund, or list a payment's."""
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.payments import PaymentDoor
+from apps.core.literal import Object, Pattern, Text
+from apps.payments.documents.refund import refund_document
+from apps.payments.models import Refund
+from apps.payments.services.refund import Wish, request_refund
+
+FIELDS = Object(
+    {
+        "amount": Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "must be a decimal string"),
+        "asset_id": Text(20),
+        "destination_address": Text(100),
+    }
+)
+
+
+class Refunds(PaymentDoor):
+    """Refund a payment (replays answer the records of the first call), or list its refunds newest first."""
+
+    bodies = {"POST": FIELDS.schema()}
+    statuses = {"POST": 201}
+
+    def get(self, request: Request, id: str) -> Response:
+        rows = Refund.objects.seen_by(self.access).filter(payment=self.payment(id)).select_related("asset__chain")
+        return Response([refund_document(one) for one in rows.order_by("-created_at", "-part")])
+
+    def post(self, request: Request, id: str) -> Response:
+        payment = self.payment(id)
+        key = self.idempotency_key(request)
+        body = self.body(request)
+        given: Any = body["refund"] if body.get("refund") is not None else body
+        made, is_new = request_refund(self.access, payment, Wish(**FIELDS.check(given, "refund")), str(key))
+        headers = None if is_new else {"Idempotent-Replayed": "true"}
+        return Response([refund_document(one) for one in made], status=201, headers=headers)

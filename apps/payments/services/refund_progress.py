@@ -1,0 +1,175 @@
+"""Refunds on their way: asked of the sender once, followed to their end, and what a confirmed one does to its payment.
+
+A refund of simulated coins is simulated: submitted, then confirmed after a minute of the store's clock or ten real seconds.
+"""
+
+import secrets
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from apps.assets.models import Asset, TokenStandard
+from apps.chain import sender
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock, money
+from apps.ledger import movements
+from apps.payments import events, states
+from apps.payments.models import Payment, Refund
+from apps.payments.selectors import received_by
+
+SIMULATED_SECONDS, SIMULATED_REAL_SECONDS = 60, 10
+BATCH_MAX = 100
+PURPOSE = OutgoingTransaction.Purpose.REFUND
+_Sent = OutgoingTransaction.Status
+
+
+def advance_refunds() -> int:
+    """The sweep: move every open refund one step; how many there were."""
+    open_ones = Refund.objects.filter(status__in=("pending", "submitted")).order_by("created_at")
+    found = list(open_ones.values_list("pk", flat=True)[:BATCH_MAX])
+    for refund_id in found:
+        advance_refund(refund_id)
+    return len(found)
+
+
+def advance_refund(refund_id: uuid.UUID) -> Refund:
+    """One refund, under the lock of its payment."""
+    with transaction.atomic():
+        payment_id = Refund.objects.values_list("payment_id", flat=True).get(pk=refund_id)
+        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment_id)
+        refund: Refund = Refund.objects.select_for_update(of=("self",)).select_related("asset__chain").get(pk=refund_id)
+        at = clock.now(payment.store, payment.mode)
+        if refund.is_simulated:
+            _advance_simulated(payment, refund, at)
+        else:
+            _advance_sent(payment, refund, at)
+        return refund
+
+
+def _advance_simulated(payment: Payment, refund: Refund, at: datetime) -> None:
+    real = clock.real_now()
+    if refund.status == Refund.Status.PENDING:
+        _submit(refund, "0x" + secrets.token_hex(32), at, real)
+    if refund.status == Refund.Status.SUBMITTED and _is_simulated_due(refund, at, real):
+        _confirm(payment, refund, at, gas_atomic=0)
+
+
+def _is_simulated_due(refund: Refund, at: datetime, real: datetime) -> bool:
+    by_store = refund.submitted_at is not None and refund.submitted_at + timedelta(seconds=SIMULATED_SECONDS) <= at
+    by_machine = refund.submitted_real_at is not None and refund.submitted_real_at + timedelta(seconds=SIMULATED_REAL_SECONDS) <= real
+    return by_store or by_machine
+
+
+def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
+    """Ask once, then follow what the sender says of it."""
+    sent = sender.request(
+        chain_id=refund.asset.chain_id,
+        asset_id=refund.asset_id,
+        to=refund.destination_address,
+        amount_atomic=refund.amount_atomic,
+        purpose=PURPOSE,
+        reference=refund.pk,
+        mode=refund.mode,
+        at=clock.real_now(),
+    )
+    if sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and refund.status == Refund.Status.PENDING:
+        _submit(refund, sent.tx_hash, at, clock.real_now())
+    if sent.status == _Sent.CONFIRMED:
+        Refund.objects.filter(pk=refund.pk).update(tx_hash=sent.tx_hash)
+        _confirm(payment, refund, at, gas_atomic=sent.network_fee_atomic)
+        sender.mark_handled(sent)
+    elif sent.status == _Sent.FAILED:
+        _fail(payment, refund, sent.reason or "The transaction failed", at)
+        sender.mark_handled(sent)
+
+
+def _submit(refund: Refund, tx_hash: str, at: datetime, real: datetime) -> None:
+    states.REFUND_MACHINE.move(
+        refund, "submitted", tx_hash=tx_hash, attempts=refund.attempts + 1, submitted_at=at, submitted_real_at=real, updated_at=at
+    )
+
+
+def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int) -> None:
+    """Book it, give back the platform's share, and move the payment to refunded with the first one."""
+    if not states.REFUND_MACHINE.move(refund, "confirmed", updated_at=at):
+        return
+    shared: dict[str, Any] = {
+        "store_id": refund.store_id,
+        "mode": refund.mode,
+        "asset_id": refund.asset_id,
+        "payment_id": payment.pk,
+        "refund_id": refund.pk,
+    }
+    movements.refund_confirmed(
+        **shared,
+        amount_atomic=refund.amount_atomic,
+        gas_asset_id=_native_asset_id(refund),
+        gas_atomic=gas_atomic,
+        is_simulated=refund.is_simulated,
+        at=at,
+    )
+    if payment.platform_id and payment.platform_fee_fraction and not refund.is_from_held:
+        share = money.fee_of(refund.amount_atomic, payment.platform_fee_fraction)
+        movements.platform_fee_returned(**shared, platform_id=payment.platform_id, share_atomic=share, at=at)
+    _note_on_payment(payment, at)
+
+
+def _native_asset_id(refund: Refund) -> str:
+    """Gas is paid in the chain's own coin."""
+    natives = Asset.objects.filter(chain=refund.asset.chain_id, contract_address=None).exclude(token_standard=TokenStandard.ERC20)
+    return refund.asset_id if refund.asset.is_native else str(natives.values_list("pk", flat=True).get())
+
+
+def _note_on_payment(payment: Payment, at: datetime) -> None:
+    before = payment.status
+    payment.refund_state = "full" if _is_all_back(payment) else "partial"
+    payment.updated_at, payment.reconciliation_due = at, True
+    if before != states.REFUNDED:
+        payment.status, payment.state_reason = states.REFUNDED, states.REFUND_COMPLETED
+        events.record(payment, states.EVENTS[states.REFUNDED], before, states.REFUNDED, at, payload={"state_reason": payment.state_reason})
+    payment.save(update_fields=["status", "state_reason", "refund_state", "updated_at", "reconciliation_due"])
+
+
+def _is_all_back(payment: Payment) -> bool:
+    for one in received_by(payment):
+        confirmed = sum(deposit.amount_atomic for deposit in one.deposits if deposit.status == deposit.Status.CONFIRMED)
+        rows = Refund.objects.filter(payment=payment, asset_id=one.address.asset_id, status="confirmed")
+        if sum(rows.values_list("amount_atomic", flat=True)) < confirmed:
+            return False
+    return True
+
+
+def _fail(payment: Payment, refund: Refund, reason: str, at: datetime) -> None:
+    """It moved nothing and never will: the coins go back to where they came from."""
+    if not states.REFUND_MACHINE.move(refund, "failed", failure_reason=reason[:200], updated_at=at):
+        return
+    movements.refund_released(
+        store_id=refund.store_id,
+        mode=refund.mode,
+        asset_id=refund.asset_id,
+        payment_id=payment.pk,
+        refund_id=refund.pk,
+        amount_atomic=refund.amount_atomic,
+        is_to_held=refund.is_from_held,
+        at=at,
+    )
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """When the store's next simulated refund moves by its test clock: a new one at once, a submitted one after its minute."""
+    rows = Refund.objects.filter(store_id=store_id, mode="test", is_simulated=True)
+    moments = [*rows.filter(status="pending").values_list("created_at", flat=True)]
+    submitted = rows.filter(status="submitted").values_list("submitted_at", flat=True)
+    moments += [one + timedelta(seconds=SIMULATED_SECONDS) for one in submitted if one is not None]
+    return min((one for one in moments if after is None or one > after), default=None)
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    rows = Refund.objects.filter(store_id=store_id, mode="test", is_simulated=True)
+    limit = now - timedelta(seconds=SIMULATED_SECONDS)
+    due = rows.filter(Q(status="pending") | Q(status="submitted", submitted_at__lte=limit)).order_by("created_at")
+    for refund_id in list(due.values_list("pk", flat=True)):
+        advance_refund(refund_id)
