@@ -2,6 +2,13 @@
 
 from typing import Any
 
+from django.db import transaction
+
+from apps.chain.simulated import put
+from apps.core import clock
+from apps.payments.models import Payment
+from apps.payments.selectors import addresses_of
+from apps.payments.services.settle import settle_payment
 from tests.cast import Api
 
 
@@ -39,3 +46,21 @@ def advance(api: Api, seconds: int) -> dict[str, Any]:
     assert answer.status_code == 200, answer.content
     body: dict[str, Any] = answer.json()
     return body
+
+
+def late_deposit(payment_id: str, status: str = "confirmed") -> str:
+    """The coins of an intent that has already ended, put on its first address; the deposit's id."""
+    row = Payment.objects.select_related("store").get(pk=payment_id)
+    entry, at = addresses_of(row)[0], clock.now(row.store, row.mode)
+    with transaction.atomic():
+        deposit, _ = put(
+            entry.address,
+            entry.asset,
+            "late",
+            amount_atomic=entry.required_atomic,
+            confirmations=entry.required_confirmations,
+            status=status,
+            at=at,
+        )
+    settle_payment(row.pk)
+    return str(deposit.pk)

@@ -76,8 +76,10 @@ def door(page: Page) -> View:
                 response = page.view(request, **arguments)
             except stepup.StepUpRequired:
                 response = away(request, _stepup_url(request))
-            except NotFound as refusal:
-                raise Http404(refusal.text) from None
+            except Failure as refusal:
+                if refusal.http_status != NotFound.status:
+                    raise
+                raise Http404 from None
         response["Cache-Control"] = "no-store, private"
         return response
 

@@ -1,4 +1,4 @@
-"""A person at the dashboard: Django's client, signed in the way people sign in."""
+"""A person at the dashboard: Django's client, and what an authenticator app shows."""
 
 from binascii import unhexlify
 from typing import Any
@@ -6,17 +6,22 @@ from typing import Any
 from django.test import Client
 from django_otp.oath import totp
 
+from apps.access import sessions
 from apps.access.models import SecondFactor
+from apps.core import clock
 from apps.stores.models import User
-from tests.cast import PASSWORD
 
 
 class Browser:
+    """A person who has signed in, or a visitor. (How one signs in is told in test_sign_in.)"""
+
     def __init__(self, user: User | None = None) -> None:
         self.client = Client()
         if user is not None:
-            answer = self.post("sign-in", email=user.email, password=PASSWORD)
-            assert answer.status_code == 302, answer.content
+            self.client.force_login(user)
+            session = self.client.session
+            sessions.begin(session, clock.real_now())
+            session.save()
 
     def get(self, path: str = "", **options: Any) -> Any:
         return self.client.get(address(path), **options)

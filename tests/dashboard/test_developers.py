@@ -1,0 +1,138 @@
+"""API keys and webhook endpoints: a secret is on one answer and on no other."""
+
+from typing import Any
+
+import pytest
+
+from apps.access.models import ApiKey
+from apps.webhooks.models import Delivery, Endpoint
+from tests.cast import Api, Cast
+from tests.dashboard.browse import Browser, text
+from tests.make import payment
+
+EVENTS = ["payment_intent.completed", "payment_intent.created"]
+
+
+def make_endpoint(browser: Browser, **fields: Any) -> Any:
+    return browser.post("webhooks/new", **{"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS, **fields})
+
+
+def test_a_new_key_is_shown_once_and_works_in_its_mode(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    answer = browser.post("api-keys/new", name="Web shop", key_type="secret", scopes=["payments:read"])
+    secret = answer.context["secret"]
+    assert answer.status_code == 201 and secret.startswith("svc_sk_test_") and secret in text(answer)
+    assert secret not in text(browser.get("api-keys")) and "Web shop" in text(browser.get("api-keys"))
+    assert Api(secret).get("/payments").status_code == 200
+    assert Api(secret).get("/balances").status_code == 403
+
+
+def test_keys_of_the_other_mode_are_not_listed(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    browser.post("api-keys/new", name="Only in test", key_type="secret", scopes=["payments:read"])
+    browser.switch("live")
+    assert "Only in test" not in text(browser.get("api-keys"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"name": " "}, "Name can&#x27;t be blank."),
+        ({"name": "x" * 101}, "Name is too long (maximum is 100 characters)."),
+        ({"key_type": "golden"}, "Key_type must be secret or publishable."),
+        ({"scopes": ["payments:steal"]}, "Scopes contains unknown scopes: payments:steal."),
+    ],
+)
+def test_a_refused_key_form_says_why(fields: dict[str, Any], sentence: str, cast: Cast) -> None:
+    before = ApiKey.objects.count()
+    answer = Browser(cast.alice).post("api-keys/new", **{"name": "a", "key_type": "secret", "scopes": [], **fields})
+    assert answer.status_code == 422 and sentence in text(answer)
+    assert ApiKey.objects.count() == before
+
+
+def test_a_key_is_revoked_after_asking(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    secret = browser.post("api-keys/new", name="Old", key_type="secret", scopes=["payments:read"]).context["secret"]
+    key = ApiKey.objects.get(name="Old")
+    assert "This can't be undone" in text(browser.get(f"api-keys/{key.pk}/revoke"))
+    assert Api(secret).get("/payments").status_code == 200
+    browser.post(f"api-keys/{key.pk}/revoke")
+    assert Api(secret).get("/payments").status_code == 401
+    assert browser.post(f"api-keys/{key.pk}/revoke").status_code == 404
+
+
+def test_a_new_endpoint_shows_its_signing_secret_once(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    answer = make_endpoint(browser, description="Orders")
+    endpoint = Endpoint.objects.get()
+    secret = answer.context["secret"]
+    assert answer.status_code == 201 and secret.startswith("whsec_") and secret in text(answer)
+    shown = text(browser.get(f"webhooks/{endpoint.pk}"))
+    assert secret not in shown and endpoint.secret_preview in shown and "Orders" in shown
+    assert "1.1.1.1" in text(browser.get("webhooks"))
+
+
+def test_a_refused_endpoint_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    for fields, sentence in (
+        ({"url": "ftp://1.1.1.1"}, "Url must be http or https."),
+        ({"url": "https://127.0.0.1/"}, "Url must resolve to a public address."),
+        ({"subscribed_events": []}, "Subscribed events can&#x27;t be blank."),
+    ):
+        answer = make_endpoint(browser, description="kept", **fields)
+        assert answer.status_code == 422 and sentence in text(answer) and 'value="kept"' in text(answer)
+
+
+def test_an_endpoint_is_turned_off_and_on(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    endpoint = Endpoint.objects.get()
+    for to in ("disabled", "active"):
+        assert browser.post(f"webhooks/{endpoint.pk}/switch", to=to).headers["Location"] == f"/dashboard/webhooks/{endpoint.pk}"
+        endpoint.refresh_from_db()
+        assert endpoint.status == to
+
+
+def test_a_replaced_secret_is_a_new_one_shown_once(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    first = make_endpoint(browser).context["secret"]
+    endpoint = Endpoint.objects.get()
+    assert "ends at once" in text(browser.get(f"webhooks/{endpoint.pk}/secret"))
+    second = browser.post(f"webhooks/{endpoint.pk}/secret").context["secret"]
+    assert second != first and second not in text(browser.get(f"webhooks/{endpoint.pk}"))
+
+
+def test_a_test_event_is_queued_for_this_endpoint(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    endpoint = Endpoint.objects.get()
+    browser.post(f"webhooks/{endpoint.pk}/test", event_type="invoice.paid")
+    delivery = Delivery.objects.select_related("event").get()
+    assert delivery.is_test and delivery.event.type == "invoice.paid"
+    assert "invoice.paid" in text(browser.get(f"webhooks/{endpoint.pk}"))
+    refused = browser.post(f"webhooks/{endpoint.pk}/test", event_type="nonsense")
+    assert "Unknown event type." in text(browser.get(refused.headers["Location"]))
+
+
+def test_a_delivery_is_sent_again_only_when_it_can_be(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    endpoint, made = Endpoint.objects.get(), payment(cast.bakery.test)
+    delivery = Delivery.objects.get(endpoint=endpoint)
+    assert "payment_intent.created" in text(browser.get(f"payments/{made['id']}"))
+    path = f"webhooks/{endpoint.pk}/deliveries/{delivery.pk}"
+    refused = browser.post(path)
+    assert "Delivery is not retryable." in text(browser.get(refused.headers["Location"]))
+    Delivery.objects.filter(pk=delivery.pk).update(status="failed", attempts=10)
+    browser.post(path)
+    delivery.refresh_from_db()
+    assert delivery.status == "pending"
+
+
+def test_a_deleted_endpoint_is_gone_after_asking(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    endpoint = Endpoint.objects.get()
+    assert "for good" in text(browser.get(f"webhooks/{endpoint.pk}/delete"))
+    browser.post(f"webhooks/{endpoint.pk}/delete")
+    assert browser.get(f"webhooks/{endpoint.pk}").status_code == 404

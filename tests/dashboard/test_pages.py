@@ -1,0 +1,215 @@
+"""THE table of pages: who is let in, who is not, and what every answer carries. A page that is not covered here fails."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from apps.core import buckets, clock
+from apps.core.models import Mode
+from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
+from apps.dashboard.urls import PAGES
+from apps.stores import roles
+from apps.stores.models import Member, Role, User
+from apps.webhooks.services.endpoints import register_endpoint
+from tests.cast import Cast, person
+from tests.dashboard.browse import Browser
+from tests.make import advance, late_deposit, payment, simulated
+
+IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
+OF_A_RECORD = [page for page in IN_A_STORE if "<" in page.path]
+WRITES = [page for page in IN_A_STORE if "POST" in page.methods]
+EVENTS = ["payment_intent.completed"]
+
+
+def named(page: Page) -> str:
+    return page.name
+
+
+@pytest.fixture
+def records(cast: Cast) -> dict[str, dict[str, str]]:
+    """A record of alice's store for every page that shows one, by the page's first folder."""
+    api, access = cast.bakery.test, cast.bakery.access()
+    made = payment(api, expires_in=300)
+    advance(api, 400)
+    deposit = late_deposit(made["id"])
+    endpoint = register_endpoint(access, {"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS}).endpoint
+    key = access.credential_id
+    return {
+        "payments": {"id": made["id"], "deposit_id": deposit},
+        "api-keys": {"id": str(key)},
+        "webhooks": {"id": str(endpoint.pk), "delivery_id": str(uuid.uuid4())},
+    }
+
+
+def path_of(page: Page, records: dict[str, dict[str, str]]) -> str:
+    path, ids = page.path, records.get(page.path.split("/")[0], {})
+    for name, value in ids.items():
+        path = path.replace(f"<str:{name}>", value)
+    assert "<" not in path
+    return path
+
+
+def ask(browser: Browser, page: Page, path: str, method: str | None = None) -> Any:
+    return browser.get(path) if (method or page.methods[0]) == "GET" else browser.post(path)
+
+
+def joined(cast: Cast, role: str) -> User:
+    user = person(role)
+    Member.objects.create(store=cast.bakery.store, user=user, role=role, created_at=clock.real_now())
+    return user
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.permission != EVERYBODY], ids=named)
+def test_a_signed_out_visitor_is_sent_to_sign_in(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+    for method in page.methods:
+        answer = ask(Browser(), page, path_of(page, records), method)
+        assert answer.status_code in (302, 303)
+        assert answer.headers["Location"].startswith("/dashboard/sign-in")
+
+
+@pytest.mark.parametrize("page", OF_A_RECORD, ids=named)
+def test_a_stranger_gets_the_same_404_as_for_an_unknown_id(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+    stranger, path = Browser(cast.charlie), path_of(page, records)
+    unknown = path.replace(records[page.path.split("/")[0]]["id"], str(uuid.uuid4()))
+    for method in page.methods:
+        answers = [ask(stranger, page, one, method) for one in (path, unknown)]
+        assert [one.status_code for one in answers] == [404, 404]
+        assert answers[0].content == answers[1].content
+
+
+@pytest.mark.parametrize("page", OF_A_RECORD, ids=named)
+def test_a_record_of_the_other_mode_is_not_found(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+    browser = Browser(cast.alice)
+    browser.switch("live")
+    for method in page.methods:
+        assert ask(browser, page, path_of(page, records), method).status_code == 404
+
+
+@pytest.mark.parametrize("page", WRITES, ids=named)
+def test_a_viewer_may_not_write(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+    viewer = Browser(joined(cast, Role.VIEWER))
+    assert viewer.post(path_of(page, records)).status_code == 403
+
+
+@pytest.mark.parametrize("role", Role.values)
+def test_each_role_enters_what_the_table_of_roles_gives_it(role: str, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+    browser = Browser(joined(cast, role))
+    for page in IN_A_STORE:
+        refused = ask(browser, page, path_of(page, records), "GET" if "GET" in page.methods else "POST").status_code == 403
+        assert refused is not roles.may(role, page.permission if "GET" in page.methods else page.needs("POST")), page.name
+
+
+@pytest.mark.parametrize("page", [page for page in IN_A_STORE if "GET" in page.methods], ids=named)
+def test_no_page_may_be_kept_by_a_cache_and_none_runs_foreign_script(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+    answer = Browser(cast.alice).get(path_of(page, records))
+    assert answer.headers["Cache-Control"] == "no-store, private"
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "script-src 'self'" in policy and "unsafe" not in policy
+    if answer.headers["Content-Type"].startswith("text/html"):
+        page_text = answer.content.decode()
+        assert (
+            "<script>" not in page_text and "<style" not in page_text and ' style="' not in page_text and " on" + "click=" not in page_text
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_a_page_answers_only_its_own_methods(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+    answer = Browser(cast.alice).client.put(f"/dashboard/{path_of(page, records)}")
+    assert answer.status_code == 405
+    assert answer.headers["Allow"] == ", ".join(page.methods)
+
+
+def test_a_part_that_htmx_asks_for_sends_the_browser_to_sign_in(cast: Cast) -> None:
+    answer = Browser().get("payments", headers={"HX-Request": "true"})
+    assert answer.status_code == 403
+    assert answer.headers["HX-Redirect"] == "/dashboard/sign-in"
+
+
+def test_a_part_that_the_role_does_not_allow_sends_the_browser_home(cast: Cast) -> None:
+    answer = Browser(joined(cast, Role.VIEWER)).get("payments/new", headers={"HX-Request": "true"})
+    assert answer.status_code == 403
+    assert answer.headers["HX-Redirect"] == "/dashboard/"
+
+
+def test_a_person_without_a_store_is_told_so_and_can_still_secure_the_account(db: None) -> None:
+    browser = Browser(person("dora"))
+    assert browser.get().status_code == 403
+    assert browser.get("security").status_code == 200
+    assert browser.get("security/authenticator").status_code == 200
+
+
+def test_a_new_session_begins_in_test_mode_under_its_banner(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert 'class="test-banner"' in browser.get().content.decode()
+    browser.switch("live")
+    assert 'class="test-banner"' not in browser.get().content.decode()
+    assert browser.client.session["mode"] == Mode.LIVE
+
+
+def test_the_mode_switch_knows_two_modes(cast: Cast) -> None:
+    assert Browser(cast.alice).post("mode", mode="both").status_code == 404
+
+
+def test_a_person_with_two_stores_switches_between_them(cast: Cast) -> None:
+    Member.objects.create(store=cast.strangers.store, user=cast.alice, role=Role.VIEWER, created_at=clock.real_now())
+    browser = Browser(cast.alice)
+    assert "<h1>Alice&#x27;s Bakery</h1>" in browser.get().content.decode()
+    assert browser.post("store", store_id=str(cast.strangers.store.pk)).headers["Location"] == "/dashboard/"
+    assert "<h1>Charlie&#x27;s</h1>" in browser.get().content.decode()
+    assert browser.get("payments/new").status_code == 403
+
+
+def test_nobody_switches_to_a_store_of_others(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    assert browser.post("store", store_id=str(cast.strangers.store.pk)).status_code == 404
+    assert browser.post("store", store_id="nonsense").status_code == 404
+
+
+def test_a_session_of_a_viewer_cannot_write_through_the_api_either(cast: Cast) -> None:
+    viewer = Browser(joined(cast, Role.VIEWER))
+    body = {"payment_intent": {"amount": "1.00", "currency": "EUR"}}
+    assert viewer.client.get("/api/v2/payments").status_code == 200
+    assert viewer.client.post("/api/v2/payments", body, content_type="application/json").status_code == 403
+
+
+def test_removing_a_member_closes_the_dashboard_at_once(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    assert browser.get("payments").status_code == 200
+    Member.objects.filter(user=cast.bob).delete()
+    assert browser.get("payments").status_code == 403
+
+
+def test_a_session_that_asks_for_too_much_at_once_is_told_to_wait(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert browser.get("team").status_code == 200
+    for _ in range(140):
+        buckets.take("dashboard", "live", str(browser.client.session.session_key))
+    answer = browser.get("team")
+    assert answer.status_code == 429
+    assert answer.headers["RateLimit-Policy"] == '"dashboard";q=600;w=60' and int(answer.headers["Retry-After"]) >= 1
+
+
+def test_the_first_page_says_the_next_step_until_everything_is_done(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert '<li class="next">' in browser.get().content.decode().replace("\n", "")
+    first = browser.get().context["next_step"]
+    assert first.title == "Take a test payment"
+    simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
+    assert browser.get().context["next_step"].title != "Take a test payment"
+
+
+def test_the_first_page_shows_what_a_store_has_with_what_each_part_means(cast: Cast) -> None:
+    simulated(cast.bakery.test, payment(cast.bakery.test, amount="100.00")["id"])
+    answer = Browser(cast.alice).get()
+    (holding,) = answer.context["holdings"]
+    assert holding.asset.pk == "SETH"
+    assert holding.balance.available_atomic > 0
+    assert 9_800 < holding.worth_cents < 10_000
+    assert "Set aside for a payout, refund or swap" in answer.content.decode()
+
+
+def test_the_team_page_lists_members_and_what_roles_may_do(cast: Cast) -> None:
+    shown = Browser(cast.bob).get("team").content.decode()
+    assert cast.alice.email in shown and cast.bob.email in shown
+    assert cast.charlie.email not in shown

@@ -1,0 +1,190 @@
+"""The payments room: list, filters, CSV, one payment, payment links, late deposits."""
+
+import csv
+import io
+from typing import Any
+
+from apps.core import clock
+from apps.ledger.selectors import balances
+from apps.payments.models import LateDeposit, Payment
+from tests.cast import Cast
+from tests.dashboard.browse import Browser, text
+from tests.make import advance, detail, late_deposit, payment, simulated
+
+
+def references(answer: Any) -> list[str]:
+    return [one.reference for one in answer.context["payments"]]
+
+
+def test_the_list_shows_the_newest_first_and_only_this_store_and_mode(cast: Cast) -> None:
+    mine = [payment(cast.bakery.test, amount=f"{n}.00") for n in (1, 2)]
+    payment(cast.bakery.live)
+    payment(cast.strangers.test)
+    assert references(Browser(cast.alice).get("payments")) == [one["reference"] for one in reversed(mine)]
+
+
+def test_an_empty_list_offers_to_begin_and_a_search_without_result_to_begin_anew(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert "No test payments yet" in text(browser.get("payments"))
+    payment(cast.bakery.test)
+    answer = text(browser.get("payments?q=NOSUCHREFERENCE"))
+    assert "No payment matches" in answer and "No test payments yet" not in answer
+
+
+def test_the_search_finds_by_reference_order_id_amount_and_id(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    one = payment(cast.bakery.test, amount="1234.50", order_id="Order-77")
+    payment(cast.bakery.test, amount="5.00", order_id="Order-88")
+    for wanted in (one["reference"].lower()[:8], "order-77", "1,234.50", "1234.5", one["id"]):
+        assert references(browser.get("payments", data={"q": wanted})) == [one["reference"]]
+
+
+def test_a_search_that_no_text_can_match_finds_nothing(cast: Cast) -> None:
+    payment(cast.bakery.test)
+    browser = Browser(cast.alice)
+    for wanted in ("\x00", "%", "99999999999999", "9" * 300):
+        answer = browser.get("payments", data={"q": wanted})
+        assert answer.status_code == 200
+        assert references(answer) == [] or wanted == "\x00"
+
+
+def test_tabs_and_dates_narrow_the_list_and_unknown_values_are_left_out(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    done = payment(cast.bakery.test)
+    simulated(cast.bakery.test, done["id"])
+    waiting = payment(cast.bakery.test)
+    today = clock.real_now().date().isoformat()
+    assert references(browser.get("payments?status=completed")) == [done["reference"]]
+    assert len(references(browser.get(f"payments?from={today}&to={today}"))) == 2
+    assert references(browser.get("payments?to=2020-01-01")) == []
+    assert references(browser.get("payments?status=nonsense&from=yesterday")) == [waiting["reference"], done["reference"]]
+
+
+def test_htmx_gets_the_rows_and_a_browser_the_page(cast: Cast) -> None:
+    payment(cast.bakery.test)
+    browser = Browser(cast.alice)
+    part = browser.get("payments", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part and "<table" in part
+    assert "<html" in browser.get("payments").content.decode()
+
+
+def test_the_list_has_pages_of_twenty_five(cast: Cast) -> None:
+    made = [payment(cast.bakery.test)["reference"] for _ in range(27)][::-1]
+    browser = Browser(cast.alice)
+    first, second = browser.get("payments"), browser.get("payments?page=2")
+    assert references(first) == made[:25] and references(second) == made[25:]
+    assert first.context["next_query"] == "page=2" and first.context["previous_query"] is None
+    assert second.context["next_query"] is None and second.context["previous_query"] == "page=1"
+    assert references(browser.get("payments?page=nonsense")) == made[:25]
+
+
+def test_the_csv_has_the_filtered_list_and_no_cell_is_a_formula(cast: Cast) -> None:
+    payment(cast.bakery.test, amount="7.00", order_id="other")
+    for number, nasty in enumerate(("=HYPERLINK(1)", "+1", "-1", "@sum", "\tx")):
+        payment(cast.bakery.test, amount="12.50", title=nasty, order_id=f"in-{number}")
+    answer = Browser(cast.alice).get("payments.csv", data={"q": "12.50"})
+    assert answer.headers["Content-Disposition"].startswith('attachment; filename="payments-test-')
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+    assert [row["amount"] for row in rows] == ["12.50"] * 5
+    assert {row["title"][0] for row in rows} == {"'"}
+
+
+def test_a_payment_shows_its_amounts_deposits_and_history(cast: Cast) -> None:
+    made = payment(cast.bakery.test, amount="80.00", order_id="A-1", metadata={"table": "<b>4</b>"})
+    simulated(cast.bakery.test, made["id"])
+    shown = text(Browser(cast.alice).get(f"payments/{made['id']}"))
+    for part in ("€80.00", "Completed", "Paid in full", "payment_intent.completed", "A-1", "&lt;b&gt;4&lt;/b&gt;", "simulated"):
+        assert part in shown
+    assert detail(cast.bakery.test, made["id"])["transaction"]["tx_hash"] in shown
+
+
+def test_an_open_payment_is_looked_at_again_and_an_ended_one_is_not(cast: Cast) -> None:
+    made = payment(cast.bakery.test)
+    browser = Browser(cast.alice)
+    assert "every 5s" in text(browser.get(f"payments/{made['id']}"))
+    simulated(cast.bakery.test, made["id"])
+    assert "every 5s" not in text(browser.get(f"payments/{made['id']}"))
+
+
+def new_link(browser: Browser, **fields: Any) -> Any:
+    key = browser.get("payments/new").context["given"]["form_key"]
+    return browser.post("payments/new", **{"form_key": key, "amount": "25", "currency": "EUR", "expires_in": "3600", "fee": "", **fields})
+
+
+def test_a_payment_link_is_made_and_shown_with_its_code(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    answer = new_link(browser, title="Two loaves", order_id="9")
+    made = Payment.objects.get(store=cast.bakery.store)
+    assert answer.headers["Location"] == f"/dashboard/payments/{made.pk}/link"
+    assert (made.settlement_amount_cents, made.title, made.order_id, made.mode) == (2500, "Two loaves", "9", "test")
+    shown = browser.get(answer.headers["Location"]).content.decode()
+    assert f"/pay/{made.reference}" in shown and "<svg" in shown
+
+
+def test_a_form_that_is_sent_twice_makes_one_payment(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    key = browser.get("payments/new").context["given"]["form_key"]
+    answers = [new_link(browser, form_key=key).headers["Location"] for _ in range(2)]
+    assert answers[0] == answers[1]
+    assert Payment.objects.count() == 1
+
+
+def test_a_refused_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    for fields, sentence in (
+        ({"amount": "0"}, "Amount must be greater than zero."),
+        ({"amount": ""}, "Amount is required."),
+        ({"amount": "1.234"}, "Amount must be a decimal string with at most 2 decimals."),
+        ({"currency": "XXX"}, "Unsupported settlement currency: XXX."),
+        ({"currency": "JPY", "amount": "1.50"}, "Amount must be a whole number in JPY."),
+        ({"title": "x" * 151}, "Title is too long (maximum is 150 characters)."),
+        ({"success_url": "javascript:alert(1)"}, "Success_url must be a valid URL."),
+        ({"expires_in": "5"}, "Choose one of the offered values."),
+        ({"form_key": "old"}, "The form is too old; open it again."),
+    ):
+        answer = new_link(browser, order_id="kept", **fields)
+        assert answer.status_code == 422
+        assert sentence in text(answer) and 'value="kept"' in text(answer)
+    assert Payment.objects.count() == 0
+
+
+def late(cast: Cast, status: str = "confirmed") -> tuple[Payment, LateDeposit]:
+    """A payment of 50.00 that expired, then got its coins."""
+    made = payment(cast.bakery.test, amount="50.00", expires_in=300)
+    advance(cast.bakery.test, 400)
+    row = Payment.objects.select_related("store").get(pk=made["id"])
+    assert row.status == "expired"
+    return row, LateDeposit.objects.get(deposit_id=late_deposit(made["id"], status))
+
+
+def available(cast: Cast) -> tuple[int, int]:
+    found = balances(cast.bakery.store.pk, "test")["SETH"]
+    return found.available_atomic, found.held_atomic
+
+
+def test_a_late_deposit_is_shown_and_accepted_once_on_a_page_of_its_own(cast: Cast) -> None:
+    row, one = late(cast)
+    amount, browser = one.deposit.amount_atomic, Browser(cast.alice)
+    assert "arrived after this payment had ended" in text(browser.get(f"payments/{row.pk}"))
+    path = f"payments/{row.pk}/late-deposits/{one.deposit_id}"
+    assert "Accept this late deposit?" in text(browser.get(path))
+    assert available(cast) == (0, amount)
+    assert browser.post(path).headers["Location"] == f"/dashboard/payments/{row.pk}"
+    assert available(cast) == (amount - amount // 100, 0)
+    again = browser.post(path)
+    assert again.status_code == 422 and "This deposit has already been accepted." in text(again)
+    assert available(cast) == (amount - amount // 100, 0)
+    row.refresh_from_db()
+    assert row.status == "expired"
+    assert [event.event_type for event in row.events.all()][-1] == "late_deposit.accepted"
+
+
+def test_a_late_deposit_that_has_not_confirmed_cannot_be_accepted(cast: Cast) -> None:
+    row, one = late(cast, "confirming")
+    answer = Browser(cast.alice).post(f"payments/{row.pk}/late-deposits/{one.deposit_id}")
+    assert answer.status_code == 422 and "This deposit has not confirmed yet." in text(answer)
+
+
+def test_a_developer_may_not_accept_a_late_deposit(cast: Cast) -> None:
+    row, one = late(cast)
+    assert Browser(cast.bob).post(f"payments/{row.pk}/late-deposits/{one.deposit_id}").status_code == 403
