@@ -1,5 +1,6 @@
 """`watch_chains` as a process: killed anywhere it goes on exactly, told to stop it stops, and what is away is waited for."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -7,11 +8,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.conf import settings as django_settings
-from django.db import connection
+from django.db import connection, connections
 
 from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head
 from tests.chain.conftest import make_address
@@ -56,7 +55,10 @@ def until(happened: Callable[[], bool], process: Process) -> None:
     deadline = time.monotonic() + 40
     while not happened():
         assert time.monotonic() < deadline, process.log.read_text()
-        assert process.running is not None and process.running.poll() is None, process.log.read_text()
+        assert process.running is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.running.wait(0.02)
+            pytest.fail(process.log.read_text())
 
 
 def head_number() -> int:
@@ -65,13 +67,15 @@ def head_number() -> int:
 
 
 @pytest.fixture
-def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Rows here are committed for the process to see, and taken away afterwards."""
-    with django_db_blocker.unblock():
-        yield
-        for model in (Deposit, BalanceCheck, Block, Head, Address):
-            model._default_manager.all().delete()
-        connection.close()
+def committed(db: None) -> Iterator[None]:
+    """Beside the test's own transaction stands a connection whose rows the process can see; they are taken away afterwards."""
+    inside = connections["default"]
+    connections["default"] = connections.create_connection("default")
+    yield
+    for model in (Deposit, BalanceCheck, Block, Head, Address):
+        model._default_manager.all().delete()
+    connection.close()
+    connections["default"] = inside
 
 
 @pytest.fixture
@@ -123,8 +127,7 @@ def test_it_goes_on_when_its_connections_to_the_database_were_cut(chain: LocalCh
 
 
 def test_without_any_chain_it_says_so_once_and_idles(process: Process) -> None:
-    for name in django_settings.CHAIN_URLS:
-        process.environment[f"CHAIN_{name.upper()}_URL"] = ""
+    process.environment |= {name: "" for name in process.environment if name.startswith("CHAIN_") and name.endswith("_URL")}
     process.start()
     until(lambda: process.log.exists() and "watching" in process.log.read_text(), process)
     assert process.log.read_text().count("no_chain_configured") == 1

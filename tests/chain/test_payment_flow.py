@@ -1,0 +1,142 @@
+"""A customer pays on the chain: from the intent over the API to the booked balance, and what a reorg or a sleeping watcher does to it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from apps.assets.models import AcceptedAsset
+from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.core import clock
+from apps.payments.models import PaymentEvent
+from apps.payments.services.expire import expire_due
+from apps.payments.services.settle import settle_deposits
+from tests import make
+from tests.cast import Shop
+from tests.chain.conftest import Reader
+from tests.chain.local import FORWARDER, LOGGER, LocalChain
+from tests.chain.test_deposits import CONTRACT, USDC
+
+pytestmark = pytest.mark.chain
+
+
+def entry(payment: dict[str, Any], asset_id: str = "SETH") -> dict[str, Any]:
+    return next(one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == asset_id)
+
+
+@pytest.fixture
+def payment(bakery: Shop) -> dict[str, Any]:
+    return make.payment(bakery.test)
+
+
+def after(watcher: Reader, shop: Shop, payment: dict[str, Any]) -> dict[str, Any]:
+    """The intent once the watcher has read and the job has run."""
+    watcher.read()
+    settle_deposits()
+    return make.detail(shop.test, payment["id"])
+
+
+def told(payment: dict[str, Any]) -> list[str]:
+    return list(PaymentEvent.objects.filter(payment_id=payment["id"]).order_by("created_at", "id").values_list("event_type", flat=True))
+
+
+def test_an_exact_payment_is_processing_then_completed(chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]) -> None:
+    way = entry(payment)
+    chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    assert after(watcher, bakery, payment)["status"] == "processing"
+    chain.mine(2)
+    done = after(watcher, bakery, payment)
+    assert (done["status"], done["settlement_status"]) == ("completed", "completed")
+    transaction = done["transaction"]
+    assert (transaction["status"], transaction["confirmations"]) == ("confirmed", 3)
+    assert told(payment).count("transaction.confirmed") == 1
+
+
+def test_a_contract_pays_like_anyone(chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]) -> None:
+    way = entry(payment)
+    chain.put(FORWARDER, CONTRACT)
+    chain.through(CONTRACT, int(way["crypto_amount_atomic"]), way["address"])
+    chain.mine(12)
+    assert after(watcher, bakery, payment)["status"] == "completed"
+
+
+def test_a_deposit_lost_before_confirmation_completes_nothing(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    raw = chain.raw(chain.pay(way["address"], int(way["crypto_amount_atomic"])))
+    assert after(watcher, bakery, payment)["status"] == "processing"
+    chain.reorg(1)
+    lost = after(watcher, bakery, payment)
+    assert lost["status"] != "completed" and told(payment).count("transaction.failed") == 1
+    chain.mine(5)
+    assert after(watcher, bakery, payment)["status"] != "completed"
+    chain.wait(chain.call("eth_sendRawTransaction", raw))
+    chain.mine(2)
+    assert after(watcher, bakery, payment)["status"] == "completed"
+    assert told(payment).count("transaction.confirmed") == 1
+
+
+def test_a_deposit_lost_after_it_was_credited_stops_the_asset_for_review(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    chain.mine(4)
+    assert after(watcher, bakery, payment)["status"] == "completed"
+    chain.reorg(5)
+    after(watcher, bakery, payment)
+    assert Deposit.objects.get().is_lost
+    assert AcceptedAsset.objects.get(store=bakery.store, mode="test", asset_id="SETH").suspended_at is not None
+
+
+def test_a_credited_deposit_in_another_block_is_booked_once(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    tx_hash = chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    chain.mine(4)
+    after(watcher, bakery, payment)
+    before = bakery.test.get("/balances").content
+    chain.reorg(5, (chain.raw(tx_hash), 2))
+    chain.mine(5)
+    assert after(watcher, bakery, payment)["status"] == "completed"
+    assert bakery.test.get("/balances").content == before
+
+
+def test_another_asset_than_the_address_is_for_goes_to_staff(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    chain.put(LOGGER, USDC)
+    chain.log_transfers(USDC, (entry(payment)["address"], 10**9))
+    chain.mine(3)
+    assert after(watcher, bakery, payment)["status"] == "pending"
+    assert UnmatchedTransfer.objects.get().asset_id == "USDC_SETH"
+    assert Deposit.objects.get().status == "unmatched"
+
+
+def test_a_sleeping_watcher_expires_nothing_that_was_paid_in_time(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    watcher.read()
+    way = entry(payment)
+    chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    with time_machine.travel(clock.real_now() + timedelta(days=2), tick=True):
+        expire_due()
+        assert make.detail(bakery.test, payment["id"])["status"] == "pending"
+        chain.mine(3)
+        watcher.read()
+        expire_due()
+        assert make.detail(bakery.test, payment["id"])["status"] == "completed"
+
+
+def test_an_unpaid_intent_expires_once_the_watcher_has_read_so_far(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    with time_machine.travel(clock.real_now() + timedelta(days=2), tick=True):
+        expire_due()
+        assert make.detail(bakery.test, payment["id"])["status"] == "pending"
+        watcher.read()
+        expire_due()
+        assert make.detail(bakery.test, payment["id"])["status"] == "expired"
