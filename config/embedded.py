@@ -263,6 +263,11 @@ def anvil_program() -> str | None:
     return named or (str(brought) if brought else shutil.which("anvil"))
 
 
+def chain_state(path: Path, name: str) -> Path:
+    """Where a chain that is kept writes what it holds, every few seconds and when it stops."""
+    return path / f"{name.removesuffix('_URL').lower()}.json"
+
+
 def _chain(folder: Folder, name: str) -> str | None:
     program = anvil_program()
     if program is None:
@@ -279,8 +284,10 @@ def _chain(folder: Folder, name: str) -> str | None:
     url = f"http://127.0.0.1:{port}"
     command = [program, "--host", "127.0.0.1", "--port", str(port), "--chain-id", str(CHAIN_IDS[name]), "--quiet"]
     if folder.mode == DEMO:
-        state = folder.path / f"{name.removesuffix('_URL').lower()}.json"
-        command += ["--block-time", str(BLOCK_SECONDS), "--state", str(state), "--state-interval", "30"]
+        state = chain_state(folder.path, name)
+        if not state.exists() and processes.log_of(folder.path, name).exists():
+            raise processes.StartFailed(f"{state} is gone, but the database knows that chain: start again with --fresh")
+        command += ["--block-time", str(BLOCK_SECONDS), "--state", str(state), "--state-interval", "5"]
     process = processes.spawn(folder.path, name, command, url=url)
     processes.wait_until(lambda: local_chain.is_chain(url, CHAIN_IDS[name]), process, "anvil", folder.path)
     return url

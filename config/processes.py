@@ -41,13 +41,13 @@ def _started_at(pid: int) -> str | None:
 
 
 def spawn(path: Path, name: str, command: list[str], url: str = "") -> "subprocess.Popen[bytes]":
-    with _log(path, name).open("ab") as log:
+    with log_of(path, name).open("ab") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=path)
     _record(path, name).write_text(json.dumps({"pid": process.pid, "started_at": _started_at(process.pid), "url": url}))
     return process
 
 
-def _log(path: Path, name: str) -> Path:
+def log_of(path: Path, name: str) -> Path:
     return path / f"{name.removesuffix('_URL').lower()}.log"
 
 

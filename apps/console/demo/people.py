@@ -15,17 +15,17 @@ STAFF = {"email": "staff@demo.example", "password": "demo-staff-2026"}
 
 
 @transaction.atomic
-def open_demo_store() -> tuple[Store, bool]:
-    """The demo's store, and whether it was made now."""
+def open_demo_store() -> Store:
+    """The demo's store, made with its people when it is not there."""
     found = Member.objects.filter(user__email=MERCHANT["email"], store__name=STORE_NAME).select_related("store").first()
     if found is not None:
-        return found.store, False
+        return found.store
     merchant = create_user(MERCHANT["email"], MERCHANT["password"], name="Mira Merchant")
     second_factor.switch_on(merchant, MERCHANT["totp_secret"])
     create_user(STAFF["email"], STAFF["password"], name="Sam Staff", is_staff=True)
     store = create_store(merchant, STORE_NAME, country="IE", settlement_currency="EUR", is_kyc_confirmed=True)
     change_store(store, support_email="support@demo.example")
-    return store, True
+    return store
 
 
 def credentials(store: Store, kept: dict[str, Any]) -> dict[str, Any]:

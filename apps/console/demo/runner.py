@@ -61,7 +61,10 @@ def run(port: int) -> int:
         processes.add_process(name, "exec " + shlex.join(command), env={**os.environ, **ENVIRONMENT}, cwd=str(settings.BASE_DIR))
     # A closed terminal stops the demo as Ctrl-C does.
     signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-    processes.loop()
+    try:
+        processes.loop()
+    finally:
+        processes.kill()
     if processes.was_asked:
         return 0
     sys.stderr.write(f"the demo stops because a process ended: {lines.first_stopped}\n")

@@ -19,7 +19,7 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 
 from apps.assets.rates import refresh
-from apps.console.demo import payments, people, runner, stablecoins
+from apps.console.demo import hot_wallets, payments, people, runner, stablecoins
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
 from config import embedded
@@ -48,6 +48,7 @@ class Command(BaseCommand):
             self.step("exchange rates", refresh)
             contracts = self.step("tokens on the local chain", self._tokens)
             store, merchant, credentials = self.step("demo store", self._store)
+            self.step("hot wallets", lambda: hot_wallets.fill(contracts))
         except KeyboardInterrupt:
             raise SystemExit(130) from None
         connections.close_all()
@@ -73,13 +74,12 @@ class Command(BaseCommand):
         return stablecoins.place_tokens(funded, [funded.address, customer.address])
 
     def _store(self) -> tuple[Store, User, dict[str, Any]]:
-        store, is_new = people.open_demo_store()
+        store = people.open_demo_store()
         merchant = User.objects.get(email=people.MERCHANT["email"])
         path = settings.VAR_DIR / "demo-store.json"
         credentials = people.credentials(store, json.loads(path.read_text()) if path.exists() else {})
         _write(path, credentials)
-        if is_new:
-            payments.seed_test_payments(store, merchant)
+        payments.seed_test_payments(store, merchant)
         return store, merchant, credentials
 
     def _finish(self, port: int, store: Store, merchant: User, credentials: dict[str, Any], contracts: dict[str, str]) -> None:

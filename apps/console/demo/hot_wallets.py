@@ -1,0 +1,47 @@
+"""The demo's hot wallets: known to the service, and filled from the keys that every local chain funds."""
+
+import os
+
+from apps.assets.models import Asset, Chain, TokenStandard
+from apps.chain import signing
+from apps.console.demo import people
+from apps.console.demo.chain import Wallet
+from apps.core import clock
+from apps.ledger import movements
+from apps.ledger.chart import CUSTODY_HOT
+from apps.stores.models import User
+from config import embedded, local_chain
+from config.demo_secrets import CHAIN_KEYS
+
+COINS_WEI = 1000 * 10**18
+TOKENS_ATOMIC = 1_000_000 * 10**6
+URLS = {"live": embedded.ETHEREUM, "test": embedded.SEPOLIA}
+
+
+def fill(contracts: dict[str, str]) -> list[str]:
+    """Give each hot wallet coins, and the live one tokens, unless it has some, and book them; the networks that can send now."""
+    known, staff = signing.introduce(), User.objects.get(email=people.STAFF["email"])
+    for chain in Chain.objects.filter(pk__in=known):
+        url = os.environ[URLS[chain.mode]]
+        wallet, hot = Wallet(url, CHAIN_KEYS[chain.mode]), known[chain.pk]
+        if int(local_chain.call(url, "eth_getBalance", hot, "latest"), 16) >= COINS_WEI // 2:
+            continue
+        native = Asset.objects.get(chain=chain, token_standard=TokenStandard.NATIVE)
+        sent = [(native.pk, COINS_WEI, wallet.send(hot, COINS_WEI))]
+        for asset_id, contract in contracts.items() if chain.mode == "live" else ():
+            sent.append((asset_id, TOKENS_ATOMIC, wallet.mint(contract, hot, TOKENS_ATOMIC)))
+        local_chain.call(url, "evm_mine")
+        for asset_id, amount_atomic, tx_hash in sent:
+            wallet.receipt(tx_hash)
+            movements.correction(
+                key=tx_hash,
+                mode=chain.mode,
+                asset_id=asset_id,
+                kind=CUSTODY_HOT,
+                store_id=None,
+                amount_atomic=-amount_atomic,
+                reason="The demo's own coins",
+                staff_id=staff.pk,
+                at=clock.real_now(),
+            )
+    return sorted(known)
