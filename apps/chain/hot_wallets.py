@@ -69,10 +69,15 @@ def finish(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) 
     with transaction.atomic():
         moved = OUTGOING.move(row, status, finished_at=at, **changes)
         if moved:
-            jobs.enqueue(HANDLERS[OutgoingTransaction.Purpose(row.purpose)], row.pk)
+            _wake(row)
             if status == _Status.REVIEW:
                 log.error("outgoing_needs_review", outgoing=str(row.pk), chain=row.chain_id, reason=row.reason)
     return moved
+
+
+def _wake(row: OutgoingTransaction) -> None:
+    if row.purpose in HANDLERS:
+        jobs.enqueue(HANDLERS[row.purpose])
 
 
 def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: datetime) -> None:
@@ -106,7 +111,16 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
             jobs.enqueue("chain.send", row.pk)
         else:
             _leave_review(row, _Status.FAILED, reason="Its nonce was used by another transaction", finished_at=at)
-            jobs.enqueue(HANDLERS[OutgoingTransaction.Purpose(row.purpose)], row.pk)
+            _wake(row)
+
+
+def cancel(row: OutgoingTransaction, at: datetime) -> None:
+    """A person gives up what was never signed: it has failed, and the app that asked gives the coins back."""
+    if row.nonce is not None:
+        raise ResolutionRefused("It was signed: say whether it was sent")
+    with transaction.atomic():
+        _leave_review(row, _Status.FAILED, reason="Given up by an operator", finished_at=at)
+        _wake(row)
 
 
 def _leave_review(row: OutgoingTransaction, status: str, **changes: Any) -> None:

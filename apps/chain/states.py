@@ -17,10 +17,5 @@ OUTGOING = Machine(
 UNMINED = (_Status.REQUESTED, _Status.SIGNED, _Status.SUBMITTED)
 ENDED = (_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW)
 IN_FLIGHT = (_Status.SIGNED, _Status.SUBMITTED)
-# Who is told that a transaction has come to an end: the job of the app that asked for it.
-HANDLERS = {
-    OutgoingTransaction.Purpose.REFUND: "payments.settle_outgoing",
-    OutgoingTransaction.Purpose.TEST_PAYMENT: "payments.settle_outgoing",
-    OutgoingTransaction.Purpose.PAYOUT: "payouts.settle_outgoing",
-    OutgoingTransaction.Purpose.SETTLEMENT: "agents.settle_outgoing",
-}
+# Purpose -> the sweep of the app that asked, run at once when a transaction of its has come to an end.
+HANDLERS: dict[str, str] = {OutgoingTransaction.Purpose.REFUND: "payments.advance_refunds"}

@@ -67,6 +67,15 @@ class TestWhatIsNeverSigned:
         world.work()
         assert outcome(row) == ("review", "It is above the limit of one transaction")
 
+    def test_what_waits_for_a_person_can_be_given_up_once(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+        row = world.ask(10 * ETHER + 1)
+        world.work()
+        call_command("sending", "cancel", str(row.pk), "--json", stdout=StringIO())
+        assert outcome(row) == ("failed", "Given up by an operator")
+        with pytest.raises(SystemExit):
+            call_command("sending", "cancel", str(row.pk))
+        assert capsys.readouterr().err == "It is not in review\n"
+
     def test_more_than_the_cap_of_one_day(self, world: World, settings: Any) -> None:
         settings.SIGNER_CAPS = ["SETH=1:1.5"]
         first, second = world.ask(ETHER), world.ask(ETHER)

@@ -19,8 +19,8 @@ class Command(OperatorCommand):
     help = "Show, stop or resume sending, or settle a transaction that is in review"
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", choices=["show", "stop", "resume", "sent", "unsent"])
-        parser.add_argument("what", nargs="?", help="a network, or all (stop, resume); the id of a transaction (sent, unsent)")
+        parser.add_argument("action", choices=["show", "stop", "resume", "sent", "unsent", "cancel"])
+        parser.add_argument("what", nargs="?", help="a network, or all (stop, resume); the id of a transaction (sent, unsent, cancel)")
         parser.add_argument("--reason", default="Stopped by an operator")
         parser.add_argument("--hash", help="the hash of the transaction that did it (sent)")
 
@@ -29,7 +29,7 @@ class Command(OperatorCommand):
         try:
             if action in ("stop", "resume"):
                 self._switch(action, what, options["reason"][:200])
-            elif action in ("sent", "unsent"):
+            elif action in ("sent", "unsent", "cancel"):
                 self._resolve(action, what, options["hash"])
         except RpcError as error:
             raise CommandError(f"The chain can't be asked: {error}") from None
@@ -51,8 +51,8 @@ class Command(OperatorCommand):
         row = OutgoingTransaction.objects.filter(pk=what).select_related("asset", "chain").first() if what and is_uuid(what) else None
         if row is None:
             raise CommandError(f"There is no transaction {what}")
-        if action == "unsent":
-            return hot_wallets.resolve_as_unsent(row, clock.real_now())
+        if action != "sent":
+            return (hot_wallets.cancel if action == "cancel" else hot_wallets.resolve_as_unsent)(row, clock.real_now())
         if not tx_hash:
             raise CommandError("Which transaction did it? Give --hash")
         with closing(nodes_of(row.chain)) as nodes:
