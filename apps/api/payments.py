@@ -12,7 +12,7 @@ from apps.core.literal import Schema, wrapped, wrapper_schema
 from apps.payments import selectors
 from apps.payments.documents import detail, parts, summary
 from apps.payments.models import Payment
-from apps.payments.services import reconcile
+from apps.payments.services import reconcile, test_wallet
 from apps.payments.services.create import create_payment
 from apps.payments.services.fields import payment_intent
 from apps.payments.services.simulate import SCENARIOS, LiveMode, simulate_deposit
@@ -115,3 +115,19 @@ class SimulatedPayments(PaymentDoor):
             "status": deposit.status,
         }
         return Response({**detail.detail(payment), "payment_status": payment.status, "simulated_payment": told}, status=201)
+
+
+class TestPayments(PaymentDoor):
+    """Let the service's test wallet pay an intent on the test chain; test mode only."""
+
+    shape = Coded
+    bodies = {"POST": {"type": "object", "properties": {"amount_atomic": _TEXT}}}
+    statuses = {"POST": 202}
+
+    def post(self, request: Request, id: str) -> Response:
+        if self.access.is_live:
+            raise test_wallet.LiveMode
+        payment = self.payment(id)
+        body = self.body(request)
+        fields: dict[str, Any] = body["test_payment"] if isinstance(body.get("test_payment"), dict) else body
+        return Response(test_wallet.send_test_payment(self.access, payment, fields), status=202)

@@ -25,6 +25,7 @@ ROUTES = [
     Route("payments/summary", payments.Summary, {"GET": READ}),
     Route("payments/<str:id>", payments.PaymentById, {"GET": READ}),
     Route("payments/<str:id>/events", payments.PaymentEvents, {"GET": READ}),
+    Route("payments/<str:id>/test_payments", payments.TestPayments, {"POST": WRITE}),
     Route("payments/<str:id>/simulated_payments", payments.SimulatedPayments, {"POST": WRITE}),
     Route(
         "payments/<str:id>/refunds",

@@ -182,3 +182,15 @@ class Refund(Owned):
             models.Index(fields=["payment", "-created_at"]),
             models.Index(fields=["submitted_real_at"], condition=models.Q(status__in=["pending", "submitted"]), name="refund_open"),
         ]
+
+
+class TestPayment(Owned):
+    """A payment that the service's own test wallet makes; the rows of a store's last 24 hours are its allowance."""
+
+    __test__ = False
+
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
+    amount_atomic = AtomicField()
+
+    class Meta:
+        indexes = [models.Index(fields=["store", "created_at"])]
