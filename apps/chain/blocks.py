@@ -93,15 +93,22 @@ def succeeded(nodes: Nodes, block_hash: str, tx_hashes: Sequence[str]) -> set[st
         raise Inconsistent("a node's answer isn't a receipt") from None
 
 
-def balances(nodes: Nodes, addresses: Sequence[str], block_hash: str) -> list[tuple[int, int]]:
-    """Balance in atomic units and number of sent transactions of each address after a block."""
-    at = {"blockHash": block_hash}
-    calls: list[Call] = [(method, [address, at]) for address in addresses for method in ("eth_getBalance", "eth_getTransactionCount")]
+def balances(nodes: Nodes, addresses: Sequence[str], block_hash: str) -> list[int]:
+    """What each address holds after a block, in atomic units."""
+    return _figures(nodes, "eth_getBalance", addresses, block_hash)
+
+
+def sent_counts(nodes: Nodes, addresses: Sequence[str], block_hash: str) -> list[int]:
+    """How many transactions each address has sent up to a block."""
+    return _figures(nodes, "eth_getTransactionCount", addresses, block_hash)
+
+
+def _figures(nodes: Nodes, method: str, addresses: Sequence[str], block_hash: str) -> list[int]:
+    calls: list[Call] = [(method, [address, {"blockHash": block_hash}]) for address in addresses]
     try:
-        found = [_integer(one) for one in nodes.batch(calls)]
+        return [_integer(one) for one in nodes.batch(calls)]
     except (TypeError, ValueError):
-        raise Inconsistent("a node's answer isn't a balance") from None
-    return list(zip(found[::2], found[1::2], strict=True))
+        raise Inconsistent("a node's answer isn't a figure") from None
 
 
 def _block_receipts(nodes: Nodes, block_hash: str) -> list[Any] | None:

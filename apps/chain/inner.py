@@ -12,7 +12,7 @@ import structlog
 from django.db import models
 
 from apps.chain import scan
-from apps.chain.blocks import Header, Inconsistent, Transfer, balances
+from apps.chain.blocks import Header, Inconsistent, Transfer, balances, sent_counts
 from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head
 from apps.chain.providers.base import Nodes, RpcError
 
@@ -39,14 +39,13 @@ class BalanceWatch:
             return
         addresses = self._next(at)
         known = {one.address_id: one for one in BalanceCheck.objects.filter(chain=self._facts.chain, address__in=addresses)}
-        for address, (balance, sent) in zip(addresses, balances(self._nodes, addresses, head.hash), strict=True):
+        held = dict(zip(addresses, balances(self._nodes, addresses, head.hash), strict=True))
+        changed = [one for one in addresses if held[one] != (known[one].balance_atomic if one in known else 0)]
+        for address, sent in zip(changed, sent_counts(self._nodes, changed, head.hash), strict=True):
             before = known.get(address)
-            held, sent_before = (before.balance_atomic, before.sent_count) if before else (0, 0)
-            if (held, sent_before) == (balance, sent):
-                continue
-            if sent == sent_before:  # else we sent coins from it in between, and only from now on can it be told what came in
+            if sent == (before.sent_count if before else 0):  # else coins of it went out, and what came in meanwhile can't be told
                 self._explain(address, before, head.number, at)
-            check = {"block_number": head.number, "balance_atomic": balance, "sent_count": sent}
+            check = {"block_number": head.number, "balance_atomic": held[address], "sent_count": sent}
             BalanceCheck.objects.update_or_create(chain=self._facts.chain, address_id=address, defaults=check)
 
     def _next(self, at: datetime) -> list[str]:
@@ -107,7 +106,7 @@ class _Search:
         return found
 
     def surplus(self, block: Block) -> int:
-        [(balance, _)] = balances(self._nodes, [self._address], block.hash)
+        [balance] = balances(self._nodes, [self._address], block.hash)
         return balance - self._held - self._deposited(block.number)
 
     def is_known(self, transfer: Transfer, block: Block) -> bool:

@@ -1,19 +1,23 @@
 """Where two branches of a chain part: the youngest block that we and the node have in common."""
 
+import structlog
+
 from apps.assets.models import Chain
-from apps.chain.blocks import Header, read_headers
+from apps.chain.blocks import Header, Inconsistent, read_headers
 from apps.chain.models import Block, Head
-from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.providers.base import Nodes
 
 DEPTH_MAX = 512
 STEP = 16
 
+log = structlog.get_logger(__name__)
 
-class TooDeep(RpcError):
+
+class TooDeep(Inconsistent):
     """The branches part further back than any honest reorg: an operator has to look."""
 
 
-def is_other_branch(chain: Chain, head: Head, tip: Header) -> bool:
+def is_other_branch(head: Head, tip: Header) -> bool:
     """Whether a tip contradicts what we read. A shorter chain is a node that lags, even on another branch: it is not followed."""
     return tip.number == head.number and tip.hash != head.hash
 
@@ -26,8 +30,7 @@ def common_ancestor(nodes: Nodes, chain: Chain, head: Head) -> Header:
         for theirs in read_headers(nodes, range(top, max(top - STEP, first - 1), -1)):
             if ours[theirs.number] == theirs.hash:
                 return theirs
-    if first <= head.number - DEPTH_MAX + 1:
-        raise TooDeep(f"{chain.pk}: no common block in {DEPTH_MAX}")
-    if first == 0:
-        raise TooDeep(f"{chain.pk}: the first block is another")
+    if first == 0 or first <= head.number - DEPTH_MAX + 1:
+        log.error("branch_too_deep", chain=chain.pk, head=head.number, looked_back_to=first)
+        raise TooDeep(f"{chain.pk}: no common block down to {first}")
     return read_headers(nodes, [first - 1])[0]

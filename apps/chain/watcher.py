@@ -46,22 +46,11 @@ class Watcher:
 
     def step(self) -> bool:
         """One look; True when there is more to read at once. Raises RpcError and database errors."""
-        at = clock.real_now()
-        if not self._hold():
-            return False
-        self.facts = scan.facts_of(self.chain_id)
-        head = Head.objects.filter(chain_id=self.chain_id).first()
-        tip = header_of(self.nodes.latest(head.number if head else 0))
-        head = head or self._begin(tip)
-        if is_other_branch(self.facts.chain, head, tip):
-            self._go_back(head, tip, at)
-        elif tip.number > head.number:
-            self._read_on(head, tip, at)
-        head.refresh_from_db()
-        if head.number == tip.number and not self._is_stale(tip, at):
-            Head.objects.filter(chain_id=self.chain_id).update(synced_at=at)
-        _lag.labels(self.chain_id).set(max(0, tip.number - head.number))
-        return head.number < tip.number
+        try:
+            return self._step(clock.real_now())
+        except Inconsistent:
+            self.nodes.doubt()
+            raise
 
     def close(self) -> None:
         """Give up the lock and the connections to the nodes."""
@@ -70,6 +59,23 @@ class Watcher:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, %s))", [self.chain_id, LOCK_CLASS])
             self._is_holder = False
+
+    def _step(self, at: datetime) -> bool:
+        if not self._hold():
+            return False
+        self.facts = scan.facts_of(self.chain_id)
+        head = Head.objects.filter(chain_id=self.chain_id).first()
+        tip = header_of(self.nodes.latest(head.number if head else 0))
+        head = head or self._begin(tip)
+        if is_other_branch(head, tip):
+            self._go_back(head, tip, at)
+        elif tip.number > head.number:
+            self._read_on(head, tip, at)
+        head.refresh_from_db()
+        if head.number == tip.number and not self._is_stale(tip, at):
+            Head.objects.filter(chain_id=self.chain_id).update(synced_at=at)
+        _lag.labels(self.chain_id).set(max(0, tip.number - head.number))
+        return head.number < tip.number
 
     def _hold(self) -> bool:
         """One watcher per chain works, others wait for it to go. The head's own lock is what keeps the facts right."""
@@ -126,8 +132,12 @@ class Watcher:
     def _look_at_balances(self, number_before: int, at: datetime) -> None:
         every = settings.CHAIN_BALANCE_CHECK_BLOCKS
         head = Head.objects.get(chain_id=self.chain_id)
-        if head.number // every > number_before // every:
+        if head.number // every <= number_before // every:
+            return
+        try:
             self._balances.look(head, at)
+        except RpcError as error:  # the next look finds what this one did not
+            log.warning("balances_unread", chain=self.chain_id, error=str(error))
 
     def _is_stale(self, tip: Header, at: datetime) -> bool:
         """A node whose newest block is old doesn't know where the tip is."""
@@ -157,8 +167,6 @@ def _after(error: Exception, watcher: Watcher | None, chain_id: str, pause: floa
     """Which watcher goes on after an error: the same after a node's, a new one after any other."""
     if isinstance(error, RpcError):
         log.warning("watcher_waits", chain=chain_id, error=str(error), seconds=pause)
-        if isinstance(error, Inconsistent) and watcher is not None:
-            watcher.nodes.doubt()
         return watcher
     log.error("watcher_restarts", chain=chain_id, error=type(error).__name__, seconds=pause, exc_info=not isinstance(error, DatabaseError))
     if watcher is not None:

@@ -17,7 +17,7 @@ from apps.chain.providers.base import RpcError
 from apps.chain.providers.jsonrpc import JsonRpc
 from apps.chain.selectors import is_caught_up
 from apps.core import clock
-from tests.chain.conftest import Reader
+from tests.chain.conftest import Reader, make_address
 from tests.chain.local import LOGGER, SEPOLIA_ID, LocalChain, program
 from tests.chain.proxy import Proxy
 from tests.chain.test_deposits import USDC, blocks_are_linked
@@ -232,6 +232,26 @@ def test_answers_that_contradict_each_other_are_not_believed(
     watcher.read()
     assert sorted(one.amount_atomic for one in Deposit.objects.all()) == [5, 10]
     blocks_are_linked()
+
+
+def test_a_node_that_contradicts_itself_gives_way_to_another(
+    chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader, address: str
+) -> None:
+    proxy.lie("eth_getBlockByNumber", lambda block: {**block, "transactions": ["0x" + "1" * 64]})
+    chain.pay(address, 10)
+    with pytest.raises(Inconsistent):
+        watcher.read()
+    watcher.read()
+    assert Deposit.objects.get().amount_atomic == 10
+
+
+def test_balances_that_can_not_be_read_hold_nothing_up(chain: LocalChain, proxy: Proxy, watcher: Reader) -> None:
+    make_address(native_chain="sepolia", watch_balance_until=clock.real_now() + timedelta(days=1))
+    proxy.unknown.add("eth_getBalance")
+    chain.mine(12)
+    deadline = clock.real_now()
+    watcher.read()
+    assert is_caught_up("sepolia", deadline)
 
 
 def test_a_block_the_node_does_not_have_is_read_later(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:

@@ -116,6 +116,16 @@ def test_another_asset_than_the_address_is_for_goes_to_staff(
     assert Deposit.objects.get().status == "unmatched"
 
 
+def test_coins_of_another_chain_than_the_address_is_for_go_to_staff(chain: LocalChain, watcher: Reader, bakery: Shop) -> None:
+    live = make.payment(bakery.live)
+    chain.pay(entry(live, "ETH")["address"], 10**18)
+    chain.mine(3)
+    watcher.read()
+    settle_deposits()
+    assert make.detail(bakery.live, live["id"])["status"] == "pending"
+    assert (UnmatchedTransfer.objects.get().asset_id, Deposit.objects.get().status) == ("SETH", "unmatched")
+
+
 def test_a_sleeping_watcher_expires_nothing_that_was_paid_in_time(
     chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
 ) -> None:

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from apps.chain.metrics import ChainCollector
 from apps.chain.models import Block, Deposit, Head
+from apps.chain.reorg import TooDeep
 from apps.chain.services import mark_unmatched
 from apps.core import clock
 from tests.chain.conftest import Reader
@@ -235,3 +237,38 @@ def test_what_was_set_aside_for_staff_stays_set_aside(chain: LocalChain, watcher
     chain.mine(5)
     watcher.read()
     assert (only().status, only().handled_status) == ("unmatched", "unmatched")
+
+
+def test_a_branch_without_any_common_block_is_not_followed_and_is_an_alert(
+    chain: LocalChain, watcher: Reader, address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    chain.mine(2)
+    chain.pay(address, 10)
+    chain.mine(5)
+    watcher.read()
+    Block.objects.filter(number=2).update(hash="0x" + "1" * 64)
+    Block.objects.filter(number=1).update(hash="0x" + "2" * 64)
+    Block.objects.filter(number=0).update(hash="0x" + "3" * 64)
+    chain.reorg(6)
+    with pytest.raises(TooDeep):
+        watcher.read()
+    assert only().status == "confirmed"
+    assert "branch_too_deep" in alerts(caplog)
+
+
+def test_the_figures_for_operators_name_what_was_lost(chain: LocalChain, watcher: Reader, address: str) -> None:
+    chain.mine(2)
+    chain.pay(address, 10)
+    chain.mine(3)
+    watcher.read()
+    chain.reorg(4)
+    watcher.read()
+    figures = {
+        sample.name: sample.value
+        for family in ChainCollector().collect()
+        for sample in family.samples
+        if sample.labels["chain"] == "sepolia"
+    }
+    assert figures["tillgate_chain_head"] == chain.height
+    assert figures["tillgate_chain_deposits_lost"] == 1
+    assert figures["tillgate_chain_lag_seconds"] < 60
