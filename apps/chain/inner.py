@@ -63,11 +63,11 @@ class BalanceWatch:
         """Find what came in since the last look and isn't known yet, block by block."""
         search = _Search(self._nodes, self._facts, address, before)
         for _ in range(FINDS_MAX):
-            block = search.first_surplus(number)
+            block, is_exact = search.first_surplus(number)
             if block is None:
                 return
             amount = search.surplus(block)
-            transfers = inner_transfers(self._nodes, block, address)
+            transfers = inner_transfers(self._nodes, block, address) if is_exact else None
             if transfers is None:
                 transfers = [_untraced(block, address, amount)]
             unknown = [one for one in transfers if not search.is_known(one, block)]
@@ -87,12 +87,13 @@ class _Search:
         self._after = before.block_number if before else -1
         self._held = before.balance_atomic if before else 0
 
-    def first_surplus(self, number: int) -> Block | None:
-        """The first block with a surplus; the last one when the node has no older balances. None when there is no surplus."""
+    def first_surplus(self, number: int) -> tuple[Block | None, bool]:
+        """The first block with a surplus, or None. Not exact when the node has no older balances: it is block `number` then."""
         blocks = Block.objects.filter(chain=self._facts.chain, is_canonical=True, number__gt=self._after, number__lte=number)
-        low, found = blocks.aggregate(first=models.Min("number"))["first"], blocks.filter(number=number).first()
-        if found is None or self.surplus(found) <= 0:
-            return None
+        low, last = blocks.aggregate(first=models.Min("number"))["first"], blocks.filter(number=number).first()
+        if last is None or self.surplus(last) <= 0:
+            return None, True
+        found = last
         try:
             while low < found.number:
                 middle = blocks.get(number=(low + found.number) // 2)
@@ -103,7 +104,8 @@ class _Search:
         except RpcError as error:
             if error.code is None:
                 raise
-        return found
+            return last, False
+        return found, True
 
     def surplus(self, block: Block) -> int:
         [balance] = balances(self._nodes, [self._address], block.hash)

@@ -13,7 +13,7 @@ Change = Callable[[str, list[Any], Any], Any]  # method, parameters, the node's 
 
 
 class Proxy:
-    """`changes` alter single results, `whole` replaces the answer, `behind` hides the newest blocks, `unknown` methods are refused."""
+    """`changes` alter single results, `whole` replaces the answer, `behind` hides the newest blocks, `unknown` and `pruned` refuse."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -21,6 +21,7 @@ class Proxy:
         self.whole: tuple[int, bytes] | None = None
         self.behind = 0
         self.unknown: set[str] = set()
+        self.pruned: Callable[[list[Any]], bool] = lambda given: False
         self.delay_seconds = 0.0
         self.cut = False
         self.calls: list[str] = []
@@ -41,8 +42,8 @@ class Proxy:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         method, parameters = request["method"], request["params"]
         self.calls.append(method)
-        if method in self.unknown:
-            return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "the method does not exist"}}
+        if method in self.unknown or (method == "eth_getBalance" and self.pruned(parameters)):
+            return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "not available"}}
         tip = int(self._ask("eth_blockNumber", [])["result"], 16) - self.behind if self.behind else None
         if tip is not None and method == "eth_getBlockByNumber" and parameters[0] == "latest":
             parameters = [hex(tip), *parameters[1:]]

@@ -82,6 +82,22 @@ def test_a_node_that_can_not_trace_leaves_the_block_as_the_transaction(
     assert (first.log_index, first.amount_atomic, second.amount_atomic) == (-2, 10**15, 3)
 
 
+def test_a_node_without_older_balances_leaves_the_newest_block_as_the_transaction(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
+) -> None:
+    chain.put(FORWARDER, CONTRACT)
+    chain.through(CONTRACT, 10**15, address)
+    chain.mine(12 - chain.height)
+    newest = chain.block(12)["hash"]
+    proxy.pruned = lambda given: given[1]["blockHash"] != newest
+    watcher.read()
+    chain.mine(12)
+    proxy.pruned = lambda given: False
+    watcher.read()
+    deposit = Deposit.objects.get()
+    assert (deposit.tx_hash, deposit.block_number, deposit.amount_atomic) == (newest, 12, 10**15)
+
+
 def test_coins_of_a_contract_that_a_reorg_takes_away_fail_and_come_back(chain: LocalChain, watcher: Reader, address: str) -> None:
     chain.put(FORWARDER, CONTRACT)
     chain.mine(9 - chain.height % 10)
