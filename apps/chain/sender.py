@@ -99,14 +99,20 @@ def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
 
 def _is_accepted(candidate: SignedTransaction, nodes: Nodes) -> bool:
     """Whether the chain has the bytes now. An error tells nothing: a node that knows the hash has them."""
+    if candidate.broadcast_at is not None and _is_known(candidate, nodes):
+        return True
     try:
         nodes.call("eth_sendRawTransaction", [candidate.raw])
     except RpcError as error:
-        if nodes.call("eth_getTransactionByHash", [candidate.tx_hash]) is not None:
+        if _is_known(candidate, nodes):
             return True
         log.warning("broadcast_refused", outgoing=str(candidate.outgoing_id), tx_hash=candidate.tx_hash, error=str(error))
         return False
     return True
+
+
+def _is_known(candidate: SignedTransaction, nodes: Nodes) -> bool:
+    return nodes.call("eth_getTransactionByHash", [candidate.tx_hash]) is not None
 
 
 def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
