@@ -45,6 +45,15 @@ def proxy(chain: LocalChain, settings: Any) -> Iterator[Proxy]:
 
 
 @pytest.fixture
+def second(chain: LocalChain, proxy: Proxy, settings: Any) -> Iterator[Proxy]:
+    """A second node behind the first, honest until told otherwise."""
+    other = Proxy(chain.url)
+    settings.CHAIN_URLS = {"sepolia": [proxy.url, other.url]}
+    yield other
+    other.close()
+
+
+@pytest.fixture
 def watcher(chain: LocalChain, db: None) -> Iterator["Reader"]:
     reader = Reader()
     yield reader

@@ -3,35 +3,24 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
 
-from apps.chain.blocks import Inconsistent
 from apps.chain.models import Deposit, Head
 from apps.chain.providers import jsonrpc
 from apps.chain.providers.base import RpcError
 from apps.chain.providers.jsonrpc import JsonRpc
 from apps.chain.selectors import is_caught_up
 from apps.core import clock
-from tests.chain.conftest import Reader, make_address
-from tests.chain.local import LOGGER, SEPOLIA_ID, LocalChain, program
+from tests.chain.conftest import Reader
+from tests.chain.local import SEPOLIA_ID, LocalChain, program
 from tests.chain.proxy import Proxy
-from tests.chain.test_deposits import USDC, blocks_are_linked
+from tests.chain.test_deposits import blocks_are_linked
 
 pytestmark = pytest.mark.chain
-
-
-@pytest.fixture
-def second(chain: LocalChain, proxy: Proxy, settings: Any) -> Iterator[Proxy]:
-    """A second node behind the first, honest until told otherwise."""
-    other = Proxy(chain.url)
-    settings.CHAIN_URLS = {"sepolia": [proxy.url, other.url]}
-    yield other
-    other.close()
 
 
 def break_with(proxy: Proxy, how: str) -> None:
@@ -194,94 +183,6 @@ def test_a_tip_that_is_old_judges_no_deadline(chain: LocalChain, watcher: Reader
         chain.mine(1)
         watcher.read()
         assert is_caught_up("sepolia", deadline)
-
-
-def test_a_log_told_twice_is_one_deposit(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
-    chain.put(LOGGER, USDC)
-    proxy.lie("eth_getLogs", lambda logs: logs + logs)
-    chain.log_transfers(USDC, (address, 5))
-    watcher.read()
-    assert [one.amount_atomic for one in Deposit.objects.all()] == [5]
-
-
-@pytest.mark.parametrize(
-    ("method", "tell"),
-    [
-        ("eth_getLogs", lambda logs: [{**one, "blockHash": "0x" + "1" * 64} for one in logs]),
-        ("eth_getLogs", lambda logs: [{**one, "removed": True} for one in logs]),
-        ("eth_getLogs", lambda logs: [{**one, "data": "0xzz" + "0" * 62} for one in logs]),
-        ("eth_getLogs", lambda logs: None),
-        ("eth_getTransactionReceipt", lambda receipt: None),
-        ("eth_getTransactionReceipt", lambda receipt: {**receipt, "blockHash": "0x" + "1" * 64}),
-        ("eth_getTransactionReceipt", lambda receipt: {**receipt, "transactionHash": "0x" + "1" * 64}),
-        ("eth_getBlockByNumber", lambda block: {**block, "transactions": ["0x" + "1" * 64]}),
-        ("eth_getBlockByNumber", lambda block: {**block, "transactions": [{"hash": 5, "from": "0x1", "to": "0x1", "value": "0x5"}]}),
-    ],
-)
-def test_answers_that_contradict_each_other_are_not_believed(
-    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str, method: str, tell: Any
-) -> None:
-    chain.put(LOGGER, USDC)
-    watcher.read()
-    proxy.lie(method, tell)
-    chain.pay(address, 10)
-    chain.log_transfers(USDC, (address, 5))
-    with pytest.raises(Inconsistent):
-        watcher.read()
-    proxy.changes.clear()
-    watcher.read()
-    assert sorted(one.amount_atomic for one in Deposit.objects.all()) == [5, 10]
-    blocks_are_linked()
-
-
-def test_a_node_that_contradicts_itself_gives_way_to_another(
-    chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader, address: str
-) -> None:
-    proxy.lie("eth_getBlockByNumber", lambda block: {**block, "transactions": ["0x" + "1" * 64]})
-    chain.pay(address, 10)
-    with pytest.raises(Inconsistent):
-        watcher.read()
-    watcher.read()
-    assert Deposit.objects.get().amount_atomic == 10
-
-
-def test_balances_that_can_not_be_read_hold_nothing_up(chain: LocalChain, proxy: Proxy, watcher: Reader) -> None:
-    make_address(native_chain="sepolia", watch_balance_until=clock.real_now() + timedelta(days=1))
-    proxy.unknown.add("eth_getBalance")
-    chain.mine(12)
-    deadline = clock.real_now()
-    watcher.read()
-    assert is_caught_up("sepolia", deadline)
-
-
-def test_a_block_the_node_does_not_have_is_read_later(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
-    watcher.read()
-    chain.pay(address, 10)
-    proxy.changes.append(lambda method, given, result: None if method == "eth_getBlockByNumber" and given[1] else result)
-    with pytest.raises(Inconsistent):
-        watcher.read()
-    proxy.changes.clear()
-    watcher.read()
-    assert Deposit.objects.get().amount_atomic == 10
-
-
-def test_two_nodes_on_different_forks_do_not_make_credits_flap(
-    chain: LocalChain, proxy: Proxy, watcher: Reader, twin: LocalChain, address: str, settings: Any
-) -> None:
-    chain.mine(2)
-    twin.call("anvil_loadState", chain.call("anvil_dumpState"))
-    chain.pay(address, 10)
-    chain.mine(4)
-    twin.mine(3)
-    settings.CHAIN_URLS = {"sepolia": [chain.url, twin.url]}
-    seen = set()
-    for place in range(4):
-        settings.CHAIN_URLS = {"sepolia": [chain.url, twin.url] if place % 2 else [twin.url, chain.url]}
-        watcher.read()
-        watcher.restart()
-        seen.add(Deposit.objects.get().status if Deposit.objects.exists() else "none")
-    assert seen == {"confirmed"}
-    blocks_are_linked()
 
 
 def test_a_hung_node_is_left_and_taken_up_again(chain: LocalChain, watcher: Reader, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
