@@ -126,3 +126,8 @@ def test_paging_reads_what_it_can_and_clamps_the_rest(bakery: Shop, query: str, 
 def test_a_page_past_the_end_is_empty(bakery: Shop) -> None:
     for page in ("2", "99999999999999999999"):
         assert bakery.test.get(f"/payments?page={page}").json()["data"] == []
+
+
+def test_brackets_in_strings_are_no_nesting(bakery: Shop) -> None:
+    answer = bakery.test.post("/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR", "title": '[{"\\' * 35}})
+    assert answer.status_code == 201

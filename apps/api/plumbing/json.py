@@ -1,6 +1,7 @@
 """JSON in and out: a body is one object without duplicate keys, NaN or deep nesting; the answer is JSON whatever was asked."""
 
 import json
+import re
 from typing import Any
 
 import orjson
@@ -11,6 +12,9 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 DEPTH_MAX = 32
+_NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
+# More brackets than this could nest deep enough to matter.
+OPENINGS_PLAIN = 300
 
 
 class JsonRenderer(BaseRenderer):
@@ -44,12 +48,13 @@ class JsonObjectParser(BaseParser):
 
 def parse_object(raw: bytes) -> dict[str, Any]:
     """The object in a body; ParseError on anything else."""
+    if _is_deeper(raw, DEPTH_MAX):
+        raise ParseError
     try:
         value = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
-        too_deep = _is_deeper(value, DEPTH_MAX)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise ParseError from None
-    if not isinstance(value, dict) or too_deep:
+    if not isinstance(value, dict):
         raise ParseError
     return value
 
@@ -65,7 +70,17 @@ def _refuse_constant(text: str) -> Any:
     raise ValueError(text)
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
-    if not isinstance(value, (dict, list)):
+def _is_deeper(raw: bytes, levels: int) -> bool:
+    """Asked before parsing: the parser recurses, and how deep it may is not ours to say."""
+    if raw.count(b"[") + raw.count(b"{") <= levels:
         return False
-    return levels == 0 or any(_is_deeper(one, levels - 1) for one in (value.values() if isinstance(value, dict) else value))
+    depth = 0
+    for token in _NESTING.finditer(raw):
+        first = token.group()[0]
+        if first in b"[{":
+            depth += 1
+            if depth > levels:
+                return True
+        elif first in b"]}":
+            depth -= 1
+    return False
