@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DEMO, TEST = "demo", "test"
 POSTGRES, REDIS, ETHEREUM, SEPOLIA = "DATABASE_URL", "REDIS_URL", "CHAIN_ETHEREUM_URL", "CHAIN_SEPOLIA_URL"
 SERVICES = (POSTGRES, REDIS, ETHEREUM, SEPOLIA)
+TITLES = {POSTGRES: "PostgreSQL", REDIS: "Redis", ETHEREUM: "local Ethereum", SEPOLIA: "local Sepolia"}
 CHAIN_IDS = {ETHEREUM: 1, SEPOLIA: 11155111}
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
@@ -108,7 +109,7 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
                 os.environ[name] = url
                 _started.add(name)
             if say:
-                say(f"{name} {'ready' if url else 'skipped: no anvil here'} in {time.monotonic() - began:.1f} s")
+                say(f"{TITLES[name]} ready in {time.monotonic() - began:.1f} s" if url else f"{TITLES[name]} skipped: anvil is missing")
 
 
 def leave_all() -> None:
