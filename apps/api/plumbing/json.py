@@ -13,8 +13,6 @@ from rest_framework.request import Request
 
 DEPTH_MAX = 32
 _NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
-# More brackets than this could nest deep enough to matter.
-OPENINGS_PLAIN = 300
 
 
 class JsonRenderer(BaseRenderer):
