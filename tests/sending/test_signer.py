@@ -1,6 +1,9 @@
 """What the signer refuses, whoever put the row there; and its key file."""
 
 import json
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from pathlib import Path
@@ -17,6 +20,7 @@ from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTra
 from apps.core import clock
 from config import demo_secrets
 from config.demo_secrets import DEMO_MNEMONIC
+from tests.console.test_deployment import PRODUCTION, ROOT
 from tests.sending.conftest import ETHER, TOKEN, World
 
 
@@ -209,3 +213,26 @@ class TestTheKeyFile:
         assert told["deposit_xpubs"] == {mode: seed.deposit_xpub(mode) for mode in ("live", "test")}
         assert told["hot_wallets"]["live"].lower() == seed.hot_key("live").address
         assert told["deposit_xpubs"]["live"].startswith("xpub")
+
+    def test_a_first_production_start_makes_it_before_there_are_deposit_keys(self, tmp_path: Path) -> None:
+        path = tmp_path / "signer.key"
+        environment = {
+            **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
+            **{name: value for name, value in PRODUCTION.items() if not name.startswith("DEPOSIT")},
+            "DEPOSIT_XPUB_LIVE": "none",
+            "DEPOSIT_XPUB_TEST": "none",
+            "SIGNER_PASSPHRASE": "a long passphrase",
+            "SIGNER_KEY_FILE": str(path),
+        }
+        command = [sys.executable, str(ROOT / "manage.py"), "create_wallet", "--json"]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        assert run.returncode == 0, run.stderr
+        assert keys.open_key_file(path, "a long passphrase").deposit_xpub("live") == json.loads(run.stdout)["deposit_xpubs"]["live"]
+
+    def test_a_signer_whose_seed_owns_no_deposit_address_of_ours_does_not_start(
+        self, settings: Any, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        settings.DEPOSIT_XPUBS = {**settings.DEPOSIT_XPUBS, "live": keys.Seed(keys.new_words()).deposit_xpub("live")}
+        with pytest.raises(SystemExit):
+            call_command("signer", "--once")
+        assert capsys.readouterr().err == "DEPOSIT_XPUB_LIVE doesn't belong to the key file\n"

@@ -19,7 +19,7 @@ class Command(OperatorCommand):
     help = "Show, stop or resume sending, or settle a transaction that is in review"
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", choices=["show", "stop", "resume", "sent", "unsent", "cancel"])
+        parser.add_argument("action", nargs="?", default="show", choices=["show", "stop", "resume", "sent", "unsent", "cancel"])
         parser.add_argument("what", nargs="?", help="a network, or all (stop, resume); the id of a transaction (sent, unsent, cancel)")
         parser.add_argument("--reason", default="Stopped by an operator")
         parser.add_argument("--hash", help="the hash of the transaction that did it (sent)")

@@ -5,10 +5,12 @@ import threading
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error, close_old_connections
 
 from apps.chain import signing
+from apps.chain.keys import Seed
 from apps.chain.providers.base import RpcError
 from apps.console.command import OperatorCommand
 
@@ -26,7 +28,7 @@ class Command(OperatorCommand):
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
-        signing.seed()
+        _check_addresses(signing.seed())
         try:
             log.info("signer_started", hot_wallets=signing.introduce())
         except RpcError as error:
@@ -44,3 +46,10 @@ class Command(OperatorCommand):
                 break
             stopped.wait(pause)
         return {"signed": signed}
+
+
+def _check_addresses(seed: Seed) -> None:
+    """Customers must never be shown addresses that this seed can't spend from."""
+    for mode, xpub in settings.DEPOSIT_XPUBS.items():
+        if seed.deposit_xpub(mode) != xpub:
+            raise CommandError(f"DEPOSIT_XPUB_{mode.upper()} doesn't belong to the key file")
