@@ -177,9 +177,12 @@ def refund_released(
     amount_atomic: int,
     is_to_held: bool,
     at: datetime,
+    gas_asset_id: str = "",
+    gas_atomic: int = 0,
 ) -> Posted:
-    """A refund has failed for good: the coins go back to where they came from."""
+    """A refund has failed for good: the coins go back to where they came from. One that the chain reverted has paid gas."""
     lines = _store_move(store_id, asset_id, RESERVED, HELD if is_to_held else AVAILABLE, amount_atomic)
+    lines += _gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
     return post(Posting(f"refund-released:{refund_id}", "refund_released", mode, payment_id, at, lines))
 
 

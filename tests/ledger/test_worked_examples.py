@@ -97,9 +97,18 @@ def test_a_refund_that_fails_for_good_goes_back_to_where_it_came_from(books: Boo
     refund = books.refund(failed_payment, 2 * DOLLAR, is_from_held=True)
     assert books.balances("held", "reserved") == [0, 2 * DOLLAR]
 
-    movements.refund_released(**books.of_store, payment_id=failed_payment, refund_id=refund, amount_atomic=2 * DOLLAR, is_to_held=True)
+    movements.refund_released(
+        **books.of_store,
+        payment_id=failed_payment,
+        refund_id=refund,
+        amount_atomic=2 * DOLLAR,
+        is_to_held=True,
+        gas_asset_id=NATIVE,
+        gas_atomic=21_000,
+    )
 
     assert books.balances("held", "reserved", "available") == [2 * DOLLAR, 0, 0]
+    assert [books.balance("network_fees", NATIVE), books.balance("custody_hot", NATIVE)] == [-21_000, 21_000]
 
 
 def test_a_simulated_payment_touches_no_wallet_on_its_way_in_or_out(books: Books) -> None:

@@ -82,7 +82,7 @@ def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
         _confirm(payment, refund, at, gas_atomic=sent.network_fee_atomic)
         sender.mark_handled(sent)
     elif sent.status == _Sent.FAILED:
-        _fail(payment, refund, sent.reason or "The transaction failed", at)
+        _fail(payment, refund, sent.reason or "The transaction failed", at, gas_atomic=sent.network_fee_atomic)
         sender.mark_handled(sent)
 
 
@@ -142,8 +142,8 @@ def _is_all_back(payment: Payment) -> bool:
     return True
 
 
-def _fail(payment: Payment, refund: Refund, reason: str, at: datetime) -> None:
-    """It moved nothing and never will: the coins go back to where they came from."""
+def _fail(payment: Payment, refund: Refund, reason: str, at: datetime, *, gas_atomic: int) -> None:
+    """It moved nothing and never will: the coins go back to where they came from. A reverted one has paid its gas."""
     if not states.REFUND_MACHINE.move(refund, "failed", failure_reason=reason[:200], updated_at=at):
         return
     movements.refund_released(
@@ -155,6 +155,8 @@ def _fail(payment: Payment, refund: Refund, reason: str, at: datetime) -> None:
         amount_atomic=refund.amount_atomic,
         is_to_held=refund.is_from_held,
         at=at,
+        gas_asset_id=_native_asset_id(refund),
+        gas_atomic=gas_atomic,
     )
 
 

@@ -1,0 +1,108 @@
+"""Do our addresses hold what the books say? Both are read as of the newest block whose transactions count as confirmed.
+
+At that block no unconfirmed deposit has arrived yet, so what remains apart is only what confirmed and waits to be booked.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q
+
+from apps.assets.models import Asset, Chain, TokenStandard
+from apps.chain.models import Address, HotWallet
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.selectors import heads, is_watched
+
+NAME = "custody_is_there"
+SAYS = "custody_deposits and custody_hot are what the chain says our addresses hold"
+HOLDERS_AT_ONCE = 100
+_BALANCE_OF = "0x70a08231"
+
+_EXPECTED = """
+SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
+                 WHERE asset_id = %(asset)s AND mode = %(mode)s AND kind IN ('custody_deposits', 'custody_hot')), 0)
+     + coalesce((SELECT sum(amount_atomic) FROM chain_deposit WHERE asset_id = %(asset)s AND NOT is_simulated
+                 AND block_number <= %(block)s
+                 AND (status = 'unmatched' OR (status = 'confirmed' AND handled_status <> 'confirmed'))), 0)
+     - coalesce((SELECT sum(CASE WHEN asset_id = %(asset)s AND status = 'confirmed' THEN amount_atomic ELSE 0 END
+                            + CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END) FROM chain_outgoingtransaction
+                 WHERE chain_id = %(chain)s AND status IN ('confirmed', 'failed') AND handled_status <> status), 0)
+"""
+
+
+@dataclass(frozen=True)
+class Book:
+    """What should be on a chain in one asset at a block."""
+
+    asset: Asset
+    block_number: int
+    expected_atomic: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One asset, and what is wrong with it; nothing when it is there to the unit."""
+
+    subject: str
+    detail: str
+
+
+def booked() -> list[Book]:
+    """What the books say of every asset on a chain that is being read."""
+    known = heads()
+    found = []
+    for chain in Chain.objects.filter(pk__in=[pk for pk in known if is_watched(pk)]).order_by("pk"):
+        block = max(0, known[chain.pk].number - chain.required_confirmations + 1)
+        on_chain = Q(token_standard=TokenStandard.NATIVE) | Q(contract_address__isnull=False)
+        assets = Asset.objects.filter(on_chain, chain=chain).select_related("chain")
+        found += [Book(asset, block, _expected(asset, block)) for asset in assets]
+    return found
+
+
+def compare(books: list[Book]) -> list[Checked]:
+    """Ask the nodes; a network call, so never inside a transaction."""
+    return [_compare(book) for book in books]
+
+
+def _expected(asset: Asset, block: int) -> int:
+    asked: dict[str, Any] = {"asset": asset.pk, "mode": asset.mode, "chain": asset.chain_id, "block": block, "is_native": asset.is_native}
+    with connection.cursor() as cursor:
+        cursor.execute(_EXPECTED, asked)
+        return int(cursor.fetchone()[0])
+
+
+def _compare(book: Book) -> Checked:
+    subject = f"{book.asset.pk} at block {book.block_number}"
+    try:
+        with closing(nodes_of(book.asset.chain)) as nodes:
+            held = sum(_held(book, holders, nodes) for holders in _batches(book.asset))
+    except RpcError as error:
+        return Checked(subject, f"the nodes did not say: {error}")
+    difference = held - book.expected_atomic
+    return Checked(subject, f"the books say {book.expected_atomic}, the chain {held}: {difference:+d}" if difference else "")
+
+
+def _batches(asset: Asset) -> Iterator[list[str]]:
+    hot = HotWallet.objects.filter(chain=asset.chain_id).values_list("address", flat=True)
+    wallets = {address.lower() for address in hot}
+    deposits = Address.objects.filter(mode=asset.mode).exclude(pk__in=wallets).values_list("pk", flat=True).iterator()
+    if wallets:
+        yield sorted(wallets)
+    while holders := list(islice(deposits, HOLDERS_AT_ONCE)):
+        yield holders
+
+
+def _held(book: Book, holders: list[str], nodes: Nodes) -> int:
+    at = hex(book.block_number)
+    calls: list[Call] = [
+        ("eth_getBalance", [holder, at])
+        if book.asset.is_native
+        else ("eth_call", [{"to": book.asset.contract_address, "data": f"{_BALANCE_OF}{holder[2:]:0>64}"}, at])
+        for holder in holders
+    ]
+    return sum(int(answer, 16) for answer in nodes.batch(calls) if answer not in ("0x", None))

@@ -1,0 +1,44 @@
+"""`verify_ledger`: one line per invariant with how much it was asked of; exit 1 with the findings when one is broken."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from apps.console import audit
+from apps.console.command import OperatorCommand
+
+
+class Command(OperatorCommand):
+    help = "Ask whether everything that must always hold of money does, recomputed from nothing; it repairs nothing"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--chain", action="store_true", help="also ask the nodes what our addresses hold")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        super().handle(*args, **options)
+        if self.is_broken:
+            raise SystemExit(1)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        verdicts = audit.verdicts(check_chain=options["chain"])
+        self.is_broken = any(verdict.findings for verdict in verdicts)
+        return {
+            "ok": not self.is_broken,
+            "invariants": [
+                {
+                    "name": verdict.name,
+                    "says": verdict.says,
+                    "counted": verdict.counted,
+                    "findings": [{"subject": one.subject, "detail": one.detail} for one in verdict.findings],
+                }
+                for verdict in verdicts
+            ],
+        }
+
+    def words(self, result: dict[str, Any]) -> str:
+        lines = []
+        for one in result["invariants"]:
+            verdict = f"BROKEN ({len(one['findings'])})" if one["findings"] else "OK"
+            lines.append(f"{one['name']:<24} {one['counted']:>10}  {verdict:<13} {one['says']}")
+            lines += [f"    {finding['subject']}: {finding['detail']}" for finding in one["findings"]]
+        return "\n".join(lines)

@@ -1,0 +1,123 @@
+"""`verify_ledger --chain`: what the books say we hold is compared with what the chain says, on a real chain."""
+
+from typing import Any
+
+import pytest
+
+from apps.chain.models import HotWallet
+from apps.console import audit
+from apps.console.custody import NAME
+from apps.core import clock
+from apps.ledger import movements
+from apps.payments.services.settle import settle_deposits
+from tests import make
+from tests.cast import Shop
+from tests.chain.conftest import Reader
+from tests.chain.local import LocalChain
+
+pytestmark = pytest.mark.chain
+
+
+def differences() -> list[str]:
+    return [f"{one.subject.split()[0]}{one.detail[one.detail.rindex(':') :]}" for one in audit.findings(check_chain=True)]
+
+
+@pytest.fixture
+def paid(chain: LocalChain, watcher: Reader, bakery: Shop) -> dict[str, Any]:
+    """A payment that was made on the chain and confirmed; its address and amount."""
+    [way] = [one for one in make.payment(bakery.test)["payment_addresses"] if one["supported_asset"]["asset_id"] == "SETH"]
+    chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    chain.mine(2)
+    watcher.read()
+    settle_deposits()
+    return {"address": way["address"], "amount": int(way["crypto_amount_atomic"])}
+
+
+def test_what_is_booked_is_there(paid: dict[str, Any], capsys: Any) -> None:
+    assert audit.findings(check_chain=True) == []
+    assert audit.verdicts(check_chain=True)[-1].name == NAME
+    assert audit.verdicts(check_chain=True)[-1].counted >= 2
+
+
+def test_a_deposit_that_is_not_confirmed_counts_on_neither_side(
+    chain: LocalChain,
+    watcher: Reader,
+    paid: dict[str, Any],
+) -> None:
+    chain.pay(paid["address"], 77)
+    watcher.read()
+
+    assert differences() == []
+
+
+def test_a_confirmed_deposit_that_waits_to_be_booked_is_no_difference(
+    chain: LocalChain,
+    watcher: Reader,
+    paid: dict[str, Any],
+) -> None:
+    chain.pay(paid["address"], 77)
+    chain.mine(2)
+    watcher.read()
+
+    assert differences() == []
+
+
+def test_coins_that_left_an_address_unbooked_are_found_to_the_unit(
+    chain: LocalChain,
+    watcher: Reader,
+    paid: dict[str, Any],
+) -> None:
+    chain.call("anvil_setBalance", paid["address"], hex(paid["amount"] - 5))
+    chain.mine(3)
+    watcher.read()
+
+    assert differences() == ["SETH: -5"]
+
+
+def test_coins_of_the_hot_wallet_are_found_until_staff_book_them(
+    chain: LocalChain,
+    watcher: Reader,
+    paid: dict[str, Any],
+    bakery: Shop,
+) -> None:
+    hot = "0x" + "ab" * 20
+    HotWallet.objects.create(chain_id="sepolia", address=hot, next_nonce=0)
+    chain.pay(hot, 1000)
+    chain.mine(3)
+    watcher.read()
+    assert differences() == ["SETH: +1000"]
+
+    movements.correction(
+        key="float", mode="test", asset_id="SETH", kind="custody_hot", store_id=None, amount_atomic=-1000,
+        reason="Gas money", staff_id=bakery.owner.pk, at=clock.real_now(),
+    )  # fmt: skip
+
+    assert differences() == []
+
+
+def test_a_deposit_lost_after_it_was_booked_is_found_until_staff_correct_it(
+    chain: LocalChain,
+    watcher: Reader,
+    paid: dict[str, Any],
+    bakery: Shop,
+) -> None:
+    chain.reorg(3)
+    chain.mine(3)
+    watcher.read()
+    settle_deposits()
+    assert differences() == [f"SETH: -{paid['amount']}"]
+
+    options = {"mode": "test", "asset_id": "SETH", "reason": "Reorg", "staff_id": bakery.owner.pk, "at": clock.real_now()}
+    movements.correction(key="1", kind="service_fees", store_id=None, amount_atomic=-1, **options)
+    movements.correction(key="2", kind="custody_deposits", store_id=None, amount_atomic=paid["amount"], **options)
+
+    assert differences() == []
+
+
+def test_a_chain_that_does_not_answer_is_no_clean_bill(chain: LocalChain, paid: dict[str, Any]) -> None:
+    chain.close()
+
+    found = audit.findings(check_chain=True)
+
+    assert {one.invariant for one in found} == {NAME}
+    assert "the nodes did not say" in found[0].detail
