@@ -57,7 +57,7 @@ def hand_over(command: str) -> None:
     try:
         _set_up(command)
     except Stop as stop:
-        sys.exit(f"Set-up stopped: {stop}")
+        sys.exit(f"\nSet-up stopped: {stop}")
     if not in_venv:
         python = str(VENV / "bin" / "python")
         os.environ[HANDED_OVER] = "yes"

