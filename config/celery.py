@@ -42,6 +42,7 @@ PERIODIC: dict[str, float] = {
     "payments.expire_due": 5 * SECOND,
     "payments.reconcile": 20 * SECOND,
     "payments.advance_refunds": 2 * SECOND,
+    "payments.book_test_payments": 10 * SECOND,
     "webhooks.deliver_due": 5 * SECOND,
 }
 app.conf.beat_schedule = {

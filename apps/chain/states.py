@@ -18,4 +18,7 @@ UNMINED = (_Status.REQUESTED, _Status.SIGNED, _Status.SUBMITTED)
 ENDED = (_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW)
 IN_FLIGHT = (_Status.SIGNED, _Status.SUBMITTED)
 # Purpose -> the sweep of the app that asked, run at once when a transaction of its has come to an end.
-HANDLERS: dict[str, str] = {OutgoingTransaction.Purpose.REFUND: "payments.advance_refunds"}
+HANDLERS: dict[str, str] = {
+    OutgoingTransaction.Purpose.REFUND: "payments.advance_refunds",
+    OutgoingTransaction.Purpose.TEST_PAYMENT: "payments.book_test_payments",
+}

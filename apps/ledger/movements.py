@@ -235,6 +235,25 @@ def sweep_gas_sent(*, mode: str, asset_id: str, tx_hash: str, amount_atomic: int
     return post(Posting(f"sweep-gas:{tx_hash}", "sweep_gas_sent", mode, None, at, lines))
 
 
+def test_payment_sent(
+    *,
+    mode: str,
+    asset_id: str,
+    test_payment_id: uuid.UUID,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    at: datetime,
+) -> Posted:
+    """The test wallet has paid a test intent out of the service's own float; nothing but gas when it was reverted."""
+    lines = [
+        Line(TREASURY, asset_id, -amount_atomic, "principal"),
+        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        *_gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
+    ]
+    return post(Posting(f"test-payment:{test_payment_id}", "test_payment_sent", mode, test_payment_id, at, lines))
+
+
 def correction(
     *,
     key: str,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.payments.services import expire, reconcile, refund_progress, settle
+from apps.payments.services import expire, reconcile, refund_progress, settle, test_wallet
 
 
 @shared_task(name="payments.settle_deposits")
@@ -25,3 +25,8 @@ def reconcile_due() -> None:
 @shared_task(name="payments.advance_refunds")
 def advance_refunds() -> None:
     refund_progress.advance_refunds()
+
+
+@shared_task(name="payments.book_test_payments")
+def book_test_payments() -> None:
+    test_wallet.book_test_payments()

@@ -11,7 +11,9 @@ from apps.chain.models import Deposit
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import is_uuid
 from apps.ledger import movements
-from apps.payments.models import LateDeposit, Payment, PaymentEvent
+from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
+from apps.payments.selectors import received_by
+from apps.payments.services.refund import LIVE_STATUSES
 from apps.payments.services.settle import shares
 
 ACCEPTED_EVENT = "late_deposit.accepted"  # told in the payment's history only
@@ -19,6 +21,10 @@ ACCEPTED_EVENT = "late_deposit.accepted"  # told in the payment's history only
 
 class NotConfirmed(Flat):
     message = "This deposit has not confirmed yet"
+
+
+class SentBack(Flat):
+    message = "This deposit has been sent back or is on its way back"
 
 
 class AlreadyAccepted(Flat):
@@ -35,15 +41,30 @@ def late_deposit_of(payment: Payment, deposit_id: str) -> LateDeposit:
     return found
 
 
+def held_atomic(payment: Payment, asset_id: str) -> int:
+    """What is held of an asset for an intent that has ended: what came in and was never settled, less what goes or went back."""
+    one = next((one for one in received_by(payment) if one.address.asset_id == asset_id), None)
+    if one is None:
+        return 0
+    waiting = set(payment.late_deposits.filter(accepted_at=None).values_list("deposit_id", flat=True))
+    confirmed = [deposit for deposit in one.deposits if deposit.status == Deposit.Status.CONFIRMED]
+    late = sum(deposit.amount_atomic for deposit in confirmed if deposit.pk in waiting)
+    unsettled = one.confirmed_atomic if payment.completed_at is None else 0
+    back = Refund.objects.filter(payment=payment, asset_id=asset_id, is_from_held=True, status__in=LIVE_STATUSES)
+    return late + unsettled - sum(back.values_list("amount_atomic", flat=True))
+
+
 def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime) -> LateDeposit:
-    """Move the deposit from the held to the available balance, less fees. Raises NotFound, NotConfirmed or AlreadyAccepted."""
+    """Move the deposit from the held to the available balance, less fees. Raises NotFound or a Flat sentence."""
     with transaction.atomic():
-        Payment.objects.select_for_update().get(pk=payment.pk)
+        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
         late = late_deposit_of(payment, deposit_id)
         if late.accepted_at is not None:
             raise AlreadyAccepted
         if late.deposit.status != Deposit.Status.CONFIRMED:
             raise NotConfirmed
+        if held_atomic(payment, late.deposit.asset_id) < late.deposit.amount_atomic:
+            raise SentBack
         movements.late_deposit_accepted(
             deposit_id=late.deposit_id, **shares(payment, late.deposit.asset_id, late.deposit.amount_atomic), at=at
         )

@@ -1,5 +1,6 @@
 """Paying a test intent from the service's own wallet on the test chain, within a cap per payment and a daily allowance per store."""
 
+import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.errors import Coded
 from apps.core.literal import AtomicAmount, Invalid
+from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress, TestPayment
 from apps.payments.selectors import addresses_of
@@ -108,3 +110,23 @@ def _take(access: Access, payment: Payment, entry: PaymentAddress, amount: int) 
         at=clock.real_now(),
     )
     return left
+
+
+def book_test_payments() -> int:
+    """The sweep: book what the test wallet has sent, or the gas of what was reverted; how many there were."""
+    sent = sender.unhandled(OutgoingTransaction.Purpose.TEST_PAYMENT)
+    for row in sent:
+        with transaction.atomic():
+            is_confirmed = row.status == OutgoingTransaction.Status.CONFIRMED
+            if is_confirmed or row.network_fee_atomic:
+                movements.test_payment_sent(
+                    mode=row.mode,
+                    asset_id=row.asset_id,
+                    test_payment_id=uuid.UUID(row.reference),
+                    amount_atomic=row.amount_atomic if is_confirmed else 0,
+                    gas_asset_id=row.asset_id,
+                    gas_atomic=row.network_fee_atomic,
+                    at=clock.real_now(),
+                )
+            sender.mark_handled(row)
+    return len(sent)

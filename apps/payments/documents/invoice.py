@@ -1,0 +1,68 @@
+"""The invoice of an intent as PDF: who is paid, for what, how much, to which addresses, and what has arrived.
+
+It renders in every status and says in words whether it is paid. A merchant's image address is never fetched.
+"""
+
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from apps.chain.models import Deposit
+from apps.core import money, pdf
+from apps.payments.documents import parts
+from apps.payments.documents.detail import detail
+from apps.payments.models import Payment
+from apps.payments.selectors import Received, received_by
+from apps.stores.branding import colour
+
+# What it says at the top, by status. A processing or refunded intent is told apart by what came in and went back.
+WORDS = {
+    Payment.Status.PENDING: "Not paid",
+    Payment.Status.COMPLETED: "Paid",
+    Payment.Status.EXPIRED: "Not paid, expired",
+    Payment.Status.FAILED: "Not paid, returned",
+}
+
+
+def invoice_name(payment: Payment) -> str:
+    return f"invoice-{payment.reference}.pdf"
+
+
+def invoice_pdf(payment: Payment) -> bytes:
+    return pdf.render(render_to_string("pdf/invoice.html", _context(payment)))
+
+
+def _context(payment: Payment) -> dict[str, Any]:
+    received, told, store = received_by(payment), detail(payment), payment.store
+    financials = told["financials"] or {}
+    return {
+        "payment": payment,
+        "told": told,
+        "words": _words(payment, received),
+        "is_paid": payment.status == Payment.Status.COMPLETED,
+        "merchant": store.brand_name or store.name,
+        "legal": told["merchant"],
+        "colour": colour(store.primary_color) or "#0a6b4c",
+        "is_service_shown": not store.remove_service_branding,
+        "items": [{**one, "amount_cents": one["quantity"] * one["unit_amount_cents"]} for one in payment.line_items],
+        "paid_cents": money.cents_from_text(told["amount_paid"]),
+        "refunded_cents": money.cents_from_text(financials.get("refunded_amount", "0")),
+        "addresses": told["payment_addresses"],
+        "transactions": _transactions(received),
+    }
+
+
+def _words(payment: Payment, received: list[Received]) -> str:
+    if payment.status == Payment.Status.REFUNDED:
+        return "Partially refunded" if payment.refund_state == Payment.RefundState.PARTIAL else "Refunded"
+    if payment.status == Payment.Status.PROCESSING:
+        return "Not yet confirmed" if any(one.unconfirmed_atomic for one in received) else "Partly paid"
+    return WORDS[Payment.Status(payment.status)]
+
+
+def _transactions(received: list[Received]) -> list[dict[str, Any]]:
+    """Every deposit, late ones too, oldest first."""
+    every: list[tuple[Deposit, Received]] = [(deposit, one) for one in received for deposit in one.deposits]
+    known = parts.heads_for([deposit for deposit, _ in every])
+    ordered = sorted(every, key=lambda pair: pair[0].detected_at)
+    return [{**parts.transaction(deposit, one.address.asset, known), "is_late": deposit.pk in one.late_ids} for deposit, one in ordered]
