@@ -17,7 +17,7 @@ from apps.payments import selectors
 from apps.payments.documents import parts
 from apps.payments.documents.detail import detail
 from apps.payments.models import LateDeposit, Payment
-from apps.payments.services.late import accept_late_deposit, late_deposit_of
+from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
 from apps.webhooks.selectors import deliveries_about
 
 PER_PAGE, PAGE_MAX, COUNT_MAX, EXPORT_MAX = 25, 400, 10_000, 50_000
@@ -116,18 +116,33 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     payment: Payment = find(selectors.payments_seen_by(request.access), id)
     received = selectors.received_by(payment)
     told = detail(payment)
-    late = told.pop("late_deposits")
+    late = [{**one, "is_held": held_atomic(payment, one["asset_id"]) >= int(one["amount_atomic"])} for one in told["late_deposits"]]
     deliveries = deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL)
     context = {
         "payment": payment,
         "told": told,
-        "received": received,
+        "amounts": _amounts(told),
+        "addresses": _addresses(told, received),
         "transactions": _transactions(received),
         "late_deposits": late,
         "deliveries": deliveries,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(request, "dashboard/payments/_detail.html" if part else "dashboard/payments/detail.html", context)
+
+
+def _amounts(told: dict[str, Any]) -> dict[str, int]:
+    """The amounts that the page shows in the payment's currency, in cents."""
+    financials = told["financials"] or {}
+    texts = {"paid": told["amount_paid"], **{name: financials[f"{name}_amount"] for name in ("fee", "refunded", "net") if financials}}
+    return {name: money.cents_from_text(text) for name, text in texts.items()}
+
+
+def _addresses(told: dict[str, Any], received: "list[selectors.Received]") -> list[dict[str, Any]]:
+    """The deposit addresses as the API tells them, each with its page on the explorer."""
+    bases = [one.address.asset.chain.explorer_url for one in received]
+    rows = zip(told["payment_addresses"], bases, strict=True)
+    return [{**row, "explorer_url": f"{base}/address/{row['address']}" if base else None} for row, base in rows]
 
 
 def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> Any:

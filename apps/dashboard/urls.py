@@ -1,6 +1,6 @@
 """THE table of pages: path, name, view, who may read, who may write, and where a fresh code is asked for."""
 
-from apps.dashboard import home, keys, members, payment_links, payments, security, sign_in, switches, webhook_endpoints
+from apps.dashboard import home, invoices, keys, members, payment_links, payments, security, sign_in, switches, webhook_endpoints
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.stores.roles import DEVELOP, MOVE_MONEY, PAY
 
@@ -19,6 +19,7 @@ PAGES = (
     Page("payments.csv", "payments_export", payments.export),
     Page("payments/new", "payment_create", payment_links.create, PAY, methods=BOTH),
     Page("payments/<str:id>", "payment", payments.show_one),
+    Page("payments/<str:id>/invoice", "payment_invoice", invoices.download),
     Page("payments/<str:id>/link", "payment_link", payment_links.show_link),
     Page("payments/<str:id>/late-deposits/<str:deposit_id>", "late_deposit", payments.accept_late, MOVE_MONEY, methods=BOTH, stepup=True),
     Page("api-keys", "keys", keys.index),

@@ -101,9 +101,9 @@ def test_a_payment_shows_its_amounts_deposits_and_history(cast: Cast) -> None:
 def test_an_open_payment_is_looked_at_again_and_an_ended_one_is_not(cast: Cast) -> None:
     made = payment(cast.bakery.test)
     browser = Browser(cast.alice)
-    assert "every 5s" in text(browser.get(f"payments/{made['id']}"))
+    assert "data-refreshes" in text(browser.get(f"payments/{made['id']}"))
     simulated(cast.bakery.test, made["id"])
-    assert "every 5s" not in text(browser.get(f"payments/{made['id']}"))
+    assert "data-refreshes" not in text(browser.get(f"payments/{made['id']}"))
 
 
 def new_link(browser: Browser, **fields: Any) -> Any:
@@ -183,6 +183,15 @@ def test_a_late_deposit_that_has_not_confirmed_cannot_be_accepted(cast: Cast) ->
     row, one = late(cast, "confirming")
     answer = Browser(cast.alice).post(f"payments/{row.pk}/late-deposits/{one.deposit_id}")
     assert answer.status_code == 422 and "This deposit has not confirmed yet." in text(answer)
+
+
+def test_a_late_deposit_that_goes_back_cannot_be_accepted_too(cast: Cast) -> None:
+    row, one = late(cast)
+    assert cast.bakery.test.post(f"/payments/{row.pk}/refunds", key="back").status_code == 201
+    browser = Browser(cast.alice)
+    answer = browser.post(f"payments/{row.pk}/late-deposits/{one.deposit_id}")
+    assert answer.status_code == 422 and "has been sent back or is on its way back." in text(answer)
+    assert "on its way back" in text(browser.get(f"payments/{row.pk}"))
 
 
 def test_a_developer_may_not_accept_a_late_deposit(cast: Cast) -> None:

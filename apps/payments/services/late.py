@@ -48,10 +48,11 @@ def held_atomic(payment: Payment, asset_id: str) -> int:
         return 0
     waiting = set(payment.late_deposits.filter(accepted_at=None).values_list("deposit_id", flat=True))
     confirmed = [deposit for deposit in one.deposits if deposit.status == Deposit.Status.CONFIRMED]
-    late = sum(deposit.amount_atomic for deposit in confirmed if deposit.pk in waiting)
+    late: int = sum(deposit.amount_atomic for deposit in confirmed if deposit.pk in waiting)
     unsettled = one.confirmed_atomic if payment.completed_at is None else 0
     back = Refund.objects.filter(payment=payment, asset_id=asset_id, is_from_held=True, status__in=LIVE_STATUSES)
-    return late + unsettled - sum(back.values_list("amount_atomic", flat=True))
+    returned: int = sum(back.values_list("amount_atomic", flat=True))
+    return late + unsettled - returned
 
 
 def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime) -> LateDeposit:

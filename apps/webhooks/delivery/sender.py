@@ -31,6 +31,7 @@ class Sender:
         self._lookup, self._context = lookup, context
         self._done: queue.SimpleQueue[Result | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
+        self._ended = asyncio.Event()  # kept, unlike a call of `stop` that comes before the loop is running
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._run, name="webhook-sender", daemon=True)
 
@@ -39,7 +40,7 @@ class Sender:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._ended.set)
         self._thread.join()
 
     def start(self, attempts: list[Attempt]) -> None:
@@ -76,7 +77,7 @@ class Sender:
         asyncio.set_event_loop(self._loop)
         self._session = self._loop.run_until_complete(self._open())
         try:
-            self._loop.run_forever()
+            self._loop.run_until_complete(self._ended.wait())
         finally:
             for task in self._tasks:
                 task.cancel()

@@ -1,0 +1,14 @@
+"""The invoice of a payment, as the API gives it."""
+
+from django.http import HttpResponse
+
+from apps.dashboard.plumbing import PageRequest, find
+from apps.payments.documents.invoice import invoice_name, invoice_pdf
+from apps.payments.models import Payment
+from apps.payments.selectors import payments_seen_by
+
+
+def download(request: PageRequest, id: str) -> HttpResponse:
+    payment: Payment = find(payments_seen_by(request.access), id)
+    headers = {"Content-Disposition": f'attachment; filename="{invoice_name(payment)}"'}
+    return HttpResponse(invoice_pdf(payment), content_type="application/pdf", headers=headers)
