@@ -19,6 +19,7 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 
 from apps.assets.rates import refresh
+from apps.chain.addresses import checksummed
 from apps.console.demo import hot_wallets, payments, people, runner, stablecoins
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
@@ -129,7 +130,7 @@ def describe(port: int, credentials: dict[str, Any], contracts: dict[str, str]) 
         if url := os.environ.get(name):
             chains[mode] = {"rpc_url": url, "chain_id": embedded.CHAIN_IDS[name], "funded_private_key": CHAIN_KEYS[mode]}
     if "live" in chains:
-        chains["live"]["tokens"] = contracts
+        chains["live"]["tokens"] = {asset_id: checksummed(contract) for asset_id, contract in contracts.items()}
     return {
         "base_url": base_url,
         "dashboard": {"url": f"{base_url}/dashboard/", **people.MERCHANT},
