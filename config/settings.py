@@ -277,7 +277,7 @@ LOGGING = {
     "filters": {"redact": {"()": "apps.core.logs.Redact"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["redact"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"django.server": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+    "loggers": {"django.server": {"level": "WARNING"}, "django.request": {"level": "ERROR"}, "weasyprint": {"level": "ERROR"}},
 }
 
 # --- which adapter serves what, per mode ---------------------------------------------------------

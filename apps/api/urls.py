@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.api import balances, catalogues, checkout, keys, payments, refunds, test_clock, webhook_endpoints
+from apps.api import balances, catalogues, checkout, invoices, keys, payments, refunds, test_clock, webhook_endpoints
 from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.routes import PUBLIC, Route
@@ -25,6 +25,7 @@ ROUTES = [
     Route("payments/summary", payments.Summary, {"GET": READ}),
     Route("payments/<str:id>", payments.PaymentById, {"GET": READ}),
     Route("payments/<str:id>/events", payments.PaymentEvents, {"GET": READ}),
+    Route("payments/<str:id>/invoice", invoices.PaymentInvoice, {"GET": READ}),
     Route("payments/<str:id>/test_payments", payments.TestPayments, {"POST": WRITE}),
     Route("payments/<str:id>/simulated_payments", payments.SimulatedPayments, {"POST": WRITE}),
     Route(

@@ -1,0 +1,16 @@
+"""/payments/{id}/invoice: an intent's invoice as PDF, whatever its status."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from apps.api.payments import PaymentDoor
+from apps.payments.documents.invoice import invoice_name, invoice_pdf
+
+
+class PaymentInvoice(PaymentDoor):
+    """The intent's invoice, as a PDF to keep."""
+
+    def get(self, request: Request, id: str) -> HttpResponse:
+        payment = self.payment(id)
+        headers = {"Content-Disposition": f'attachment; filename="{invoice_name(payment)}"', "Cache-Control": "no-store"}
+        return HttpResponse(invoice_pdf(payment), content_type="application/pdf", headers=headers)

@@ -1,0 +1,91 @@
+"""The invoice of an intent: it renders in every status, says whether it is paid, and fetches nothing."""
+
+import io
+from typing import Any
+
+from pypdf import PdfReader
+from pytest_httpserver import HTTPServer
+
+from tests.cast import Api, Cast, Shop
+from tests.dashboard.browse import Browser
+from tests.make import advance, paid, payment, simulated
+
+ITEMS = [
+    {"description": "Rye bread", "quantity": 2, "unit_amount_cents": 350},
+    {"description": "خبز <b>شعير</b>", "quantity": 1, "unit_amount_cents": 300},
+]
+
+
+def invoice(api: Api, made: dict[str, Any]) -> PdfReader:
+    answer = api.get(f"/payments/{made['id']}/invoice")
+    assert answer.status_code == 200, answer.content
+    assert answer["Content-Type"] == "application/pdf"
+    assert answer["Content-Disposition"] == f'attachment; filename="invoice-{made["reference"]}.pdf"'
+    return PdfReader(io.BytesIO(answer.content))
+
+
+def words(reader: PdfReader) -> str:
+    return " ".join("".join(page.extract_text() for page in reader.pages).split())
+
+
+def test_an_unpaid_intent_has_an_invoice_that_says_so_and_where_to_pay(bakery: Shop) -> None:
+    made = payment(bakery.test, title="Bread", order_id="order-7", line_items=ITEMS)
+    text = words(invoice(bakery.test, made))
+    assert "Not paid" in text and "Nothing so far" in text
+    assert made["reference"] in text and "order-7" in text and "Alice's Bakery" in text
+    assert "Rye bread" in text and "€7.00" in text and "€10.00" in text
+    for one in made["payment_addresses"]:
+        assert one["address"] in text and one["crypto_amount"] in text
+    assert "no real money" in text
+
+
+def test_a_paid_intent_has_its_transactions_on_the_invoice(bakery: Shop) -> None:
+    made = paid(bakery.test)
+    text = words(invoice(bakery.test, made))
+    assert "Not paid" not in text and "Paid" in text
+    assert made["transaction"]["tx_hash"] in text.replace(" ", "")
+
+
+def test_each_status_says_what_it_means(bakery: Shop) -> None:
+    part, waiting, gone = (payment(bakery.test, expires_in=300) for _ in range(3))
+    simulated(bakery.test, part["id"], "underpaid")
+    simulated(bakery.test, waiting["id"], "unconfirmed")
+    assert "Partly paid" in words(invoice(bakery.test, part))
+    assert "Not yet confirmed" in words(invoice(bakery.test, waiting))
+    advance(bakery.test, 400)
+    assert "Not paid, expired" in words(invoice(bakery.test, gone))
+
+
+def test_a_live_invoice_carries_no_mark_of_a_test(bakery: Shop) -> None:
+    assert "no real money" not in words(invoice(bakery.live, payment(bakery.live)))
+
+
+def test_the_invoice_is_tagged_and_names_its_language(bakery: Shop) -> None:
+    made = payment(bakery.test, line_items=ITEMS)
+    reader = invoice(bakery.test, made)
+    assert reader.root_object["/Lang"] == "en" and "/StructTreeRoot" in reader.root_object
+    assert reader.metadata is not None and reader.metadata.title == f"Invoice {made['reference']} · Alice's Bakery"
+
+
+def test_a_pictures_address_is_never_fetched(bakery: Shop, httpserver: HTTPServer) -> None:
+    url = httpserver.url_for("/pixel.png").replace("http://", "https://")
+    items = [{**ITEMS[0], "description": f'<img src="{httpserver.url_for("/pixel.png")}">', "image_url": url}]
+    bakery.store.logo_url, bakery.store.primary_color = httpserver.url_for("/logo.png"), "}*{x:y"
+    bakery.store.save()
+    made = payment(bakery.test, image_url=url, title=f'<link rel="stylesheet" href="{httpserver.url_for("/x.css")}">', line_items=items)
+    assert "<img" in words(invoice(bakery.test, made))
+    assert httpserver.log == []
+
+
+def test_the_scope_is_that_of_reading_payments(bakery: Shop) -> None:
+    made = payment(bakery.test)
+    assert bakery.with_scopes("balances:read").get(f"/payments/{made['id']}/invoice").status_code == 403
+    assert bakery.with_scopes("payments:read").get(f"/payments/{made['id']}/invoice").status_code == 200
+
+
+def test_the_dashboard_offers_the_same_file(cast: Cast) -> None:
+    made = payment(cast.bakery.test)
+    browser = Browser(cast.bob)
+    assert f"/dashboard/payments/{made['id']}/invoice" in browser.get(f"payments/{made['id']}").content.decode()
+    answer = browser.get(f"payments/{made['id']}/invoice")
+    assert answer["Content-Type"] == "application/pdf" and answer.content.startswith(b"%PDF-")
