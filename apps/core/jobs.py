@@ -5,17 +5,15 @@
 
 import time
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 from celery import current_app
-from django.db import models, transaction
+from django.db import transaction
 
 log = structlog.get_logger(__name__)
 _BROKER_PAUSE_SECONDS = 5.0
 _broker_down_until = 0.0
-T = TypeVar("T", bound=models.Model)
 
 
 def enqueue(name: str, *ids: Any) -> None:
@@ -33,16 +31,3 @@ def nudge(name: str, ids: Sequence[str] = ()) -> None:
     except Exception as error:  # any broker failure: the sweep does the work
         _broker_down_until = time.monotonic() + _BROKER_PAUSE_SECONDS
         log.warning("broker_unreachable", job=name, error=type(error).__name__)
-
-
-def claim(rows: models.QuerySet[T], *, now: datetime, lease_seconds: int, limit: int) -> list[T]:
-    """Take up to `limit` rows for this worker: locked with SKIP LOCKED and leased through `claimed_until`.
-
-    The model has `claimed_until`; a worker that dies loses the lease, and the next sweep takes the row again.
-    """
-    with transaction.atomic():
-        free = models.Q(claimed_until=None) | models.Q(claimed_until__lte=now)
-        taken = list(rows.filter(free).select_for_update(skip_locked=True, of=("self",))[:limit])
-        until = now + timedelta(seconds=lease_seconds)
-        rows.model._default_manager.filter(pk__in=[row.pk for row in taken]).update(claimed_until=until)
-    return taken

@@ -155,13 +155,6 @@ class AtomicAmount(Pattern):
         super().__init__(r"[0-9]{1,60}", "must be a string of digits", **options)
 
 
-class Identifier(Pattern):
-    """A UUID in canonical form."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(_UUID.pattern, "must be a UUID", **options)
-
-
 class Url(Field):
     """An absolute http(s) URL that is safe in an href: ASCII, no user info, no quotes or brackets.
 

@@ -16,10 +16,6 @@ class Machine:
     def __init__(self, moves: Mapping[str, Collection[str]]) -> None:
         self.moves = {origin: frozenset(targets) for origin, targets in moves.items()}
 
-    @property
-    def terminal(self) -> frozenset[str]:
-        return frozenset(state for state, targets in self.moves.items() if not targets)
-
     def move(self, row: models.Model, to: str, **changes: Any) -> bool:
         """Move the row if it still stands where this copy of it stands; False when somebody was faster."""
         origin: str = row.status  # type: ignore[attr-defined]  # every machine's model has a status column

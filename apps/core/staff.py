@@ -37,4 +37,5 @@ class Switches(ReadOnly):
         return True
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [field.name for field in self.opts.fields if field.name not in self.switches]
+        hidden = {*self.switches, *(self.exclude or ())}  # Django would show an excluded column that is read-only
+        return [field.name for field in self.opts.fields if field.name not in hidden]

@@ -53,6 +53,12 @@ BADGES = {
         "failed": (BAD, _("Failed")),
         "unmatched": (BAD, _("Unmatched")),
     },
+    "refund": {
+        "pending": (WAIT, _("Waiting to be sent")),
+        "submitted": (WAIT, _("Sent, not yet confirmed")),
+        "confirmed": (GOOD, _("Sent back")),
+        "failed": (BAD, _("Failed")),
+    },
     "delivery": {
         "pending": (WAIT, _("Waiting")),
         "attempting": (WAIT, _("Being sent")),
