@@ -14,7 +14,7 @@ from apps.core.clock import iso
 from apps.core.errors import Coded
 from apps.core.literal import List, Object, Text, wrapped, wrapper_schema
 from apps.core.models import Mode
-from apps.stores.models import Role
+from apps.stores import roles
 from apps.stores.selectors import role_of
 
 _FIELDS = Object(
@@ -25,7 +25,6 @@ _FIELDS = Object(
         "scopes": List(Text(20), 50, default=None),
     }
 )
-MAKERS = (Role.OWNER, Role.ADMIN, Role.DEVELOPER)
 
 
 class SessionDoor(Door):
@@ -40,6 +39,7 @@ class SessionDoor(Door):
 class Keys(SessionDoor):
     """Make an API key (its secret is shown once), or list them."""
 
+    asks_for_code = True
     bodies = {"POST": wrapper_schema("api_key", _FIELDS)}
     statuses = {"POST": 201}
 
@@ -69,7 +69,8 @@ class KeyById(SessionDoor):
 
 
 def _check_role(door: SessionDoor) -> None:
-    if door.access.user is None or role_of(door.access.user, door.access.store) not in MAKERS:
+    role = role_of(door.access.user, door.access.store) if door.access.user is not None else None
+    if not roles.may(role, roles.DEVELOP):
         raise Coded("Your role does not allow this", code="role_forbidden", status=403)
 
 

@@ -9,7 +9,8 @@ from apps.api.payments import PaymentDoor
 from apps.core.literal import Object, Pattern, Text
 from apps.payments.documents.refund import refund_document
 from apps.payments.models import Refund
-from apps.payments.services.refund import Wish, request_refund
+from apps.payments.services.refund import request_refund
+from apps.payments.services.refund_shares import Wish
 
 FIELDS = Object(
     {
@@ -23,6 +24,7 @@ FIELDS = Object(
 class Refunds(PaymentDoor):
     """Refund a payment (replays answer the records of the first call), or list its refunds newest first."""
 
+    asks_for_code = True
     bodies = {"POST": FIELDS.schema()}
     statuses = {"POST": 201}
 

@@ -28,6 +28,8 @@ class EndpointDoor(Door):
 
 
 class Endpoints(EndpointDoor):
+    asks_for_code = True
+
     def get(self, request: Request) -> Response:
         rows = selectors.with_success_rates(self.access, request.query_params.get("status"))
         return Response([documents.listed(endpoint, rate) for endpoint, rate in rows])
@@ -62,6 +64,8 @@ class Disable(EndpointDoor):
 
 
 class RotateSecret(EndpointDoor):
+    asks_for_code = True
+
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
         secret = endpoints.rotate_secret(endpoint, self.access.now())

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.access import stepup
 from apps.access.access import AGENT, PUBLISHABLE, Access
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
@@ -21,11 +22,12 @@ from apps.access.sessions import access_of
 from apps.api.plumbing.description import DoorSchema
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.routes import PUBLIC, Route
-from apps.core import buckets
+from apps.core import buckets, clock
 from apps.core.errors import Coded, Failure, Flat, NotFound
 from apps.core.idempotency import check_key
 from apps.core.literal import Schema, check_storable, is_uuid
 from apps.core.middleware import client_address
+from apps.stores.models import User
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -40,6 +42,7 @@ class Door(APIView):
     bodies: ClassVar[Mapping[str, Schema]] = {}  # method -> JSON schema of the body, for the API description
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
     for_agents: ClassVar[bool] = False
+    asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code for its POST
     access: Access
     _taken: buckets.Taken | None = None
 
@@ -63,6 +66,8 @@ class Door(APIView):
             self.access = self._authenticate(request)
             self._check_key_type(method)
             self._check_scope(method)
+            if self.asks_for_code and method == "POST" and self.access.user is not None:
+                self._step_up(request, self.access.user)
         self._take_token(request, method)
 
     def _authenticate(self, request: Request) -> Access:
@@ -93,6 +98,15 @@ class Door(APIView):
     def _check_key_type(self, method: str) -> None:
         if self.access.kind == PUBLISHABLE and method not in self.route.publishable:
             raise Coded("Publishable keys can only create payments", code="publishable_key_forbidden", status=403)
+
+    @staticmethod
+    def _step_up(request: Request, user: User) -> None:
+        """A code in `X-OTP-Code` proves this session for five minutes. Keys and tokens are never asked."""
+        session, now = request._request.session, clock.real_now()
+        code = request.headers.get("X-OTP-Code", "")
+        if code:
+            stepup.prove(session, user, code, client_address(request._request), now)
+        stepup.require(session, user, now)
 
     def _check_scope(self, method: str) -> None:
         if method not in self.route.scopes:

@@ -1,0 +1,97 @@
+"""The staff site: staff with a second factor, no secrets, and only the switches that staff decide."""
+
+from typing import Any
+
+import pytest
+
+from apps.access import second_factor
+from apps.access.models import ApiKey, SecondFactor
+from apps.core import buckets
+from apps.stores.models import User
+from apps.stores.services import create_user
+from tests.cast import PASSWORD, Api, Cast
+from tests.dashboard.browse import Browser, code_of, text
+
+PAGES = (
+    "stores/user", "stores/store", "access/apikey", "access/agentcredential", "access/secondfactor",
+    "assets/chain", "assets/asset", "assets/acceptedasset", "assets/rate",
+)  # fmt: skip
+
+
+@pytest.fixture
+def clerk(cast: Cast) -> User:
+    return create_user("clerk@tillgate.example", PASSWORD, is_staff=True)
+
+
+@pytest.fixture
+def staff(clerk: User) -> Browser:
+    """The clerk, signed in with a code."""
+    factor = second_factor.switch_on(clerk, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = Browser()
+    browser.post("sign-in", email=clerk.email, password=PASSWORD)
+    assert browser.post("sign-in/code", code=code_of(factor), next="/admin/").headers["Location"] == "/admin/"
+    buckets.client().flushdb()
+    return browser
+
+
+def test_a_visitor_signs_in_at_the_dashboard(db: None) -> None:
+    first = Browser().get("/admin/")
+    assert Browser().get(first.headers["Location"]).headers["Location"] == "/dashboard/sign-in?next=%2Fadmin%2F"
+
+
+def test_people_who_are_not_staff_find_nothing(cast: Cast) -> None:
+    assert Browser(cast.alice).get("/admin/", follow=True).status_code == 404
+
+
+def test_staff_without_a_second_factor_set_one_up_first(clerk: User) -> None:
+    browser = Browser(clerk)
+    answer = browser.get("/admin/", follow=True)
+    assert answer.request["PATH_INFO"] == "/dashboard/security/authenticator" and answer.status_code == 200
+    browser.post("security/authenticator", code=code_of(second_factor.pending(clerk)))
+    assert browser.get("/admin/").status_code == 200
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_staff_read_every_list_and_no_secret_is_on_any_page(page: str, cast: Cast, staff: Browser) -> None:
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    answer = staff.get(f"/admin/{page}/")
+    assert answer.status_code == 200
+    for row in list(answer.context["cl"].result_list)[:3]:
+        one = staff.get(f"/admin/{page}/{row.pk}/change/")
+        assert one.status_code == 200
+        shown = text(one)
+        assert "argon2" not in shown and "secret_hash" not in shown and "sealed" not in shown
+    assert staff.get(f"/admin/{page}/add/").status_code == 403
+
+
+def test_staff_turn_the_switches_of_a_store_and_nothing_else(cast: Cast, staff: Browser) -> None:
+    store = cast.bakery.store
+    page = staff.get(f"/admin/stores/store/{store.pk}/change/")
+    form: dict[str, Any] = {name: value for name, value in page.context["adminform"].form.initial.items() if value is not None}
+    member = store.members.order_by("pk").values_list("pk", "role")
+    rows = {
+        f"members-{n}-{name}": value
+        for n, (pk, role) in enumerate(member)
+        for name, value in (("id", pk), ("store", store.pk), ("role", role))
+    }
+    counts = {"members-TOTAL_FORMS": len(member), "members-INITIAL_FORMS": len(member)}
+    wanted = {"accept_underpayments": "on", "fee_fraction": "0.02", "name": "Stolen", "test_offset_seconds": 9, "support_email": ""}
+    answer = staff.post(f"/admin/stores/store/{store.pk}/change/", **{**form, **rows, **counts, **wanted})
+    assert answer.status_code == 302, answer.context["errors"]
+    store.refresh_from_db()
+    assert store.accept_underpayments is True and str(store.fee_fraction) == "0.02000000"
+    assert store.name == "Alice's Bakery" and store.test_offset_seconds == 0
+
+
+def test_staff_revoke_a_key(cast: Cast, staff: Browser) -> None:
+    key = ApiKey.objects.get(pk=cast.bakery.access().credential_id)
+    staff.post("/admin/access/apikey/", action="revoke", _selected_action=str(key.pk))
+    assert Api(cast.bakery.secrets["test"]).get("/payments").status_code == 401
+
+
+def test_staff_take_off_the_second_factor_of_a_person_who_lost_it(cast: Cast, staff: Browser) -> None:
+    factor = second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    signed_in = Browser(cast.alice)
+    staff.post("/admin/access/secondfactor/", action="take_off", _selected_action=str(factor.pk))
+    assert not SecondFactor.objects.filter(user=cast.alice).exists()
+    assert signed_in.get().status_code == 302
