@@ -189,6 +189,20 @@ def test_a_debit_counts_what_came_in_while_it_waited(committed: Books) -> None:
     assert committed.balances("available", "reserved") == [0, 13]
 
 
+def test_an_account_that_is_debited_without_rest_folds_its_own_tail(committed: Books) -> None:
+    committed.earn(10_000)
+    spend = [Line("available", COIN, -1, "net", committed.store.pk), Line("custody_hot", COIN, 1, "principal")]
+    postings = [Posting(f"spend{number}", "refund_confirmed", "live", None, AT, spend) for number in range(998)]
+    posting.post_many(postings)
+    for number in range(260):
+        post(Posting(f"more{number}", "refund_confirmed", "live", None, AT, spend))
+
+    row = Account.objects.get(store_id=committed.store.pk, kind="available")
+
+    assert row.checkpoint_atomic != 0
+    assert balance_of(row.pk) == entries_sum(row.pk) == 10_000 - 998 - 260
+
+
 def test_after_a_logical_restore_checkpoints_are_rebuilt(committed: Books) -> None:
     for _ in range(3):
         committed.deposit(5)

@@ -153,6 +153,15 @@ def test_a_sweep_moves_coins_from_deposit_addresses_to_the_hot_wallet(books: Boo
     assert [books.balance(kind, NATIVE) for kind in ("custody_deposits", "network_fees")] == [-100, -821]
 
 
+def test_the_test_wallet_pays_out_of_the_services_own_float(books: Books) -> None:
+    books.mode = "test"
+    wallet = {"mode": "test", "asset_id": "SETH", "gas_asset_id": "SETH", "at": AT}
+    movements.test_payment_sent(**wallet, test_payment_id=uuid.uuid4(), amount_atomic=500, gas_atomic=21)
+    movements.test_payment_sent(**wallet, test_payment_id=uuid.uuid4(), amount_atomic=0, gas_atomic=9)
+
+    assert [books.balance(kind, "SETH") for kind in ("treasury", "custody_hot", "network_fees")] == [-500, 530, -30]
+
+
 def test_staff_put_a_lost_deposit_right_with_a_reason_against_the_treasury(books: Books) -> None:
     books.deposit(10)
     staff = User.objects.first()
