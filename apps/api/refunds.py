@@ -6,26 +6,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.payments import PaymentDoor
-from apps.core.literal import Object, Pattern, Text
 from apps.payments.documents.refund import refund_document
 from apps.payments.models import Refund
+from apps.payments.services.fields import REFUND
 from apps.payments.services.refund import request_refund
 from apps.payments.services.refund_shares import Wish
-
-FIELDS = Object(
-    {
-        "amount": Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "must be a decimal string"),
-        "asset_id": Text(20),
-        "destination_address": Text(100),
-    }
-)
 
 
 class Refunds(PaymentDoor):
     """Refund a payment (replays answer the records of the first call), or list its refunds newest first."""
 
     asks_for_code = True
-    bodies = {"POST": FIELDS.schema()}
+    bodies = {"POST": REFUND.schema()}
     statuses = {"POST": 201}
 
     def get(self, request: Request, id: str) -> Response:
@@ -37,6 +29,6 @@ class Refunds(PaymentDoor):
         key = self.idempotency_key(request)
         body = self.body(request)
         given: Any = body["refund"] if body.get("refund") is not None else body
-        made, is_new = request_refund(self.access, payment, Wish(**FIELDS.check(given, "refund")), str(key))
+        made, is_new = request_refund(self.access, payment, Wish(**REFUND.check(given, "refund")), str(key))
         headers = None if is_new else {"Idempotent-Replayed": "true"}
         return Response([refund_document(one) for one in made], status=201, headers=headers)

@@ -12,6 +12,7 @@ from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 
 from apps.core import clock, money, spreadsheet
 from apps.core.literal import parse_date
+from apps.dashboard import refunds
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show, status_of
 from apps.payments import selectors
 from apps.payments.documents import parts
@@ -125,6 +126,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "addresses": _addresses(told, received),
         "transactions": _transactions(received),
         "late_deposits": late,
+        "refunds": refunds.rows(request, payment),
+        "is_refund_offered": refunds.is_offered(request, payment),
         "deliveries": deliveries,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")

@@ -1,6 +1,6 @@
 """THE table of pages: path, name, view, who may read, who may write, and where a fresh code is asked for."""
 
-from apps.dashboard import home, invoices, keys, members, payment_links, payments, security, sign_in, switches, webhook_endpoints
+from apps.dashboard import home, invoices, keys, members, payment_links, payments, refunds, security, sign_in, switches, webhook_endpoints
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.stores.roles import DEVELOP, MOVE_MONEY, PAY
 
@@ -21,6 +21,7 @@ PAGES = (
     Page("payments/<str:id>", "payment", payments.show_one),
     Page("payments/<str:id>/invoice", "payment_invoice", invoices.download),
     Page("payments/<str:id>/link", "payment_link", payment_links.show_link),
+    Page("payments/<str:id>/refund", "refund", refunds.create, MOVE_MONEY, methods=BOTH, stepup=True),
     Page("payments/<str:id>/late-deposits/<str:deposit_id>", "late_deposit", payments.accept_late, MOVE_MONEY, methods=BOTH, stepup=True),
     Page("api-keys", "keys", keys.index),
     Page("api-keys/new", "key_create", keys.create, DEVELOP, methods=BOTH, stepup=True),

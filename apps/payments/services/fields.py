@@ -3,7 +3,7 @@
 from typing import Any
 
 from apps.core.errors import Coded
-from apps.core.literal import Boolean, FiatAmount, Integer, Invalid, List, Metadata, Object, Text, Url
+from apps.core.literal import Boolean, FiatAmount, Integer, Invalid, List, Metadata, Object, Pattern, Text, Url
 from apps.core.money import CENTS, cents_from_text
 from apps.stores.models import Currency
 
@@ -17,6 +17,13 @@ LINE_ITEM = Object(
         "quantity": Integer(1, required=True),
         "unit_amount_cents": Integer(0, required=True),
         "image_url": Url(),
+    }
+)
+REFUND = Object(
+    {
+        "amount": Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "must be a decimal string"),
+        "asset_id": Text(20),
+        "destination_address": Text(100),
     }
 )
 _REDIRECT = {"live": Url(plain_http="localhost"), "test": Url(plain_http="any")}

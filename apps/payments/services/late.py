@@ -13,7 +13,7 @@ from apps.core.literal import is_uuid
 from apps.ledger import movements
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by
-from apps.payments.services.refund import LIVE_STATUSES
+from apps.payments.services.refund_shares import LIVE_STATUSES
 from apps.payments.services.settle import shares
 
 ACCEPTED_EVENT = "late_deposit.accepted"  # told in the payment's history only

@@ -1,93 +1,46 @@
-"""Asking for a refund: who may have how much back, from which balance, to which address. Money leaves in services.refund_progress.
+"""Asking for a refund: the records, with their coins reserved. Money leaves in services.refund_progress.
 
 The intent's row is locked, so two requests see each other; a request while one is under way answers with that one.
 """
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
-from eth_utils.address import is_checksum_formatted_address, is_hex_address, to_checksum_address
 
 from apps.access.access import Access
-from apps.assets.models import Asset
-from apps.chain.models import Address, Deposit
-from apps.core import clock, jobs, money
+from apps.core import clock, jobs
 from apps.core.errors import Flat
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payments import states
-from apps.payments.models import LateDeposit, Payment, Refund
-from apps.payments.selectors import Received, received_by
-
-ZERO_ADDRESS = "0x" + "0" * 40
-LIVE_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED, Refund.Status.CONFIRMED)
-OPEN_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
-PARTS_MAX = 50
-
-
-class NotRefundable(Flat):
-    message = "Payment is not refundable"
-
-
-class NothingLeft(Flat):
-    message = "Nothing left to refund"
-
-
-class AmountExceeds(Flat):
-    message = "Amount exceeds the refundable balance"
-
-
-class AmountNotAllowed(Flat):
-    message = "Amount is only valid for completed payments"
-
-
-class AssetRequired(Flat):
-    message = "asset_id is required when a payment received several assets"
-
-
-class AssetNotReceived(Flat):
-    message = "Payment did not receive this asset"
-
-
-class BelongsToService(Flat):
-    message = "Destination address belongs to this service"
+from apps.payments.models import Payment, Refund
+from apps.payments.selectors import received_by
+from apps.payments.services.refund_shares import Share, Wish, shares_to_send, to_payers
 
 
 class InsufficientForRefund(Flat):
     message = "Insufficient balance to refund"
 
 
-class PayerUnknown(Flat):
-    message = "The paying address is unknown; send destination_address"
+class FiguresChanged(Flat):
+    message = "What there is to refund has changed; look at the new figures and confirm again"
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What the caller asked for: nothing named means everything, back to where it came from."""
-
-    amount: str | None = None
-    asset_id: str | None = None
-    destination_address: str | None = None
-
-
-@dataclass(frozen=True)
-class Share:
-    """One transfer to make."""
-
-    asset: Asset
-    to_address: str
-    amount_atomic: int
-    is_from_held: bool
-    is_simulated: bool
+def plan_digest(shares: Sequence[Share | Refund]) -> str:
+    """What would be sent, as a short text that a person agrees to."""
+    told = [
+        (one.asset.pk, one.to_address.lower(), one.amount_atomic) if isinstance(one, Share) else ("under way", one.pk) for one in shares
+    ]
+    return hashlib.sha256(repr(sorted(map(str, told))).encode()).hexdigest()
 
 
-def request_refund(access: Access, payment: Payment, wish: Wish, key: str) -> tuple[list[Refund], bool]:
+def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, agreed: str | None = None) -> tuple[list[Refund], bool]:
     """The records of this request, made now or by an earlier call with the key, and whether this call made any.
 
-    On failed and expired intents the list holds every refund of the intent. Raises a Flat sentence.
+    On failed and expired intents the list holds every refund of the intent. `agreed` is the digest of the plan that a person
+    has seen: nothing else is sent then. Raises a Flat sentence.
     """
     try:
         with transaction.atomic():
@@ -96,8 +49,10 @@ def request_refund(access: Access, payment: Payment, wish: Wish, key: str) -> tu
             earlier = list(Refund.objects.filter(**mine).select_related("asset__chain").order_by("created_at", "part"))
             if earlier:
                 return _answer(locked, earlier), False
-            at = clock.now(locked.store, locked.mode)
-            made = _make(locked, _shares(locked, wish), Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
+            at, shares = clock.now(locked.store, locked.mode), shares_to_send(locked, wish)
+            if agreed is not None and plan_digest(shares) != agreed:
+                raise FiguresChanged
+            made = _make(locked, shares, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
             return _answer(locked, made), True
     except InsufficientBalance:
         raise InsufficientForRefund from None
@@ -106,7 +61,7 @@ def request_refund(access: Access, payment: Payment, wish: Wish, key: str) -> tu
 def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:
     """What a rejected payment owes its payers, each their own share. The caller has locked the intent."""
     reason = Refund.Reason.FAILED_OVERPAID if payment.state_reason == states.FAILED_OVERPAID else Refund.Reason.FAILED_UNDERPAID
-    shares = [share for one in received_by(payment) for share in _to_payers(one, one.counted, is_from_held=True)]
+    shares = [share for one in received_by(payment) for share in to_payers(one, one.counted, is_from_held=True)]
     return _make(payment, shares, reason, at)
 
 
@@ -114,168 +69,6 @@ def _answer(payment: Payment, refunds: list[Refund]) -> list[Refund]:
     if payment.status in states.CLOSED:
         return list(Refund.objects.filter(payment=payment).select_related("asset__chain").order_by("-created_at", "-part"))
     return refunds
-
-
-def _shares(payment: Payment, wish: Wish) -> Sequence[Share | Refund]:
-    """What there is to send, or the records that are already under way."""
-    received = [one for one in received_by(payment) if _confirmed(one)]
-    has_late = any(_held_late(payment, one) for one in received)
-    if payment.status not in states.REFUNDABLE and not (payment.status == states.REFUNDED and has_late):
-        raise NotRefundable
-    if not received:
-        raise NothingLeft
-    if payment.status == states.COMPLETED:
-        return _from_completed(payment, received, wish)
-    if wish.amount is not None:
-        raise AmountNotAllowed
-    if wish.asset_id is not None and wish.asset_id not in {one.address.asset_id for one in received}:
-        raise AssetNotReceived
-    if wish.destination_address is not None and len(received) > 1 and wish.asset_id is None:
-        raise AssetRequired
-    chosen = [one for one in received if wish.asset_id in (None, one.address.asset_id)] if wish.destination_address else received
-    return _from_closed(payment, chosen, wish)
-
-
-def _confirmed(one: Received) -> list[Deposit]:
-    return [deposit for deposit in one.deposits if deposit.status == Deposit.Status.CONFIRMED]
-
-
-def _held_late(payment: Payment, one: Received) -> list[Deposit]:
-    """Late deposits that the merchant has not accepted."""
-    waiting = set(LateDeposit.objects.filter(payment=payment, accepted_at=None).values_list("deposit_id", flat=True))
-    return [deposit for deposit in _confirmed(one) if deposit.pk in waiting]
-
-
-def _refunded_atomic(payment: Payment, asset_id: str, **where: Any) -> int:
-    rows = Refund.objects.filter(payment=payment, asset_id=asset_id, status__in=LIVE_STATUSES, **where)
-    return sum(rows.values_list("amount_atomic", flat=True))
-
-
-def _under_way(payment: Payment, received: Sequence[Received]) -> list[Refund]:
-    assets = [one.address.asset_id for one in received]
-    rows = Refund.objects.filter(payment=payment, asset_id__in=assets, status__in=OPEN_STATUSES).select_related("asset__chain")
-    return list(rows.order_by("created_at", "part"))
-
-
-def _from_completed(payment: Payment, received: list[Received], wish: Wish) -> Sequence[Share | Refund]:
-    """Full or partial, from what is available: the fees that were taken are the merchant's to bear."""
-    if wish.asset_id is not None:
-        received = [one for one in received if one.address.asset_id == wish.asset_id]
-        if not received:
-            raise AssetNotReceived
-    elif len(received) > 1 and (wish.amount is not None or wish.destination_address is not None):
-        raise AssetRequired
-    if under_way := _under_way(payment, received):
-        return under_way
-    shares = [share for one in received for share in _completed_shares(payment, one, wish)]
-    if not shares:
-        raise NothingLeft
-    return shares
-
-
-def _completed_shares(payment: Payment, one: Received, wish: Wish) -> list[Share]:
-    left = sum(deposit.amount_atomic for deposit in one.counted if deposit.status == Deposit.Status.CONFIRMED)
-    left -= _refunded_atomic(payment, one.address.asset_id)
-    if left <= 0:
-        if wish.amount is not None or wish.asset_id is not None:
-            raise NothingLeft
-        return []
-    amount = left if wish.amount is None else _amount_atomic(wish.amount, one.address.asset)
-    if amount > left:
-        raise AmountExceeds
-    to_address = _destination(wish.destination_address, one.address.asset) or _main_payer(one)
-    is_simulated = all(deposit.is_simulated for deposit in _confirmed(one))
-    return [Share(one.address.asset, to_address, amount, is_from_held=False, is_simulated=is_simulated)]
-
-
-def _from_closed(payment: Payment, received: list[Received], wish: Wish) -> Sequence[Share | Refund]:
-    """Everything that is held, of every asset."""
-    if under_way := _under_way(payment, received):
-        return under_way
-    shares: list[Share] = []
-    for one in received:
-        to_address = _destination(wish.destination_address, one.address.asset)
-        for deposits, is_from_held in _sources(payment, one):
-            left = sum(deposit.amount_atomic for deposit in deposits)
-            left -= _refunded_atomic(payment, one.address.asset_id, is_from_held=is_from_held)
-            if left <= 0:
-                continue
-            if to_address is not None:
-                is_simulated = all(deposit.is_simulated for deposit in deposits)
-                shares.append(Share(one.address.asset, to_address, left, is_from_held, is_simulated))
-            else:
-                shares += _to_payers(one, deposits, is_from_held=is_from_held, at_most=left)
-    if not shares:
-        raise NothingLeft
-    return shares
-
-
-def _sources(payment: Payment, one: Received) -> list[tuple[list[Deposit], bool]]:
-    """(deposits, whether they are held): what the merchant accepted late is in the available balance."""
-    accepted = set(LateDeposit.objects.filter(payment=payment, accepted_at__isnull=False).values_list("deposit_id", flat=True))
-    confirmed = _confirmed(one)
-    held = _held_late(payment, one) if payment.status == states.REFUNDED else [d for d in confirmed if d.pk not in accepted]
-    return [(held, True), ([deposit for deposit in confirmed if deposit.pk in accepted], False)]
-
-
-def _to_payers(one: Received, deposits: list[Deposit], *, is_from_held: bool, at_most: int | None = None) -> list[Share]:
-    """To each paying address what it sent."""
-    sent: dict[str, int] = {}
-    simulated = {deposit.from_address for deposit in deposits if deposit.is_simulated}
-    for deposit in deposits:
-        if deposit.status == Deposit.Status.CONFIRMED:
-            sent[deposit.from_address] = sent.get(deposit.from_address, 0) + deposit.amount_atomic
-    if not all(_is_known(payer) for payer in sent):
-        raise PayerUnknown
-    shares, left = [], sum(sent.values()) if at_most is None else at_most
-    for payer, amount in list(sent.items())[:PARTS_MAX]:
-        amount = min(amount, left)
-        left -= amount
-        if amount:
-            shares.append(Share(one.address.asset, payer, amount, is_from_held, payer in simulated))
-    return shares
-
-
-def _is_known(payer: str) -> bool:
-    return bool(payer) and payer.lower() != ZERO_ADDRESS
-
-
-def _main_payer(one: Received) -> str:
-    """The address that paid most."""
-    deposits = _confirmed(one)
-    payer = max(deposits, key=lambda deposit: deposit.amount_atomic).from_address
-    if not _is_known(payer):
-        raise PayerUnknown
-    return payer
-
-
-def _amount_atomic(text: str, asset: Asset) -> int:
-    amount = money.atomic_from_decimal(text, asset.atomic_decimals)
-    if amount is None:
-        raise Flat(f"amount has more decimals than {asset.coin_symbol}")
-    if amount == 0:
-        raise Flat("amount must be greater than zero")
-    return amount
-
-
-def _destination(text: str | None, asset: Asset) -> str | None:
-    return None if text is None else check_destination(text, asset)
-
-
-def check_destination(text: str, asset: Asset) -> str:
-    """The address in lower case. Raises Flat for one that is malformed, burns the coins, or is ours."""
-    refused = Flat(f"Destination address is not valid for {asset.chain.name}")
-    if not text.startswith("0x") or not is_hex_address(text):
-        raise refused
-    if is_checksum_formatted_address(text) and to_checksum_address(text) != text:
-        raise refused
-    address = text.lower()
-    contracts = Asset.objects.filter(chain=asset.chain_id, contract_address__isnull=False)
-    if address == ZERO_ADDRESS or contracts.filter(contract_address=address).exists():
-        raise refused
-    if Address.objects.filter(pk=address).exists():
-        raise BelongsToService
-    return address
 
 
 def _make(

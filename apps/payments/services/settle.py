@@ -23,7 +23,8 @@ from apps.payments import events, states
 from apps.payments.documents import parts
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
-from apps.payments.services.refund import PayerUnknown, refund_automatically
+from apps.payments.services.refund import refund_automatically
+from apps.payments.services.refund_shares import PayerUnknown
 
 BATCH_MAX = 200
 STEPS_MAX = 6

@@ -1,0 +1,107 @@
+"""Refunds of a payment: what to send back, then a page that says exactly what leaves and where to, then the sending.
+
+The page that was agreed to is sent or nothing: its figures come back with the form and are compared under the lock.
+"""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpResponse
+
+from apps.chain.addresses import checksummed
+from apps.core.literal import Invalid
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.payments import states
+from apps.payments.models import Payment, Refund
+from apps.payments.selectors import payments_seen_by, received_by
+from apps.payments.services.fields import REFUND
+from apps.payments.services.refund import FiguresChanged, plan_digest, request_refund
+from apps.payments.services.refund_shares import PayerUnknown, Share, Wish, left_to_refund, shares_to_send
+from apps.stores import roles
+
+_FIELDS = ("amount", "asset_id", "destination_address")
+
+
+def rows(request: PageRequest, payment: Payment) -> "QuerySet[Refund]":
+    """The refunds of a payment, newest first."""
+    found: QuerySet[Refund] = Refund.objects.seen_by(request.access).filter(payment=payment).select_related("asset__chain")
+    return found.order_by("-created_at", "-part")
+
+
+def is_offered(request: PageRequest, payment: Payment) -> bool:
+    """Whether this person may send something of this payment back now."""
+    if not roles.may(request.member.role, roles.MOVE_MONEY):
+        return False
+    try:
+        return any(isinstance(one, Share) for one in shares_to_send(payment, Wish()))
+    except PayerUnknown:
+        return True
+    except Refusals:
+        return False
+
+
+def create(request: PageRequest, id: str) -> HttpResponse:
+    payment: Payment = find(payments_seen_by(request.access), id)
+    if request.method == "GET":
+        return _form(request, payment, {"form_key": uuid.uuid4().hex}, [])
+    given = {name: request.POST.get(name, "").strip() for name in (*_FIELDS, "form_key", "agreed")}
+    try:
+        wish, key = _read(given)
+        if given["agreed"]:
+            request_refund(request.access, payment, wish, key, agreed=given["agreed"])
+            messages.success(request, "The refund is on its way. This page shows how far it is.")
+            return go("payment", payment.pk)
+        return _review(request, payment, given, wish, [])
+    except FiguresChanged as refusal:
+        return _review(request, payment, given, wish, sentences(refusal), status_of(refusal))
+    except Refusals as refusal:
+        return _form(request, payment, given, sentences(refusal), status_of(refusal))
+
+
+def _read(given: dict[str, str]) -> tuple[Wish, str]:
+    """The form as the service takes it: what was left empty is not sent."""
+    if not (given["form_key"].isascii() and given["form_key"].isalnum() and len(given["form_key"]) == 32):
+        raise Invalid("the form is too old; open it again")
+    fields: dict[str, Any] = REFUND.check({name: given[name] for name in _FIELDS if given[name]}, "refund")
+    return Wish(**fields), f"dashboard-{given['form_key']}"
+
+
+def _review(
+    request: PageRequest, payment: Payment, given: dict[str, str], wish: Wish, errors: list[str], status: int = 200
+) -> HttpResponse:
+    """What would leave, where to, and what can't be done any more afterwards."""
+    shares = shares_to_send(payment, wish)
+    transfers = [one for one in shares if isinstance(one, Share)]
+    if not transfers:
+        messages.error(request, "A refund of this payment is already under way.")
+        return go("payment", payment.pk)
+    context = {
+        "payment": payment,
+        "given": given,
+        "errors": errors,
+        "transfers": [{"share": one, "to_address": checksummed(one.to_address)} for one in transfers],
+        "is_partial": payment.status == states.COMPLETED and _total(transfers) != left_to_refund(payment),
+        "agreed": plan_digest(shares),
+    }
+    return show(request, "dashboard/refunds/review.html", context, status=status)
+
+
+def _total(shares: list[Share]) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for one in shares:
+        totals[one.asset.pk] = totals.get(one.asset.pk, 0) + one.amount_atomic
+    return totals
+
+
+def _form(request: PageRequest, payment: Payment, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
+    received = [one for one in received_by(payment) if any(row.status == "confirmed" for row in one.deposits)]
+    context = {
+        "payment": payment,
+        "given": given,
+        "errors": errors,
+        "received": received,
+        "takes_amount": payment.status == states.COMPLETED,
+    }
+    return show(request, "dashboard/refunds/create.html", context, status=status)

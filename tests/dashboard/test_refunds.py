@@ -1,0 +1,136 @@
+"""Refunds from the payment page: what is said before, that nothing else is sent, and that it is sent once."""
+
+import re
+from typing import Any
+
+import pytest
+
+from apps.access import second_factor
+from apps.payments.models import Refund
+from tests.cast import Cast
+from tests.dashboard.browse import Browser, text
+from tests.make import advance, detail, late_deposit, paid, payment
+
+TO = "0x1111111111111111111111111111111111111111"
+
+
+@pytest.fixture
+def made(cast: Cast) -> dict[str, Any]:
+    """A completed payment in a store that can bear a refund of the whole of it."""
+    paid(cast.bakery.test, amount="50.00")
+    return paid(cast.bakery.test)
+
+
+def hidden(answer: Any) -> dict[str, str]:
+    """The fields that a page's form brings back by itself."""
+    found = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', answer.content.decode())
+    return {name: value for name, value in found if name not in ("csrfmiddlewaretoken", "next")}
+
+
+def reviewed(browser: Browser, made: dict[str, Any], **fields: str) -> Any:
+    path = f"payments/{made['id']}/refund"
+    return browser.post(path, **{**hidden(browser.get(path)), **fields})
+
+
+def confirmed(browser: Browser, made: dict[str, Any], review: Any, **changed: str) -> Any:
+    return browser.post(f"payments/{made['id']}/refund", **{**hidden(review), **changed})
+
+
+def test_a_refund_says_what_leaves_and_where_to_before_it_is_sent(cast: Cast, made: dict[str, Any]) -> None:
+    browser = Browser(cast.alice)
+    assert f"/dashboard/payments/{made['id']}/refund" in browser.get(f"payments/{made['id']}").content.decode()
+    review = reviewed(browser, made)
+    shown = text(review)
+    assert made["payment_addresses"][0]["crypto_amount"] in shown and made["transaction"]["from_address"] in shown
+    assert "the rest can't be refunded" not in shown and "Test mode: no real money moves" in shown
+    assert not Refund.objects.exists()
+    assert confirmed(browser, made, review)["Location"] == f"/dashboard/payments/{made['id']}"
+    (refund,) = Refund.objects.all()
+    assert str(refund.amount_atomic) == made["payment_addresses"][0]["crypto_amount_atomic"]
+    page = text(browser.get(f"payments/{made['id']}"))
+    assert "Waiting to be sent" in page and refund.destination_address in page
+    assert f"/dashboard/payments/{made['id']}/refund" not in page
+
+
+def test_pressing_twice_sends_once(cast: Cast, made: dict[str, Any]) -> None:
+    browser = Browser(cast.alice)
+    review = reviewed(browser, made)
+    answers = [confirmed(browser, made, review) for _ in range(2)]
+    assert [one.status_code for one in answers] == [303, 303]
+    assert Refund.objects.count() == 1
+
+
+def test_a_part_is_warned_about_and_shown_as_partial(cast: Cast, made: dict[str, Any]) -> None:
+    browser = Browser(cast.alice)
+    review = reviewed(browser, made, amount="0.001", destination_address=TO)
+    assert "the rest can't be refunded afterwards" in text(review).replace("&#x27;", "'") and TO in text(review)
+    confirmed(browser, made, review)
+    for _ in range(2):
+        advance(cast.bakery.test, 61)
+    assert "Partially refunded" in text(browser.get(f"payments/{made['id']}"))
+    assert detail(cast.bakery.test, made["id"])["refund_state"] == "partial"
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"amount": "1000"}, "Amount exceeds the refundable balance."),
+        ({"amount": "0"}, "Amount must be greater than zero."),
+        ({"destination_address": "0x12"}, "Destination address is not valid for Ethereum Sepolia."),
+        ({"form_key": "x"}, "The form is too old; open it again."),
+    ],
+)
+def test_a_wish_that_can_not_be_met_comes_back_with_its_reason(
+    cast: Cast, made: dict[str, Any], fields: dict[str, str], sentence: str
+) -> None:
+    answer = reviewed(Browser(cast.alice), made, **fields)
+    assert answer.status_code == 422 and sentence in text(answer)
+    assert not Refund.objects.exists()
+
+
+@pytest.mark.parametrize("changed", [{"amount": "0.002"}, {"destination_address": "0x" + "2" * 40}, {"agreed": "other"}])
+def test_nothing_is_sent_that_was_not_on_the_page(cast: Cast, made: dict[str, Any], changed: dict[str, str]) -> None:
+    browser = Browser(cast.alice)
+    review = reviewed(browser, made, amount="0.001", destination_address=TO)
+    answer = confirmed(browser, made, review, **changed)
+    assert answer.status_code == 422 and "look at the new figures" in text(answer)
+    assert not Refund.objects.exists()
+    assert confirmed(browser, made, answer).status_code == 303
+
+
+def test_a_balance_that_does_not_reach_is_said(cast: Cast) -> None:
+    alone, browser = paid(cast.bakery.test), Browser(cast.alice)
+    answer = confirmed(browser, alone, reviewed(browser, alone))
+    assert answer.status_code == 422 and "Insufficient balance to refund." in text(answer)
+
+
+def test_a_late_deposit_goes_back_from_what_is_held(cast: Cast) -> None:
+    late, browser = payment(cast.bakery.test, expires_in=300), Browser(cast.alice)
+    assert f"/dashboard/payments/{late['id']}/refund" not in browser.get(f"payments/{late['id']}").content.decode()
+    advance(cast.bakery.test, 400)
+    late_deposit(late["id"])
+    review = reviewed(browser, late)
+    assert "what is held for this payment" in text(review)
+    assert confirmed(browser, late, review).status_code == 303
+    assert Refund.objects.get().is_from_held
+
+
+def test_a_second_request_while_one_is_under_way_leads_back_to_it(cast: Cast, made: dict[str, Any]) -> None:
+    browser = Browser(cast.alice)
+    confirmed(browser, made, reviewed(browser, made))
+    assert reviewed(browser, made)["Location"] == f"/dashboard/payments/{made['id']}"
+    assert Refund.objects.count() == 1
+
+
+def test_who_may_not_move_money_is_not_offered_a_refund(cast: Cast, made: dict[str, Any]) -> None:
+    browser = Browser(cast.bob)
+    assert f"/dashboard/payments/{made['id']}/refund" not in browser.get(f"payments/{made['id']}").content.decode()
+    assert browser.get(f"payments/{made['id']}/refund").status_code == 403
+
+
+def test_with_a_second_factor_a_fresh_code_is_asked_for(cast: Cast, made: dict[str, Any]) -> None:
+    factor = second_factor.pending(cast.alice)
+    factor.confirmed = True
+    factor.save()
+    answer = Browser(cast.alice).get(f"payments/{made['id']}/refund")
+    assert answer.status_code == 302 and answer["Location"].startswith("/dashboard/confirm?")
