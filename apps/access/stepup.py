@@ -1,6 +1,6 @@
 """Step-up: before a sensitive act a person with a second factor shows a fresh code.
 
-The proof lives in one session for five minutes. An act that moves money asks with its digest, and its proof is used up by it.
+The proof lives in one session for five minutes; a code that was taken once is never taken again.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from apps.core.errors import Coded
 from apps.stores.models import User
 
 FRESH = timedelta(minutes=5)
-PROVED_AT_KEY, PROVED_ACTS_KEY = "stepup_at", "stepup_acts"
+PROVED_AT_KEY = "stepup_at"
 Session = MutableMapping[str, Any]
 
 
@@ -29,18 +29,16 @@ def digest(*parts: object) -> str:
     return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()
 
 
-def prove(session: Session, user: User, code: str, address: str, at: datetime, act: str = "") -> SecondFactor:
-    """Take a code for this session, and for one act when its digest is given. Raises what sign_in.by_code raises."""
+def prove(session: Session, user: User, code: str, address: str, at: datetime) -> SecondFactor:
+    """Take a code for this session. Raises what sign_in.by_code raises."""
     factor = sign_in.by_code(user, code, address)
-    note(session, at, act)
+    note(session, at)
     return factor
 
 
-def note(session: Session, at: datetime, act: str = "") -> None:
+def note(session: Session, at: datetime) -> None:
     """A code has just been taken in this session."""
     session[PROVED_AT_KEY] = at.isoformat()
-    if act:
-        session[PROVED_ACTS_KEY] = {act: at.isoformat()}
 
 
 def is_fresh(session: Session, user: User, at: datetime) -> bool:
@@ -51,17 +49,6 @@ def is_fresh(session: Session, user: User, at: datetime) -> bool:
 def require(session: Session, user: User, at: datetime) -> None:
     """Raises StepUpRequired."""
     if not is_fresh(session, user, at):
-        raise StepUpRequired
-
-
-def use(session: Session, user: User, at: datetime, act: str) -> None:
-    """Use up the proof of one act. Raises StepUpRequired when there is none for exactly this act."""
-    if second_factor.confirmed(user) is None:
-        return
-    proofs = dict(session.get(PROVED_ACTS_KEY) or {})
-    moment = proofs.pop(act, None)
-    session[PROVED_ACTS_KEY] = proofs
-    if not _is_recent(moment, at):
         raise StepUpRequired
 
 
