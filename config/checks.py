@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from config import bootstrap, embedded
+from config import embedded
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.prefix) / "bin"
@@ -58,10 +58,6 @@ def _passes(title: str, command: list[str]) -> bool:
 
 
 def _pytest(arguments: list[str], failed: list[str]) -> int:
-    if not bootstrap.has_chromium():
-        print("!!! NO BROWSER: the browser tests are skipped. Run: sudo apt-get install -y chromium", flush=True)
-    if embedded.anvil_program() is None:
-        print("!!! NO LOCAL CHAIN: the chain tests are skipped. Run: python3 manage.py demo on a machine with npm", flush=True)
     if failed:
         print(f"!!! FAILED before the tests: {', '.join(failed)}", flush=True)
     run = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False)

@@ -34,8 +34,8 @@ CHAIN_IDS = {ETHEREUM: 1, SEPOLIA: 11155111}
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
 BLOCK_SECONDS = 2
-# The process whose services a child finds in its environment.
-BROUGHT_BY = "TILLGATE_BROUGHT_BY"
+# Names in the environment what this machine can't bring, so that child processes don't try again.
+WITHOUT = "TILLGATE_WITHOUT"
 
 
 class MissingService(RuntimeError):
@@ -87,9 +87,8 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
     Raises MissingService in production, processes.StartFailed when an embedded service does not start. A chain without its program
     stays without an address.
     """
-    if os.environ.get(BROUGHT_BY, str(os.getpid())) != str(os.getpid()):
-        return  # the process that started this one has brought what there is
-    missing = [name for name in services if not os.environ.get(name)]
+    without = os.environ.get(WITHOUT, "").split(",")
+    missing = [name for name in services if not os.environ.get(name) and name not in without]
     if os.environ.get("TILLGATE_ENV") == "production":
         needed = [name for name in missing if name in (POSTGRES, REDIS)]
         if needed:
@@ -97,7 +96,7 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
         return
     path = var_folder(mode)
     path.mkdir(parents=True, exist_ok=True)
-    os.environ["TILLGATE_VAR"], os.environ[BROUGHT_BY] = str(path), str(os.getpid())
+    os.environ["TILLGATE_VAR"] = str(path)
     if not missing:
         return
     folder = _open.get(path) or _enter(path, mode)
@@ -110,6 +109,7 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
                 _started.add(name)
             if say:
                 say(f"{TITLES[name]} ready in {time.monotonic() - began:.1f} s" if url else f"{TITLES[name]} skipped: anvil is missing")
+    os.environ[WITHOUT] = ",".join(name for name in services if not os.environ.get(name))
 
 
 def leave_all() -> None:
@@ -117,7 +117,7 @@ def leave_all() -> None:
     for folder in list(_open.values()):
         folder.leave()
     _open.clear()
-    for name in (BROUGHT_BY, *_started):
+    for name in (WITHOUT, *_started):
         os.environ.pop(name, None)
     _started.clear()
 

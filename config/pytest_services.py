@@ -1,10 +1,13 @@
-"""Early pytest plugin: services are up before pytest-django reads the settings."""
+"""Early pytest plugin: services are up before pytest-django reads the settings.
+
+Tests marked `chain` or `browser` are skipped, counted and named at the end where the machine has none.
+"""
 
 import os
 
 import pytest
 
-from config import embedded
+from config import bootstrap, embedded
 
 os.environ.setdefault("TILLGATE_ENV", "test")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -12,3 +15,28 @@ try:
     embedded.ensure(mode=embedded.TEST)
 except RuntimeError as error:
     pytest.exit(str(error), returncode=4)
+
+
+def missing() -> dict[str, str]:
+    """Marker -> what the machine lacks for the tests that carry it."""
+    found = {}
+    if not os.environ.get(embedded.ETHEREUM):
+        found["chain"] = "no local chain: npm brings anvil when it is there"
+    if not bootstrap.has_chromium():
+        found["browser"] = "no browser: sudo apt-get install -y chromium"
+    return found
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for marker, reason in missing().items():
+        for item in items:
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    for reason in missing().values():
+        count = sum(1 for report in skipped if reason in str(report.longrepr))
+        if count:
+            terminalreporter.write_line(f"!!! {count} tests were skipped: {reason}")

@@ -15,12 +15,13 @@ from typing import Any, TypeVar
 
 import requests
 
-from config import local_chain
+from config import embedded, local_chain
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
 WAIT_SECONDS = 60.0
-OWN = ("DATABASE_URL", "REDIS_URL", "CHAIN_ETHEREUM_URL", "CHAIN_SEPOLIA_URL", "TILLGATE_ENV", "TILLGATE_VAR", "DJANGO_SETTINGS_MODULE")
+# What the processes of a test must not inherit: the services and settings of the tests themselves.
+OWN = (*embedded.SERVICES, embedded.WITHOUT, "TILLGATE_ENV", "TILLGATE_VAR", "DJANGO_SETTINGS_MODULE")
 T = TypeVar("T")
 
 
