@@ -134,6 +134,8 @@ def _put(payment: Payment, one: Received, wish: Wish, at: datetime) -> Deposit:
         status=status,
         at=at,
     )
+    if grown_atomic and payment.status in states.TERMINAL:
+        raise AlreadyFinalized  # it has been settled, refunded or accepted for what it was
     if grown_atomic:
         movements.simulated_deposit_changed(
             store_id=payment.store_id,
