@@ -99,7 +99,7 @@ def _steps(access: Access, person: User) -> list[Step]:
         ),
         Step(
             "Take your first live payment",
-            "Switch to live mode beside the store's name and send a real payment link.",
+            "Send a real payment link." if access.is_live else "Switch to live mode beside the store's name and send a real payment link.",
             "Create a live payment",
             create if access.is_live else "",
             roles.PAY,

@@ -9,7 +9,7 @@ from apps.access import second_factor, sign_in, stepup
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
-from apps.dashboard.plumbing import PageRequest, go, sentences, show
+from apps.dashboard.plumbing import PageRequest, go, next_url, sentences, show
 from apps.stores.services import change_password
 
 
@@ -33,7 +33,11 @@ def enrol(request: PageRequest) -> HttpResponse:
     _stay_signed_in(request)
     otp_login(request, second_factor.confirmed(request.person))
     stepup.note(request.session, clock.real_now())
-    return show(request, "dashboard/security/backup_codes.html", {"codes": codes, "is_first": True})
+    return show(
+        request,
+        "dashboard/security/backup_codes.html",
+        {"codes": codes, "is_first": True, "next": next_url(request) if "next" in request.GET else ""},
+    )
 
 
 def renew_codes(request: PageRequest) -> HttpResponse:
