@@ -17,6 +17,7 @@ _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 _URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 Schema = dict[str, Any]
 
 
@@ -27,6 +28,22 @@ class Invalid(Exception):
 def is_uuid(text: str) -> bool:
     """Canonical form only; either case of letters."""
     return _UUID.fullmatch(text) is not None
+
+
+def is_deeper(raw: bytes, levels: int) -> bool:
+    """Whether JSON nests deeper. Asked before parsing: the parser recurses, and how deep it may is not ours to say."""
+    if raw.count(b"[") + raw.count(b"{") <= levels:
+        return False
+    depth = 0
+    for token in _NESTING.finditer(raw):
+        first = token.group()[0]
+        if first in b"[{":
+            depth += 1
+            if depth > levels:
+                return True
+        elif first in b"]}":
+            depth -= 1
+    return False
 
 
 def check_storable(value: Any, path: str = "") -> None:

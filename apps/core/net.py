@@ -25,10 +25,12 @@ from django.conf import settings
 from yarl import URL
 
 from apps.core.errors import ProviderError
+from apps.core.literal import is_deeper
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 ANSWER_BYTES_MAX = 64 * 1024
+PROVIDER_DEPTH_MAX = 64
 PROVIDER_BYTES_MAX = 4 * 1024 * 1024
 RESOLVE_SECONDS = 3.0
 
@@ -214,9 +216,11 @@ def get_json(url: str, params: Mapping[str, str] | None = None, headers: Mapping
         raise ProviderError(type(error).__name__) from None
     if response.status_code != 200:
         raise ProviderError(f"HTTP {response.status_code}", retry=response.status_code == 429 or response.status_code >= 500)
+    if is_deeper(raw, PROVIDER_DEPTH_MAX):
+        raise ProviderError("not JSON", retry=False)
     try:
         return json.loads(raw, parse_float=Decimal)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise ProviderError("not JSON") from None
 
 

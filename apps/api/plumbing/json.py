@@ -1,7 +1,6 @@
 """JSON in and out: a body is one object without duplicate keys, NaN or deep nesting; the answer is JSON whatever was asked."""
 
 import json
-import re
 from typing import Any
 
 import orjson
@@ -11,8 +10,9 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+from apps.core.literal import is_deeper
+
 DEPTH_MAX = 32
-_NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 
 
 class JsonRenderer(BaseRenderer):
@@ -46,7 +46,7 @@ class JsonObjectParser(BaseParser):
 
 def parse_object(raw: bytes) -> dict[str, Any]:
     """The object in a body; ParseError on anything else."""
-    if _is_deeper(raw, DEPTH_MAX):
+    if is_deeper(raw, DEPTH_MAX):
         raise ParseError
     try:
         value = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
@@ -66,19 +66,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(text: str) -> Any:
     raise ValueError(text)
-
-
-def _is_deeper(raw: bytes, levels: int) -> bool:
-    """Asked before parsing: the parser recurses, and how deep it may is not ours to say."""
-    if raw.count(b"[") + raw.count(b"{") <= levels:
-        return False
-    depth = 0
-    for token in _NESTING.finditer(raw):
-        first = token.group()[0]
-        if first in b"[{":
-            depth += 1
-            if depth > levels:
-                return True
-        elif first in b"]}":
-            depth -= 1
-    return False
