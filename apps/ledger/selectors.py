@@ -119,11 +119,12 @@ WITH page AS (
     SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
     WHERE e.account_id = %(account)s AND (e.xid, e.id) < (%(xid)s::text::xid8, %(id)s)
     ORDER BY e.xid DESC, e.id DESC LIMIT %(limit)s
+), start AS MATERIALIZED (
+    SELECT coalesce(%(balance)s::numeric, ledger_balance(%(account)s)) AS balance
 )
 SELECT page.id, m.at, m.kind, page.role, m.reference, page.amount_atomic, page.xid::text,
-       coalesce(%(balance)s::numeric, ledger_balance(%(account)s)) + page.amount_atomic
-       - sum(page.amount_atomic) OVER (ORDER BY page.xid DESC, page.id DESC) AS balance
-FROM page JOIN ledger_movement m ON m.id = page.movement_id ORDER BY page.xid DESC, page.id DESC
+       start.balance + page.amount_atomic - sum(page.amount_atomic) OVER (ORDER BY page.xid DESC, page.id DESC)
+FROM start, page JOIN ledger_movement m ON m.id = page.movement_id ORDER BY page.xid DESC, page.id DESC
 """
 _NEWEST = f"{2**64 - 1}.{2**63 - 1}."
 
