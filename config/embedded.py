@@ -34,6 +34,7 @@ CHAIN_IDS = {ETHEREUM: 1, SEPOLIA: 11155111}
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
 BLOCK_SECONDS = 2
+GENESIS_SECONDS = 1767225600  # 2026-01-01
 # Names in the environment what this machine can't bring, so that child processes don't try again.
 WITHOUT = "TILLGATE_WITHOUT"
 
@@ -259,20 +260,13 @@ def _redis_answers(path: str) -> bool:
 # --- the two chains ------------------------------------------------------------------------------
 
 
-def anvil_program() -> str | None:
-    """The chain's program: what TILLGATE_ANVIL names, what the set-up brought, or what the machine has."""
-    named = os.environ.get("TILLGATE_ANVIL")
-    brought = next(iter(sorted(ROOT.glob(".tools/node_modules/@foundry-rs/anvil-*/bin/anvil"))), None)
-    return named or (str(brought) if brought else shutil.which("anvil"))
-
-
 def chain_state(path: Path, name: str) -> Path:
     """Where a chain that is kept writes what it holds, every few seconds and when it stops."""
     return path / f"{name.removesuffix('_URL').lower()}.json"
 
 
 def _chain(folder: Folder, name: str) -> str | None:
-    program = anvil_program()
+    program = local_chain.anvil_program()
     if program is None:
         return None
     if folder.mode == TEST:
@@ -291,8 +285,11 @@ def _chain(folder: Folder, name: str) -> str | None:
         if not state.exists() and processes.log_of(folder.path, name).exists():
             raise processes.StartFailed(f"{state} is gone, but the database knows that chain: start again with --fresh")
         command += ["--block-time", str(BLOCK_SECONDS), "--state", str(state), "--state-interval", "5"]
+        # anvil makes a first block at every start and would keep them all; of one time they are one block.
+        command += ["--timestamp", str(GENESIS_SECONDS)]
     process = processes.spawn(folder.path, name, command, url=url)
     processes.wait_until(lambda: local_chain.is_chain(url, CHAIN_IDS[name]), process, "anvil", folder.path)
+    local_chain.call(url, "evm_setTime", int(time.time()))
     return url
 
 

@@ -1,9 +1,13 @@
-"""JSON-RPC to an EVM chain on this machine, for the embedded chains and the demo's own transactions. Never through a proxy."""
+"""The EVM chains of this machine: their program, and JSON-RPC to them. Never through a proxy."""
 
 import json
+import os
+import shutil
 import urllib.request
+from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 10.0
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -29,3 +33,10 @@ def is_chain(url: str, chain_id: int) -> bool:
         return int(call(url, "eth_chainId", timeout=2), 16) == chain_id
     except (OSError, ValueError, KeyError, RuntimeError):
         return False
+
+
+def anvil_program() -> str | None:
+    """The chain's program: what TILLGATE_ANVIL names, what the set-up brought, or what the machine has."""
+    named = os.environ.get("TILLGATE_ANVIL")
+    brought = next(iter(sorted(ROOT.glob(".tools/node_modules/@foundry-rs/anvil-*/bin/anvil"))), None)
+    return named or (str(brought) if brought else shutil.which("anvil"))

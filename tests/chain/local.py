@@ -12,7 +12,7 @@ import requests
 from eth_abi.abi import encode
 
 from apps.chain.blocks import TRANSFER_TOPIC
-from config import embedded
+from config import local_chain
 
 SEPOLIA_ID = 11155111
 ARTIFACT = Path(__file__).parents[2] / "apps" / "console" / "demo" / "tokens" / "DevToken.json"
@@ -121,4 +121,4 @@ class LocalChain:
 
 
 def program() -> str | None:
-    return embedded.anvil_program()
+    return local_chain.anvil_program()

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from config import embedded
+from config import embedded, local_chain
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.chain, pytest.mark.skipif(embedded.anvil_program() is None, reason="no local chain on this machine")]
+pytestmark = [pytest.mark.chain, pytest.mark.skipif(local_chain.anvil_program() is None, reason="no local chain on this machine")]
 
 
 class Demo:
