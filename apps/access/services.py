@@ -55,7 +55,12 @@ class InvalidAgentCredential(Unauthenticated):
 
 
 def create_api_key(
-    store: Store, mode: str, *, name: str = "", key_type: str = KeyType.SECRET, wanted: Iterable[str] | None = None, at: datetime | None = None
+    store: Store,
+    mode: str,
+    *,
+    name: str = "",
+    key_type: str = KeyType.SECRET,
+    wanted: Iterable[str] | None = None,
 ) -> tuple[ApiKey, str]:
     """A new key and its secret text. Publishable keys have no scopes but their one path. Raises Flat on unknown scopes."""
     check_mode(mode)
@@ -76,7 +81,7 @@ def create_api_key(
         prefix=text[:12],
         last_four=text[-4:],
         scopes=chosen,
-        created_at=at or clock.real_now(),
+        created_at=clock.real_now(),
     )
     return key, text
 
@@ -164,18 +169,16 @@ def _agent_access(credential: str) -> Access:
     row, store = found
     if row.expires_at is not None and row.expires_at <= clock.real_now():
         raise InvalidAgentCredential
-    return Access(
-        store=store, mode=row.mode, kind=AGENT, scopes=frozenset(row.scopes), caller=f"agent:{row.pk}", credential_id=row.pk
-    )
+    return Access(store=store, mode=row.mode, kind=AGENT, scopes=frozenset(row.scopes), caller=f"agent:{row.pk}", credential_id=row.pk)
 
 
 @cache
 def _look_up_sql(model: type[models.Model]) -> tuple[str, list[str], list[str]]:
     """One statement for a credential with its store, compiled once: the ORM would build it on every request."""
     fields, store_fields = ([field.attname for field in one._meta.concrete_fields] for one in (model, Store))
-    columns = ", ".join([f'k."{field.column}"' for field in model._meta.concrete_fields] + [f's."{f.column}"' for f in Store._meta.concrete_fields])
+    names = [f'k."{one.column}"' for one in model._meta.concrete_fields] + [f's."{one.column}"' for one in Store._meta.concrete_fields]
     sql = (
-        f'SELECT {columns} FROM "{model._meta.db_table}" k JOIN "{Store._meta.db_table}" s ON s.id = k.store_id '  # noqa: S608
+        f'SELECT {", ".join(names)} FROM "{model._meta.db_table}" k JOIN "{Store._meta.db_table}" s ON s.id = k.store_id '  # noqa: S608
         "WHERE k.secret_hash = %s AND k.revoked_at IS NULL AND s.deleted_at IS NULL"
     )
     return sql, fields, store_fields
