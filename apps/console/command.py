@@ -5,6 +5,8 @@ import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import ProgrammingError
+from psycopg.errors import UndefinedTable
 
 from apps.core.errors import Failure
 from apps.core.literal import Invalid, is_uuid
@@ -31,6 +33,11 @@ class OperatorCommand(BaseCommand):
             raise SystemExit(1) from None
         except CommandError as error:
             sys.stderr.write(f"{error}\n")
+            raise SystemExit(1) from None
+        except ProgrammingError as error:
+            if not isinstance(error.__cause__, UndefinedTable):
+                raise
+            sys.stderr.write("The database has no tables yet: run manage.py migrate, or start the demo once\n")
             raise SystemExit(1) from None
         self.stdout.write(json.dumps(result) if options["json"] else self.words(result))
 
