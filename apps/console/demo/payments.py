@@ -9,7 +9,9 @@ from apps.core import clock
 from apps.core.money import CENTS
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.create import create_payment
-from apps.payments.services.fields import EXPIRES_IN_MAX, EXPIRES_IN_MIN, payment_intent
+from apps.payments.services.fields import EXPIRES_IN_MAX, EXPIRES_IN_MIN, REFUND, payment_intent
+from apps.payments.services.refund import request_refund
+from apps.payments.services.refund_shares import Wish
 from apps.payments.services.simulate import simulate_deposit
 from apps.stores.models import Store, User
 from apps.stores.services import change_store
@@ -27,6 +29,7 @@ class Order:
     scenario: str | None = None
     currency: str = "EUR"
     settings: dict[str, bool] = field(default_factory=dict)
+    is_given_back: bool = False
 
 
 # Past their deadline when the seeding ends.
@@ -45,6 +48,7 @@ OPEN = (
     Order("Subscription box", 2500),
     Order("Espresso machine", 64900, "exact", "CHF"),
     Order("Matcha set", 380000, "exact", "JPY"),
+    Order("Milk frother", 3450, "exact", is_given_back=True),
 )
 # (title, cents, asset, percent of the price that the customer sends)
 LIVE = (
@@ -75,7 +79,9 @@ def _simulate(store: Store, merchant: User, order: Order, lifetime_seconds: int)
     access = Access.for_session(merchant, store, "test")
     payment, _ = _create(access, order.title, order.cents, order.currency, lifetime_seconds)
     if order.scenario:
-        simulate_deposit(access, payment, {"scenario": order.scenario})
+        payment, _ = simulate_deposit(access, payment, {"scenario": order.scenario})
+    if order.is_given_back:
+        request_refund(access, payment, Wish(**REFUND.check({}, "refund")), f"demo: {order.title}")
 
 
 def _create(
