@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from apps.api.description import Docs
 
@@ -10,6 +11,7 @@ urlpatterns = [
     path("docs", Docs.as_view(url_name="openapi"), name="docs"),
     path("dashboard/", include("apps.dashboard.urls")),
     path("admin/", admin.site.urls),
+    path("", RedirectView.as_view(pattern_name="dashboard:home"), name="front"),
     path("", include("apps.console.urls")),
     path("", include("apps.hosted.urls")),
 ]

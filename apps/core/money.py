@@ -138,3 +138,8 @@ def percentage_text(fraction: Decimal) -> str:
     exponent = points.as_tuple().exponent
     places = max(2, -exponent if isinstance(exponent, int) else 2)
     return format(points.quantize(Decimal(1).scaleb(-places), context=WIDE), "f")
+
+
+def percentage_from_bps(bps: int) -> str:
+    """Basis points as percentage points: 50 -> `0.5`."""
+    return decimal_from_atomic(bps, 2)

@@ -21,7 +21,10 @@ class Room:
 ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
     ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"))),
     ("Developers", (Room("API keys", "key", "keys"), Room("Webhooks", "bolt", "webhook_endpoints"))),
-    ("Settings", (Room("Team", "users", "members"), Room("Your account", "shield-check", "security"))),
+    (
+        "Settings",
+        (Room("Store", "cog-6-tooth", "settings"), Room("Team", "users", "members"), Room("Your account", "shield-check", "security")),
+    ),
 )
 
 

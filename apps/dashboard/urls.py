@@ -1,8 +1,21 @@
 """THE table of pages: path, name, view, who may read, who may write, and where a fresh code is asked for."""
 
-from apps.dashboard import home, invoices, keys, members, payment_links, payments, refunds, security, sign_in, switches, webhook_endpoints
+from apps.dashboard import (
+    home,
+    invoices,
+    keys,
+    members,
+    payment_links,
+    payments,
+    refunds,
+    security,
+    settings,
+    sign_in,
+    switches,
+    webhook_endpoints,
+)
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
-from apps.stores.roles import DEVELOP, MOVE_MONEY, PAY
+from apps.stores.roles import DEVELOP, MANAGE, MOVE_MONEY, PAY, VIEW
 
 app_name = "dashboard"
 BOTH, POST = ("GET", "POST"), ("POST",)
@@ -35,6 +48,10 @@ PAGES = (
     Page("webhooks/<str:id>/test", "webhook_endpoint_test", webhook_endpoints.send_test, DEVELOP, methods=POST),
     Page("webhooks/<str:id>/deliveries/<str:delivery_id>", "redeliver", webhook_endpoints.redeliver, DEVELOP, methods=POST),
     Page("team", "members", members.index),
+    Page("settings", "settings", settings.checkout, VIEW, MANAGE, methods=BOTH),
+    Page("settings/assets", "settings_assets", settings.assets, VIEW, MANAGE, methods=BOTH),
+    Page("settings/branding", "settings_branding", settings.branding, VIEW, MANAGE, methods=BOTH),
+    Page("settings/logo", "settings_logo", settings.logo, MANAGE, methods=POST),
     Page("security", "security", security.index, SIGNED_IN),
     Page("security/authenticator", "security_enrol", security.enrol, SIGNED_IN, methods=BOTH),
     Page("security/authenticator/remove", "security_take_off", security.take_off, SIGNED_IN, methods=BOTH, stepup=True),

@@ -21,6 +21,7 @@ from apps.payments.documents.checkout import checkout_document
 from apps.payments.models import Payment
 from apps.payments.selectors import simulated_waiting
 from apps.payments.services.simulate import SCENARIOS, simulate_deposit
+from apps.stores.branding import colour, ink_on
 
 Document = dict[str, Any]
 # A stage has a template of its own, hosted/stages/<stage>.html.
@@ -73,10 +74,10 @@ def _kept(text: str) -> str:
 def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
     """The store's colours as a stylesheet: the page allows no inline style."""
     store = plumbing.payment_of(reference).store
-    first, second = plumbing.colour(store.primary_color), plumbing.colour(store.secondary_color)
+    first, second = colour(store.primary_color), colour(store.secondary_color)
     rules = []
     if first:
-        rules += [f"--accent:{first}", f"--on-accent:{plumbing.ink_on(first)}", f"--accent-hover:color-mix(in srgb,{first} 86%,#000)"]
+        rules += [f"--accent:{first}", f"--on-accent:{ink_on(first)}", f"--accent-hover:color-mix(in srgb,{first} 86%,#000)"]
         rules += [f"--brand-ground:{first}", f"--brand-edge:{second or first}"]
     text = f"@layer page{{.branded{{{';'.join(rules)}}}}}" if rules else ""
     return HttpResponse(text, content_type="text/css; charset=utf-8", headers={"Cache-Control": "private, max-age=300"})
@@ -118,8 +119,8 @@ def _context(request: HttpRequest, payment: Payment, document: Document) -> dict
         "stage_template": f"hosted/stages/{stage}.html",
         "is_waiting": not document["terminal"],
         "merchant": branding.get("brand_name") or document["store_name"],
-        "logo_url": branding.get("logo_url") if (branding.get("logo_url") or "").startswith("https://") else None,
-        "has_brand": bool(plumbing.colour(branding.get("primary_color") or "")),
+        "logo_url": plumbing.picture(branding.get("logo_url")),
+        "has_brand": bool(colour(branding.get("primary_color") or "")),
         "is_service_shown": not branding.get("remove_service_branding"),
         "chosen": chosen,
         "code": code,

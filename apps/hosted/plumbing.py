@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
@@ -22,7 +23,6 @@ from apps.payments.services.expire import expire_if_due
 Page = Callable[..., HttpResponse]
 # The form of an Origin header. Anything else could smuggle a directive into the policy.
 _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?", re.ASCII)
-_COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 LOCAL_HOSTS = ("localhost", "127.0.0.1")
 
 
@@ -104,19 +104,6 @@ def host_shown(url: str | None) -> str:
         return ""
 
 
-def colour(text: str) -> str:
-    """A store's colour, or nothing when it isn't six hexadecimal digits."""
-    return text.lower() if _COLOUR.fullmatch(text) else ""
-
-
-def ink_on(ground: str) -> str:
-    """Black or white, whichever reads better on a colour."""
-    red, green, blue = (int(ground[at : at + 2], 16) for at in (1, 3, 5))
-    luminance = 0.2126 * _linear(red) + 0.7152 * _linear(green) + 0.0722 * _linear(blue)
-    # At 0.179 black and white have the same contrast.
-    return "#000000" if luminance > 0.179 else "#ffffff"
-
-
-def _linear(channel: int) -> float:
-    part = channel / 255
-    return float(part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+def picture(url: str | None) -> str | None:
+    """The address of a picture that the page may show: over TLS, or our own."""
+    return url if url and url.startswith(("https://", f"{settings.PUBLIC_URL}/")) else None

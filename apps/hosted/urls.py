@@ -2,11 +2,14 @@
 
 from django.urls import path, re_path
 
-from apps.hosted import checkout
+from apps.hosted import checkout, media
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
+LOGO = r"(?P<store_id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/(?P<digest>[0-9a-f]{32})"
+
 urlpatterns = [
+    re_path(rf"^media/logos/{LOGO}\.png$", media.logo, name="logo"),
     path("embed.js", checkout.embed_script, name="embed_script"),
     re_path(rf"^(?:pay/)?{REFERENCE}$", checkout.checkout, name="checkout"),
     re_path(rf"^(?:pay/)?{REFERENCE}/brand\.css$", checkout.brand_style, name="checkout_brand"),

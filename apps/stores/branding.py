@@ -1,10 +1,137 @@
-"""A store's looks: only six hexadecimal digits are a colour, and what is written on it must be readable."""
+"""A store's looks: its name on pages, two colours, and a logo that we have drawn anew from the uploaded picture.
 
+Only six hexadecimal digits are a colour; only our own PNG of an upload is ever stored or served.
+"""
+
+import hashlib
+import io
 import re
+import warnings
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from PIL import Image, ImageOps
+
+from apps.core.errors import Flat
+from apps.core.literal import Text
+from apps.stores.models import Store
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
+_NAME = Text(100, trim=True)
+LOGO_BYTES_MAX = 1024 * 1024
+LOGO_PIXELS_MAX = 4096 * 4096
+LOGO_SIZE = (800, 400)  # what is kept at most: twice what any page shows
+LOGO_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+WHITE = "#ffffff"
+
+
+class NotAColour(Flat):
+    message = "A colour is # and six hexadecimal digits, such as #0a6b4c"
+
+
+class LogoTooLarge(Flat):
+    message = "The logo is larger than 1 MiB or than 4096 by 4096 pixels"
+
+
+class NotAPicture(Flat):
+    message = "The logo must be a PNG, JPEG, WebP or GIF picture"
 
 
 def colour(text: str) -> str:
     """A store's colour, or nothing when it isn't six hexadecimal digits."""
     return text.lower() if _COLOUR.fullmatch(text) else ""
+
+
+def ink_on(ground: str) -> str:
+    """Black or white, whichever reads better on a colour."""
+    # At 0.179 black and white have the same contrast.
+    return "#000000" if _luminance(ground) > 0.179 else WHITE
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours as WCAG counts it, 1 to 21."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(ground: str) -> float:
+    red, green, blue = (_linear(int(ground[at : at + 2], 16)) for at in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(channel: int) -> float:
+    part = channel / 255
+    return float(part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+
+
+def change_branding(store: Store, *, brand_name: str, primary_color: str, secondary_color: str) -> Store:
+    """Empty texts take a thing off. Raises Invalid or NotAColour."""
+    for text in (primary_color, secondary_color):
+        if text and not colour(text):
+            raise NotAColour
+    store.brand_name = _NAME.check(brand_name, "brand_name") or ""
+    store.primary_color, store.secondary_color = colour(primary_color), colour(secondary_color)
+    store.save(update_fields=["brand_name", "primary_color", "secondary_color"])
+    return store
+
+
+def set_logo(store: Store, uploaded: bytes) -> Store:
+    """The store's logo from an uploaded picture. Raises LogoTooLarge or NotAPicture."""
+    drawn = _redrawn(uploaded)
+    # A name of its content: it can be kept by caches for good, and another logo has another address.
+    name = f"logos/{store.pk}/{hashlib.sha256(drawn).hexdigest()[:32]}.png"
+    if not default_storage.exists(name):
+        default_storage.save(name, ContentFile(drawn))
+    _keep(store, name, f"{settings.PUBLIC_URL}/media/{name}")
+    return store
+
+
+def remove_logo(store: Store) -> Store:
+    _keep(store, "", "")
+    return store
+
+
+def read_logo(store: Store) -> bytes | None:
+    """The PNG that we drew, None without one."""
+    if not store.logo_name:
+        return None
+    try:
+        with default_storage.open(store.logo_name) as file:
+            kept: bytes = file.read()
+    except OSError:
+        return None
+    return kept
+
+
+def _keep(store: Store, name: str, url: str) -> None:
+    with transaction.atomic():
+        locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
+        before = locked.logo_name
+        store.logo_name, store.logo_url = name, url
+        store.save(update_fields=["logo_name", "logo_url"])
+        if before and before != name:
+            transaction.on_commit(lambda: default_storage.delete(before))
+
+
+def _redrawn(uploaded: bytes) -> bytes:
+    """The first frame, upright and without what else the file carried, as PNG."""
+    if len(uploaded) > LOGO_BYTES_MAX:
+        raise LogoTooLarge
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(uploaded), formats=LOGO_FORMATS) as picture:
+                if picture.width * picture.height > LOGO_PIXELS_MAX:
+                    raise LogoTooLarge
+                upright = ImageOps.exif_transpose(picture).convert("RGBA")
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
+        raise LogoTooLarge from None
+    except (OSError, ValueError, SyntaxError, EOFError, OverflowError):
+        raise NotAPicture from None
+    upright.thumbnail(LOGO_SIZE)
+    bare, made = Image.new("RGBA", upright.size), io.BytesIO()
+    bare.paste(upright)
+    bare.save(made, "PNG", optimize=True)
+    return made.getvalue()

@@ -94,6 +94,7 @@ class Store(models.Model):
     support_email = models.EmailField(max_length=254, blank=True)
     brand_name = models.CharField(max_length=100, blank=True)
     logo_url = models.URLField(max_length=2048, blank=True)
+    logo_name = models.CharField(max_length=200, blank=True)  # where the uploaded logo is stored
     primary_color = models.CharField(max_length=7, blank=True)
     secondary_color = models.CharField(max_length=7, blank=True)
     remove_service_branding = models.BooleanField(default=False)

@@ -69,6 +69,33 @@ def change_store(store: Store, **changes: Any) -> Store:
     return store
 
 
+def change_checkout(
+    store: Store,
+    *,
+    settlement_currency: str,
+    support_email: str,
+    customer_pays_fee: bool,
+    accept_overpayments: bool,
+    accept_underpayments: bool,
+) -> Store:
+    """What merchants decide about payments made from now on. Raises Flat when a value is malformed."""
+    if settlement_currency not in Currency.values:
+        raise Flat(f"Unsupported settlement currency: {settlement_currency}")
+    if support_email:
+        try:
+            validate_email(support_email)
+        except ValidationError:
+            raise Flat("The support email is not an email address") from None
+    return change_store(
+        store,
+        settlement_currency=settlement_currency,
+        support_email=support_email,
+        customer_pays_fee=customer_pays_fee,
+        accept_overpayments=accept_overpayments,
+        accept_underpayments=accept_underpayments,
+    )
+
+
 def change_password(user: User, password: str) -> None:
     """A new password; every session ends. Raises Flat with what is wrong with it."""
     try:

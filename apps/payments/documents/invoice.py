@@ -3,6 +3,7 @@
 It renders in every status and says in words whether it is paid. A merchant's image address is never fetched.
 """
 
+import base64
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -13,7 +14,7 @@ from apps.payments.documents import parts
 from apps.payments.documents.detail import detail
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
-from apps.stores.branding import colour
+from apps.stores.branding import colour, read_logo
 
 # What it says at the top, by status. A processing or refunded intent is told apart by what came in and went back.
 WORDS = {
@@ -42,6 +43,7 @@ def _context(payment: Payment) -> dict[str, Any]:
         "is_paid": payment.status == Payment.Status.COMPLETED,
         "merchant": store.brand_name or store.name,
         "legal": told["merchant"],
+        "logo": _logo(payment),
         "colour": colour(store.primary_color) or "#0a6b4c",
         "is_service_shown": not store.remove_service_branding,
         "items": [{**one, "amount_cents": one["quantity"] * one["unit_amount_cents"]} for one in payment.line_items],
@@ -50,6 +52,12 @@ def _context(payment: Payment) -> dict[str, Any]:
         "addresses": told["payment_addresses"],
         "transactions": _transactions(received),
     }
+
+
+def _logo(payment: Payment) -> str:
+    """The logo as a part of the document; only the one that we have drawn ourselves."""
+    drawn = read_logo(payment.store)
+    return f"data:image/png;base64,{base64.b64encode(drawn).decode()}" if drawn else ""
 
 
 def _words(payment: Payment, received: list[Received]) -> str:

@@ -1,0 +1,181 @@
+"""The store's settings: what members see and managers change, what is refused, and what an uploaded logo becomes."""
+
+import io
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from PIL import Image, PngImagePlugin
+from pypdf import PdfReader
+
+from apps.assets.selectors import accepted_assets
+from apps.stores.branding import contrast, ink_on
+from apps.stores.models import Store
+from tests.cast import Cast
+from tests.dashboard.browse import Browser, text
+from tests.make import payment
+
+CHECKOUT = {"settlement_currency": "USD", "support_email": "help@bakery.example", "customer_pays_fee": "on"}
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(settings: Any, tmp_path: Any) -> None:
+    """Uploads of a test stay with it."""
+    storages = {**settings.STORAGES}
+    storages["default"] = {"BACKEND": storages["default"]["BACKEND"], "OPTIONS": {"location": str(tmp_path)}}
+    settings.STORAGES = storages
+
+
+def store(cast: Cast) -> Store:
+    return Store.objects.get(pk=cast.bakery.store.pk)
+
+
+def picture(size: tuple[int, int] = (60, 30), kind: str = "PNG", **options: Any) -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", size, "#8a2be2").save(made, kind, **options)
+    return made.getvalue()
+
+
+def upload(browser: Browser, content: bytes, name: str = "logo.png") -> Any:
+    return browser.post("settings/logo", logo=SimpleUploadedFile(name, content))
+
+
+def test_the_front_page_leads_to_the_dashboard(db: None) -> None:
+    answer = Client().get("/")
+    assert (answer.status_code, answer["Location"]) == (302, "/dashboard/")
+
+
+def test_checkout_settings_are_saved_and_hold_for_new_payments(cast: Cast) -> None:
+    assert Browser(cast.alice).post("settings", **CHECKOUT).status_code == 303
+    saved = store(cast)
+    assert (saved.settlement_currency, saved.support_email) == ("USD", "help@bakery.example")
+    assert saved.customer_pays_fee and not saved.accept_overpayments and not saved.accept_underpayments
+    assert payment(cast.bakery.test)["customer_pays_fee"] is True
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"settlement_currency": "XXX"}, "Unsupported settlement currency: XXX."),
+        ({"support_email": "no address"}, "The support email is not an email address."),
+    ],
+)
+def test_checkout_settings_that_make_no_sense_are_refused(cast: Cast, changed: dict[str, str], sentence: str) -> None:
+    answer = Browser(cast.alice).post("settings", **{**CHECKOUT, **changed})
+    assert answer.status_code == 422 and sentence in text(answer)
+    assert store(cast).settlement_currency == "EUR"
+
+
+def test_tolerances_and_the_fee_are_shown_but_not_a_merchants_to_change(cast: Cast) -> None:
+    shown = text(Browser(cast.alice).get("settings"))
+    assert "down to 0.5 % less, up to 1 % more" in shown and "1.00 %" in shown
+    Browser(cast.alice).post("settings", **CHECKOUT, underpayment_tolerance_bps="9000", fee_fraction="0")
+    assert store(cast).underpayment_tolerance_bps == 50 and store(cast).fee_fraction > 0
+
+
+def test_a_developer_sees_settings_and_may_not_change_them(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    for path in ("settings", "settings/assets", "settings/branding"):
+        assert "Owners and admins can change these" in text(browser.get(path))
+        assert browser.post(path, **CHECKOUT).status_code == 403
+    assert upload(browser, picture()).status_code == 403
+
+
+def test_coins_are_taken_and_left_but_the_last_one_stays(cast: Cast) -> None:
+    browser, where = Browser(cast.alice), (cast.bakery.store.pk, "test")
+    for asset in accepted_assets(*where)[1:]:
+        assert browser.post("settings/assets", asset_id=asset.pk, to="refused").status_code == 303
+    (last,) = accepted_assets(*where)
+    answer = browser.post("settings/assets", asset_id=last.pk, to="refused")
+    assert answer.status_code == 422 and "The last accepted asset can&#x27;t be removed." in text(answer)
+    assert browser.post("settings/assets", asset_id=last.pk, to="accepted").status_code == 303
+    assert accepted_assets(*where) == [last]
+
+
+@pytest.mark.parametrize("asset_id", ["NOSUCH", "ETH", "\x00", ""])
+def test_a_coin_that_does_not_exist_in_this_mode_is_not_found(cast: Cast, asset_id: str) -> None:
+    assert Browser(cast.alice).post("settings/assets", asset_id=asset_id, to="accepted").status_code == 404
+
+
+def test_branding_is_on_the_checkout_and_tells_how_it_reads(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    given = {"brand_name": "  Rye & Co ", "primary_color": "#FFD400", "secondary_color": ""}
+    assert browser.post("settings/branding", **given).status_code == 303
+    assert (store(cast).brand_name, store(cast).primary_color) == ("Rye & Co", "#ffd400")
+    shown = text(browser.get("settings/branding"))
+    assert "text is black" in shown and "hard to tell from white" in shown
+    told = Client().get(f"/api/v2/checkout/{payment(cast.bakery.test)['reference']}").json()
+    assert told["branding"]["brand_name"] == "Rye & Co"
+
+
+@pytest.mark.parametrize("wrong", ["red", "#12345", "#12345g", "#１23456", "#123456;}"])
+def test_what_is_no_colour_is_refused(cast: Cast, wrong: str) -> None:
+    for name in ("primary_color", "secondary_color"):
+        assert Browser(cast.alice).post("settings/branding", **{name: wrong}).status_code == 422
+    assert store(cast).primary_color == ""
+
+
+@pytest.mark.parametrize("ground", ["#000000", "#777777", "#757575", "#ffd400", "#ff0000", "#0a6b4c", "#ffffff"])
+def test_what_is_written_on_any_colour_is_readable(ground: str) -> None:
+    assert contrast(ink_on(ground), ground) >= 4.5
+
+
+def test_a_logo_is_drawn_anew_and_served_so_that_a_browser_can_only_show_it(cast: Cast) -> None:
+    notes = PngImagePlugin.PngInfo()
+    notes.add_text("comment", "<script>alert(1)</script>")
+    assert upload(Browser(cast.alice), picture((2000, 500), pnginfo=notes)).status_code == 303
+    saved = store(cast)
+    assert saved.logo_url == f"http://localhost:8000/media/{saved.logo_name}"
+    answer = Client().get(f"/media/{saved.logo_name}")
+    assert (answer.status_code, answer["Content-Type"], answer["X-Content-Type-Options"]) == (200, "image/png", "nosniff")
+    assert "immutable" in answer["Cache-Control"] and "default-src 'none'" in answer["Content-Security-Policy"]
+    assert Image.open(io.BytesIO(answer.content)).size == (800, 200) and b"script" not in answer.content
+    made = payment(cast.bakery.test)
+    assert saved.logo_url in Client().get(f"/pay/{made['reference']}").content.decode()
+    pdf = cast.bakery.test.get(f"/payments/{made['id']}/invoice").content
+    assert len(PdfReader(io.BytesIO(pdf)).pages[0].images) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"GIF89a\x01",
+        picture(kind="BMP"),
+        picture((4097, 4097)),
+        b"\x89PNG" + b"0" * 1024 * 1024,
+    ],
+    ids=["empty", "svg", "cut gif", "bmp", "too many pixels", "too many bytes"],
+)
+def test_what_is_no_small_raster_picture_is_refused(cast: Cast, content: bytes) -> None:
+    assert upload(Browser(cast.alice), content).status_code == 422
+    assert store(cast).logo_url == "" and not default_storage.exists("logos")
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "WEBP", "GIF"])
+def test_every_offered_kind_becomes_a_png(cast: Cast, kind: str) -> None:
+    assert upload(Browser(cast.alice), picture(kind=kind)).status_code == 303
+    with default_storage.open(store(cast).logo_name) as file:
+        assert Image.open(file).format == "PNG"
+
+
+def test_another_logo_takes_the_place_of_the_first_and_can_be_removed(cast: Cast, django_capture_on_commit_callbacks: Any) -> None:
+    browser = Browser(cast.alice)
+    upload(browser, picture())
+    first = store(cast).logo_name
+    with django_capture_on_commit_callbacks(execute=True):
+        upload(browser, picture((10, 10)))
+    second = store(cast).logo_name
+    assert first != second and not default_storage.exists(first) and default_storage.exists(second)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert browser.post("settings/logo", to="removed").status_code == 303
+    assert store(cast).logo_url == "" and not default_storage.exists(second)
+    assert Client().get(f"/media/{second}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["logos/../../x.png", "logos/x/y.png", "", "logos"])
+def test_nothing_but_logos_is_served(db: None, path: str) -> None:
+    assert Client().get(f"/media/{path}").status_code == 404
