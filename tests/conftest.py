@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -29,3 +30,9 @@ def cast(db: None) -> Cast:
 @pytest.fixture
 def bakery(cast: Cast) -> Shop:
     return cast.bakery
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests last of all: Playwright keeps an event loop running in the thread of the tests."""
+    items.sort(key=lambda item: item.path.is_relative_to(Path(__file__).parent / "browser"))
