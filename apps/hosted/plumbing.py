@@ -105,5 +105,7 @@ def host_shown(url: str | None) -> str:
 
 
 def picture(url: str | None) -> str | None:
-    """The address of a picture that the page may show: over TLS, or our own."""
-    return url if url and url.startswith(("https://", f"{settings.PUBLIC_URL}/")) else None
+    """The address of a picture that the page may show: over TLS, or our own, which is asked of whichever host the page is on."""
+    if url and url.startswith(f"{settings.PUBLIC_URL}/"):
+        return url.removeprefix(settings.PUBLIC_URL)
+    return url if url and url.startswith("https://") else None

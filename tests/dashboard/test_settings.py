@@ -133,7 +133,7 @@ def test_a_logo_is_drawn_anew_and_served_so_that_a_browser_can_only_show_it(cast
     assert "immutable" in answer["Cache-Control"] and "default-src 'none'" in answer["Content-Security-Policy"]
     assert Image.open(io.BytesIO(answer.content)).size == (800, 200) and b"script" not in answer.content
     made = payment(cast.bakery.test)
-    assert saved.logo_url in Client().get(f"/pay/{made['reference']}").content.decode()
+    assert f"/media/{saved.logo_name}" in Client().get(f"/pay/{made['reference']}").content.decode()
     pdf = cast.bakery.test.get(f"/payments/{made['id']}/invoice").content
     assert len(PdfReader(io.BytesIO(pdf)).pages[0].images) == 1
 

@@ -1,0 +1,70 @@
+"""The rooms where a merchant sends money back and sets the store up, in a real browser: wide, on a phone and in the dark."""
+
+import io
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+from tests.make import paid, payment
+
+
+def test_a_merchant_refunds_a_part_and_sees_it_on_its_way(world: Cast, open_page: OpenPage) -> None:
+    paid(world.bakery.test, amount="50.00")
+    made = paid(world.bakery.test)
+    page = open_page(f"/dashboard/payments/{made['id']}/refund")
+    sign_in(page, world.alice.email)
+    page.wait_for_url("**/refund")
+    fine(page)
+    shoot(page, "dashboard-refund")
+    page.get_by_label("Amount in coins").fill("0.001")
+    page.get_by_role("button", name="Look at the refund").click()
+    expect(page.get_by_role("heading", name="Send this back?")).to_be_visible()
+    expect(page.get_by_text("This is a part of what was paid.")).to_be_visible()
+    fine(page)
+    shoot(page, "dashboard-refund-review")
+    page.get_by_role("button", name="Send it back").click()
+    expect(page.get_by_role("heading", name="Refunds")).to_be_visible()
+    fine(page)
+    shoot(page, "dashboard-refunded")
+
+
+@pytest.mark.parametrize("look", ["wide", "phone", "dark"])
+def test_the_settings_can_be_used_everywhere(world: Cast, open_page: OpenPage, look: str) -> None:
+    page = open_page("/dashboard/settings")
+    sign_in(page, world.alice.email)
+    page.wait_for_url("**/settings")
+    if look == "phone":
+        page.set_viewport_size({"width": 360, "height": 740})
+    page.emulate_media(color_scheme="dark" if look == "dark" else "light")
+    for name in ("Checkout and fees", "Accepted coins", "Branding"):
+        page.get_by_role("navigation", name="Store settings").get_by_role("link", name=name).click()
+        expect(page.get_by_role("link", name=name)).to_have_attribute("aria-current", "page")
+        fine(page)
+        shoot(page, f"dashboard-settings-{name.split()[0].lower()}-{look}")
+    upload_and_see(page)
+    shoot(page, f"dashboard-settings-logo-{look}")
+
+
+def upload_and_see(page: Page) -> None:
+    drawn = io.BytesIO()
+    Image.new("RGB", (240, 80), "#8a2be2").save(drawn, "PNG")
+    page.get_by_label("Main colour").fill("#ffd400")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("hard to tell from white")).to_be_visible()
+    page.get_by_label("Picture").set_input_files({"name": "logo.png", "mimeType": "image/png", "buffer": drawn.getvalue()})
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("The logo has been changed.")).to_be_visible()
+    fine(page)
+
+
+def test_the_payment_page_gives_its_invoice(world: Cast, open_page: OpenPage) -> None:
+    made = payment(world.bakery.test)
+    page = open_page(f"/dashboard/payments/{made['id']}")
+    sign_in(page, world.alice.email)
+    with page.expect_download() as given:
+        page.get_by_role("link", name="Invoice").click()
+    assert given.value.suggested_filename == f"invoice-{made['reference']}.pdf"
