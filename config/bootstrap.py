@@ -171,18 +171,17 @@ def _uv_index(pip: list[str]) -> dict[str, str]:
     for line in _run(*pip, "config", "list").stdout.splitlines():
         key, _, value = line.partition("=")
         # The environment wins over the files, as in pip.
-        name = key.rpartition(".")[2]
+        name = key.rpartition(".")[2].replace("-", "_")
         if key.startswith(":env:") or name not in settings:
             settings[name] = value.strip().strip("'\"").replace("\\n", " ")
     env = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_NO_PROGRESS": "1"}  # hashes decide, not the index
-    index = "index" + "-url"  # pip's name for the option; no address stands in this project
-    for ours, theirs in ((index, "UV_DEFAULT_INDEX"), (f"extra-{index}", "UV_INDEX"), ("find-links", "UV_FIND_LINKS")):
+    for ours, theirs in (("index_url", "UV_DEFAULT_INDEX"), ("extra_index_url", "UV_INDEX"), ("find_links", "UV_FIND_LINKS")):
         if settings.get(ours):
-            env[theirs] = " ".join(settings[ours].split()) if ours != "find-links" else ",".join(settings[ours].split())
+            env[theirs] = " ".join(settings[ours].split()) if ours != "find_links" else ",".join(settings[ours].split())
     if settings.get("cert"):
         env["SSL_CERT_FILE"] = settings["cert"]
-    if settings.get("trusted-host"):
-        env["UV_INSECURE_HOST"] = " ".join(settings["trusted-host"].split())
+    if settings.get("trusted_host"):
+        env["UV_INSECURE_HOST"] = " ".join(settings["trusted_host"].split())
     return env
 
 

@@ -17,7 +17,7 @@ def test_one_requirement_is_read_with_all_its_hashes_and_nothing_else() -> None:
 def test_uv_is_told_the_index_that_pip_is_configured_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     config = tmp_path / "pip.conf"
     config.write_text(
-        "[global]\nindex-url = https://one.invalid/simple\nextra-index-url = https://two.invalid/simple\n  https://three.invalid/simple\n"
+        "[global]\nindex_url = https://one.invalid/simple\nextra_index_url = https://two.invalid/simple\n  https://three.invalid/simple\n"
     )
     monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
     for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT"):
@@ -32,6 +32,6 @@ def test_uv_is_told_the_index_that_pip_is_configured_for(monkeypatch: pytest.Mon
 def test_the_committed_files_name_no_package_index() -> None:
     for name in ("requirements/base.txt", "requirements/dev.txt", "config/bootstrap.py", "Dockerfile", ".ci/run"):
         text = (bootstrap.ROOT / name).read_text()
-        assert "--index-url" not in text
-        assert "--extra-index-url" not in text
+        assert "--index" not in text
+        assert "--extra-index" not in text
         assert "://" not in text.replace("postgresql://build", "").replace("redis://build", "").replace("https://build.invalid", "")
