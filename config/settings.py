@@ -106,6 +106,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django_htmx",
     "django_otp",
+    "oauth2_provider",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -268,6 +269,24 @@ SPECTACULAR_SETTINGS = {
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
 }
 
+# --- OAuth: who may do what is told in apps/access; here the library's loose defaults are closed --
+
+OAUTH2_PROVIDER_APPLICATION_MODEL = "access.Application"
+OAUTH2_PROVIDER_GRANT_MODEL = "access.Grant"
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "access.AccessToken"  # noqa: S105  # a model
+OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "access.RefreshToken"  # noqa: S105  # a model
+OAUTH2_PROVIDER_ID_TOKEN_MODEL = "access.IDToken"  # noqa: S105  # a model
+OAUTH2_PROVIDER_DEVICE_GRANT_MODEL = "access.DeviceGrant"
+OAUTH2_PROVIDER = {
+    "PKCE_REQUIRED": True,
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+}
+
 # --- logs ----------------------------------------------------------------------------------------
 
 LOGGING = {
@@ -309,6 +328,8 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "payment_create": {"live": (1200, 200), "test": (300, 100)},
     "checkout": {"live": (300, 60), "test": (300, 60)},
     "checkout_address": {"live": (6000, 600), "test": (6000, 600)},
+    "oauth_token": {"live": (300, 60), "test": (300, 60)},
+    "oauth_authorize": {"live": (60, 20), "test": (60, 20)},
     "dashboard": {"live": (600, 120), "test": (600, 120)},
     "sign_in": {"live": (10, 5), "test": (10, 5)},
 }

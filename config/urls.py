@@ -12,6 +12,7 @@ urlpatterns = [
     path("dashboard/", include("apps.dashboard.urls")),
     path("admin/", admin.site.urls),
     path("", RedirectView.as_view(pattern_name="dashboard:home"), name="front"),
+    path("", include("config.oauth_urls")),
     path("", include("apps.console.urls")),
     path("", include("apps.hosted.urls")),
 ]

@@ -10,7 +10,7 @@ from apps.core.models import Mode
 from apps.stores.models import Role, Store, User
 from apps.stores.roles import scopes_of
 
-SECRET, PUBLISHABLE, SESSION, AGENT, PUBLIC = "secret", "publishable", "session", "agent", "public"
+SECRET, PUBLISHABLE, SESSION, AGENT, OAUTH, PUBLIC = "secret", "publishable", "session", "agent", "oauth", "public"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.access import second_factor
-from apps.access.models import AgentCredential, ApiKey, SecondFactor
+from apps.access.models import (
+    AccessToken,
+    AgentCredential,
+    ApiKey,
+    Application,
+    DeviceGrant,
+    Grant,
+    IDToken,
+    RefreshToken,
+    SecondFactor,
+)
 from apps.access.services import revoke_api_key
 from apps.core import clock
 from apps.core.staff import ReadOnly
@@ -49,3 +59,18 @@ class SecondFactorAdmin(ReadOnly):
         for factor in list(factors):
             self.log_change(request, factor.user, "Second factor taken off")
             second_factor.take_off(factor.user)
+
+
+# The library puts its models on the staff site with everything they hold; here staff see the apps, and nobody a token.
+for _model in (AccessToken, Application, DeviceGrant, Grant, IDToken, RefreshToken):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)
+
+
+@admin.register(Application)
+class ApplicationAdmin(ReadOnly):
+    list_display = ["name", "store", "client_id", "client_type", "is_active", "created"]
+    list_filter = ["is_active", "client_type"]
+    list_select_related = ["store"]
+    search_fields = ["=client_id", "name", "store__name"]
+    exclude = ["client_secret"]

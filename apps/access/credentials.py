@@ -15,6 +15,7 @@ SECRET_PREFIXES = {"live": "svc_sk_live_", "test": "svc_sk_test_"}
 PUBLISHABLE_PREFIXES = {"live": "svc_pk_live_", "test": "svc_pk_test_"}
 AGENT_PREFIXES = {"live": "svca_live_", "test": "svca_test_"}
 OAUTH_ACCESS_PREFIX, OAUTH_REFRESH_PREFIX = "svco_", "svcr_"
+CLIENT_SECRET_PREFIX = "svccs_"
 KEY_PREFIXES = (*SECRET_PREFIXES.values(), *PUBLISHABLE_PREFIXES.values())
 
 

@@ -14,9 +14,23 @@ from django.db import models
 from django_otp.models import Device, ThrottlingMixin
 from django_otp.oath import TOTP
 
+from apps.access.oauth_models import AccessToken, Application, DeviceGrant, Grant, IDToken, RefreshToken
 from apps.core import clock, crypto
 from apps.core.models import Owned
 from apps.stores.models import User
+
+__all__ = [
+    "AccessToken",
+    "AgentCredential",
+    "ApiKey",
+    "Application",
+    "DeviceGrant",
+    "Grant",
+    "IDToken",
+    "KeyType",
+    "RefreshToken",
+    "SecondFactor",
+]
 
 
 class KeyType(models.TextChoices):
@@ -52,9 +66,12 @@ class AgentCredential(Owned):
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    application = models.ForeignKey(Application, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
 
     class Meta:
         indexes = [models.Index(fields=["store", "mode", "-created_at"])]
+        constraints = [models.UniqueConstraint(fields=["application", "user", "store", "mode"], name="agent_credential_of_an_app")]
 
 
 class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp has no types

@@ -30,6 +30,8 @@ AGENT = (
     "x402:read",
     "x402:write",
 )
+PROFILE, AGENTS, OFFLINE = "profile", "agents:write", "offline_access"
+OAUTH = (*ALL, PROFILE, AGENTS, OFFLINE)
 DEFAULT = MERCHANT
 
 

@@ -14,12 +14,12 @@ from typing import Any
 from django.db import connection, models
 
 from apps.access import credentials, scopes
-from apps.access.access import AGENT, PUBLISHABLE, SECRET, Access
-from apps.access.models import AgentCredential, ApiKey, KeyType
+from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
+from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
 from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
-from apps.stores.models import Store
+from apps.stores.models import Member, Store
 
 _USED_RESOLUTION = timedelta(minutes=1)
 _CREDENTIAL_LENGTH_MAX = 512
@@ -146,6 +146,8 @@ def authenticate(credential: str, *, for_agents: bool = False) -> Access:
 def _key_access(credential: str) -> Access:
     if credential.startswith(tuple(credentials.AGENT_PREFIXES.values())):
         raise InvalidApiKey
+    if credential.startswith(credentials.OAUTH_ACCESS_PREFIX):
+        return _token_access(credential)
     prefix = next((one for one in credentials.KEY_PREFIXES if credential.startswith(one)), None)
     if prefix is None:
         raise InvalidApiKey if credential.startswith(("svc_sk", "svc_pk")) else InvalidToken
@@ -157,6 +159,27 @@ def _key_access(credential: str) -> Access:
     key, store = found
     kind = SECRET if key.key_type == KeyType.SECRET else PUBLISHABLE
     return Access(store=store, mode=key.mode, kind=kind, scopes=frozenset(key.scopes), caller=kind, credential_id=key.pk)
+
+
+def active_token(credential: str) -> AccessToken:
+    """The OAuth token that is presented, with its app, person and store. Raises InvalidToken."""
+    if not credentials.is_well_formed(credential, credentials.OAUTH_ACCESS_PREFIX):
+        raise InvalidToken
+    rows = AccessToken.objects.filter(token_checksum=credentials.digest(credential).hex(), revoked_at=None, application__is_active=True)
+    token: AccessToken | None = rows.select_related("store", "application", "user").first()
+    if token is None or token.expires <= clock.real_now() or not token.user.is_active:
+        raise InvalidToken
+    if token.store is not None and not Member.objects.filter(user=token.user, store=token.store, store__deleted_at=None).exists():
+        raise InvalidToken
+    return token
+
+
+def _token_access(credential: str) -> Access:
+    """One caller with the store's secret keys: a replay of an idempotency key finds what either made."""
+    token = active_token(credential)
+    if token.store is None:
+        raise InvalidToken
+    return Access(store=token.store, mode=token.mode, kind=OAUTH, scopes=frozenset(token.scope.split()), caller=SECRET)
 
 
 def _agent_access(credential: str) -> Access:

@@ -48,7 +48,7 @@ class Keys(SessionDoor):
         return Response([document(key) for key in rows])
 
     def post(self, request: Request) -> Response:
-        _check_role(self)
+        check_role(self)
         fields = wrapped(self.body(request), "api_key", _FIELDS)
         key, secret = services.create_api_key(
             self.access.store, fields["mode"], name=fields["name"], key_type=fields["key_type"], wanted=fields["scopes"]
@@ -62,13 +62,13 @@ class KeyById(SessionDoor):
     statuses = {"DELETE": 204}
 
     def delete(self, request: Request, id: str) -> Response:
-        _check_role(self)
+        check_role(self)
         key = self.find(ApiKey.objects.filter(store_id=self.access.store_id, revoked_at=None), id)
         services.revoke_api_key(key, clock.real_now())
         return Response(status=204)
 
 
-def _check_role(door: SessionDoor) -> None:
+def check_role(door: SessionDoor) -> None:
     role = role_of(door.access.user, door.access.store) if door.access.user is not None else None
     if not roles.may(role, roles.DEVELOP):
         raise Coded("Your role does not allow this", code="role_forbidden", status=403)

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.api import balances, catalogues, checkout, invoices, keys, payments, refunds, test_clock, webhook_endpoints
+from apps.api import balances, catalogues, checkout, invoices, keys, oauth, oauth_apps, payments, refunds, test_clock, webhook_endpoints
 from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.routes import PUBLIC, Route
@@ -11,6 +11,20 @@ from apps.api.plumbing.routes import PUBLIC, Route
 READ, WRITE = "payments:read", "payments:write"
 HOOKS_READ, HOOKS_WRITE = "webhooks:read", "webhooks:write"
 POST = frozenset({"POST"})
+
+# Their doors ask for what each of them takes (a session, a client's secret, a token) and refuse in the shape of RFC 6749.
+OAUTH_ROUTES = [
+    Route(
+        "oauth/authorize",
+        oauth.Authorize,
+        {"GET": PUBLIC, "POST": PUBLIC},
+        budget={"GET": "oauth_authorize", "POST": "oauth_authorize"},
+    ),
+    Route("oauth/token", oauth.Token, {"POST": PUBLIC}, budget={"POST": "oauth_token"}),
+    Route("oauth/revoke", oauth.Revoke, {"POST": PUBLIC}, budget={"POST": "oauth_token"}),
+    Route("oauth/userinfo", oauth.UserInfo, {"GET": PUBLIC}),
+    Route("oauth/agent_credentials", oauth.AgentCredentials, {"POST": PUBLIC}),
+]
 
 ROUTES = [
     Route(
@@ -54,6 +68,10 @@ ROUTES = [
     Route("webhook_endpoints/<str:id>/redeliver", webhook_endpoints.Redeliver, {"POST": HOOKS_WRITE}),
     Route("api_keys", keys.Keys, {"GET": None, "POST": None}),
     Route("api_keys/<str:id>", keys.KeyById, {"DELETE": None}),
+    Route("merchants/oauth_apps", oauth_apps.OAuthApps, {"GET": None, "POST": None}),
+    Route("merchants/oauth_apps/<str:id>", oauth_apps.OAuthAppById, {"GET": None, "PATCH": None, "DELETE": None}),
+    Route("merchants/oauth_apps/<str:id>/rotate_secret", oauth_apps.RotateAppSecret, {"POST": None}),
+    *OAUTH_ROUTES,
 ]
 
 

@@ -12,6 +12,7 @@ from apps.core.logs import request_id
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 API_PREFIX = "/api/"
+_GUARDED = (API_PREFIX, "/oauth/")
 BODY_BYTES_MAX = 1024 * 1024
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -41,7 +42,7 @@ class ApiGuard:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path.startswith(API_PREFIX):
+        if request.path.startswith(_GUARDED):
             refusal = self._refusal(request)
             if refusal is not None:
                 return refusal

@@ -162,7 +162,8 @@ def next_url(request: HttpRequest) -> str:
     """Where the person wanted to go, if that is a page of the dashboard."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     home = reverse("dashboard:home")
-    is_ours = wanted.startswith((home, reverse("admin:index"))) and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
+    ours = (home, reverse("admin:index"), reverse("oauth_consent"))
+    is_ours = wanted.startswith(ours) and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
     return wanted if is_ours else home
 
 

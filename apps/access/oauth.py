@@ -1,0 +1,236 @@
+"""The OAuth server: authorization code with PKCE and refresh tokens, in the shape of RFC 6749.
+
+The grants are oauthlib's; a request is one transaction, so that a code and a refresh token are used by one at a time.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from django.db import transaction
+from oauthlib.common import Request, add_params_to_uri
+from oauthlib.oauth2 import OAuth2Error, WebApplicationServer
+from oauthlib.oauth2.rfc6749.errors import AccessDeniedError, FatalClientError, InvalidRequestError
+from oauthlib.oauth2.rfc6749.grant_types import AuthorizationCodeGrant
+from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
+from oauthlib.oauth2.rfc6749.tokens import BearerToken
+
+from apps.access import scopes
+from apps.access.models import AccessToken, Application, RefreshToken
+from apps.access.oauth_validator import (
+    Validator,
+    checksum,
+    has_refresh,
+    lifetime_seconds,
+    new_access_token,
+    new_refresh_token,
+    revoke_family,
+)
+from apps.core import clock
+from apps.core.errors import Failure
+from apps.core.models import Mode
+from apps.stores import roles
+from apps.stores.models import Member, Store, User
+
+_ONCE = ("livemode", "code_challenge", "code_challenge_method", "code", "refresh_token", "code_verifier", "token", "store_id", "decision")
+
+
+class OAuthFailure(Failure):
+    """A refusal as RFC 6749 wants it: `{error: code, error_description: text}`."""
+
+    def __init__(self, code: str, text: str, *, status: int = 400, headers: dict[str, str] | None = None) -> None:
+        super().__init__(text, status=status, headers=headers)
+        self.oauth_code = code
+
+    def body(self) -> dict[str, Any]:
+        return {"error": self.oauth_code, "error_description": self.text}
+
+
+class Redirected(OAuthFailure):
+    """A refusal that the app may be told of: `redirect_to` is its address with the error and the state."""
+
+    redirect_to = ""
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What an app asks a person for."""
+
+    application: Application
+    scopes: tuple[str, ...]
+    mode: str
+    redirect_uri: str
+    needs_store: bool
+
+
+class _CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]  # oauthlib has no types
+    _code_challenge_methods = {"S256": code_challenge_method_s256}
+
+
+class _Tokens(BearerToken):  # type: ignore[misc]  # oauthlib has no types
+    def create_token(self, request: Any, refresh_token: bool = False, **options: Any) -> Any:
+        return super().create_token(request, refresh_token=refresh_token and has_refresh(request), **options)
+
+
+@cache
+def _server() -> Any:
+    validator = Validator()
+    server = WebApplicationServer(validator)
+    grant, tokens = _CodeGrant(validator), _Tokens(validator, new_access_token, lifetime_seconds, new_refresh_token)
+    server.response_types["code"] = server.grant_types["authorization_code"] = grant
+    server._default_token_type = tokens
+    return server
+
+
+def read_parameters(text: str) -> tuple[str, dict[str, str]]:
+    """A query or form in its plainest spelling, and its parameters. Raises OAuthFailure when one stands there twice or can't be read."""
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), errors="strict", max_num_fields=100)
+    except ValueError:
+        raise OAuthFailure("invalid_request", "The parameters can't be read") from None
+    names = [name for name, _ in pairs]
+    twice = next((name for name in _ONCE if names.count(name) > 1), None)
+    if twice is not None:
+        raise OAuthFailure("invalid_request", f"Duplicate {twice} parameter")
+    if any("\x00" in part for pair in pairs for part in pair):
+        raise OAuthFailure("invalid_request", "The parameters can't be read")
+    return urlencode(pairs), dict(pairs)
+
+
+def ask(query: str) -> Consent:
+    """What the query of an authorization request asks for. Raises Redirected, or OAuthFailure when nobody may be redirected."""
+    query, given = read_parameters(query)
+    try:
+        wanted, info = _server().validate_authorization_request(_uri("authorize", query), "GET", None, {})
+    except FatalClientError as error:
+        raise _failure(error) from None
+    except OAuth2Error as error:
+        raise _redirected(error, error.redirect_uri) from None
+    if given.get("livemode", "") not in ("true", "false", ""):
+        wrong = InvalidRequestError("livemode must be true or false", state=info["state"])
+        raise _redirected(wrong, info["redirect_uri"])
+    mode = Mode.LIVE if given.get("livemode") == "true" else Mode.TEST
+    needs_store = any(scope in scopes.ALL for scope in wanted)
+    return Consent(info["request"].client, tuple(wanted), mode, info["redirect_uri"], needs_store)
+
+
+def stores_for(user: User) -> list[Store]:
+    """The stores for which a person may let an app in: those where they may make API keys."""
+    members = Member.objects.filter(user=user, store__deleted_at=None).select_related("store").order_by("store__name", "store_id")
+    return [member.store for member in members if roles.may(member.role, roles.DEVELOP)]
+
+
+def decide(user: User, query: str, store_id: str, decision: str) -> str:
+    """The address the person is sent to, with a code or the refusal. Raises OAuthFailure."""
+    consent = ask(query)
+    query, given = read_parameters(query)
+    if decision not in ("allow", "deny"):
+        raise OAuthFailure("invalid_request", "decision must be allow or deny")
+    if decision == "deny":
+        return add_params_to_uri(consent.redirect_uri, AccessDeniedError(state=given.get("state")).twotuples)  # type: ignore[no-any-return]
+    store = next((one for one in stores_for(user) if str(one.pk) == store_id), None)
+    if store is None and (store_id or consent.needs_store):
+        raise OAuthFailure("invalid_request", "store_id must be a store of yours")
+    held = {"user": user, "store": store, "mode": consent.mode}
+    with transaction.atomic():
+        headers, _, _ = _server().create_authorization_response(_uri("authorize", query), "GET", None, {}, list(consent.scopes), held)
+    return str(headers["Location"])
+
+
+def exchange(form: str, authorization: str) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """The answer of the token endpoint: its body, status and headers. Never raises for what a client did."""
+    form, given = read_parameters(form)
+    if not given.get("grant_type"):
+        raise OAuthFailure("invalid_request", "Missing grant_type parameter")
+    with transaction.atomic():
+        headers, body, status = _server().create_token_response(_uri("token"), "POST", form, _headers(authorization))
+    return _with_description(json.loads(body)), int(status), {name: value for name, value in headers.items() if name != "Content-Type"}
+
+
+def revoke(form: str, authorization: str) -> None:
+    """End the token in the body, or else the bearer itself, with all that its consent led to. An unknown one is no failure."""
+    form, given = read_parameters(form)
+    scheme, _, bearer = authorization.partition(" ")
+    text = given.get("token") or (bearer if scheme.lower() == "bearer" else "")
+    if not text:
+        raise OAuthFailure("invalid_request", "Missing token parameter")
+    found = _token(text)
+    if found is None:
+        return
+    if given.get("token"):
+        _check_client(found.application, form, authorization)
+    revoke_family(found.token_family, clock.real_now())
+
+
+def _token(text: str) -> Any:
+    for model in (AccessToken, RefreshToken):
+        found = model.objects.select_related("application").filter(token_checksum=checksum(text)).first()
+        if found is not None:
+            return found
+    return None
+
+
+def _check_client(application: Application, form: str, authorization: str) -> None:
+    """A confidential app proves itself; a public one may name itself, but no other."""
+    request = Request(_uri("revoke"), "POST", form, _headers(authorization))
+    validator = Validator()
+    if validator.client_authentication_required(request) and request.client_id is None and application.client_type == "public":
+        return
+    is_known = (
+        validator.authenticate_client(request)
+        if application.client_type == "confidential" or validator.client_authentication_required(request)
+        else validator.authenticate_client_id(request.client_id, request)
+    )
+    if not is_known or request.client.pk != application.pk:
+        raise OAuthFailure("invalid_client", "Client authentication failed", status=401, headers={"WWW-Authenticate": "Basic"})
+
+
+def grants_of(store: Store, mode: str) -> list[AccessToken]:
+    """One token for each app that is let into the store in this mode, with its app and person."""
+    now = clock.real_now()
+    rows = AccessToken.objects.filter(store=store, mode=mode, revoked_at=None).select_related("application", "user").order_by("-created")
+    alive = set(
+        RefreshToken.objects.filter(store=store, mode=mode, revoked=None, expires_at__gt=now).values_list("token_family", flat=True)
+    )
+    found: dict[uuid.UUID, AccessToken] = {}
+    for row in rows:
+        if row.expires > now or row.token_family in alive:
+            found.setdefault(row.token_family, row)
+    return list(found.values())
+
+
+def _uri(name: str, query: str = "") -> str:
+    return f"https://server/oauth/{name}" + (f"?{query}" if query else "")
+
+
+def _headers(authorization: str) -> dict[str, str]:
+    return {"HTTP_AUTHORIZATION": authorization, "Content-Type": "application/x-www-form-urlencoded"}
+
+
+def _failure(error: Any) -> OAuthFailure:
+    return OAuthFailure(error.error, error.description or error.error.replace("_", " "), status=error.status_code)
+
+
+def _redirected(error: Any, redirect_uri: str) -> Redirected:
+    told = Redirected(error.error, error.description or error.error.replace("_", " "))
+    told.redirect_to = add_params_to_uri(redirect_uri, error.twotuples)
+    return told
+
+
+def _with_description(body: Mapping[str, Any]) -> dict[str, Any]:
+    if "error" not in body:
+        return dict(body)
+    return {"error": body["error"], "error_description": body.get("error_description") or str(body["error"]).replace("_", " ")}
+
+
+def as_form(fields: Mapping[str, Any]) -> str:
+    """A JSON body as a form. Raises OAuthFailure unless every value is text (or a boolean, for livemode)."""
+    texts = {name: str(value).lower() if isinstance(value, bool) else value for name, value in fields.items() if value is not None}
+    wrong = next((name for name, value in texts.items() if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise OAuthFailure("invalid_request", f"{wrong} must be a string")
+    return urlencode(texts)

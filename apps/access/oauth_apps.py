@@ -1,0 +1,115 @@
+"""Merchants' OAuth apps: made, changed and switched off; what a store has let in is ended; apps' agent credentials.
+
+A client secret is shown once; only its hash is kept.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from apps.access import credentials, scopes
+from apps.access.models import AccessToken, AgentCredential, Application
+from apps.access.oauth_validator import checksum, revoke_family
+from apps.core.errors import Coded, Flat
+from apps.stores.models import Store, User
+
+
+class StoreRequired(Coded):
+    code = "store_required"
+    message = "The grant is for no store"
+
+
+def create_app(store: Store, user: User, fields: Mapping[str, Any]) -> tuple[Application, str | None]:
+    """A new app, and its secret when it is confidential. Raises Flat on unknown scopes or repeated addresses."""
+    secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX) if fields["confidential"] else None
+    app = Application(
+        store=store,
+        user=user,
+        client_type=Application.CLIENT_CONFIDENTIAL if secret else Application.CLIENT_PUBLIC,
+        authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
+        client_secret=checksum(secret) if secret else "",
+        hash_client_secret=False,  # it is hashed already
+        skip_authorization=False,
+    )
+    _fill(app, fields)
+    app.save()
+    return app, secret
+
+
+def change_app(app: Application, fields: Mapping[str, Any]) -> None:
+    """Those fields that are given; whether it is confidential stays as it was made."""
+    _fill(app, fields)
+    app.save()
+
+
+def _fill(app: Application, fields: Mapping[str, Any]) -> None:
+    if "scopes" in fields:
+        app.scopes = list(dict.fromkeys(fields["scopes"]))
+        unknown = [scope for scope in app.scopes if scope not in scopes.OAUTH]
+        if unknown:
+            raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+        if not app.scopes:
+            raise Flat("scopes can't be blank")
+    if "redirect_uris" in fields:
+        addresses = list(dict.fromkeys(fields["redirect_uris"]))
+        if not addresses:
+            raise Flat("redirect_uris can't be blank")
+        if any("#" in one for one in addresses):
+            raise Flat("redirect_uris must not have a fragment")
+        app.redirect_uris = " ".join(addresses)
+    for name in ("name", "website_url", "logo_url"):
+        if name in fields:
+            setattr(app, name, fields[name] or "")
+
+
+def rotate_secret(app: Application) -> str:
+    """A new secret; the old one stops working at once. Raises Flat for a public app."""
+    if app.client_type != Application.CLIENT_CONFIDENTIAL:
+        raise Flat("A public app has no secret")
+    secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX)
+    app.client_secret = checksum(secret)
+    app.save(update_fields=["client_secret"])
+    return secret
+
+
+def deactivate_app(app: Application, at: datetime) -> None:
+    """Nobody can let it in any more, and what it holds is refused."""
+    Application.objects.filter(pk=app.pk).update(is_active=False)
+    AgentCredential.objects.filter(application=app, revoked_at=None).update(revoked_at=at)
+
+
+def end_grant(token: AccessToken, at: datetime) -> None:
+    """Show an app the door: its tokens of this store and mode, and the agent credential it was given."""
+    revoke_family(token.token_family, at)
+    rows = AgentCredential.objects.filter(application_id=token.application_id, store_id=token.store_id, mode=token.mode)
+    rows.filter(revoked_at=None).update(revoked_at=at)
+
+
+def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datetime) -> tuple[AgentCredential, str]:
+    """The one credential of an app, person, store and mode with a new secret. Raises StoreRequired, or Flat on unknown scopes."""
+    if token.store is None:
+        raise StoreRequired
+    chosen = list(scopes.AGENT if wanted is None else dict.fromkeys(wanted))
+    unknown = [scope for scope in chosen if scope not in scopes.AGENT]
+    if unknown:
+        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+    text = credentials.mint(credentials.AGENT_PREFIXES[token.mode])
+    shown = {
+        "name": token.application.name[:100],
+        "secret_hash": credentials.digest(text),
+        "token_prefix": text[:16],
+        "last_four": text[-4:],
+        "scopes": chosen,
+        "revoked_at": None,
+        "last_used_at": None,
+    }
+    row, _ = AgentCredential.objects.update_or_create(
+        application=token.application,
+        user=token.user,
+        store=token.store,
+        mode=token.mode,
+        defaults=shown,
+        create_defaults={**shown, "principal": f"agent:{uuid.uuid4()}", "created_at": at},
+    )
+    return row, text

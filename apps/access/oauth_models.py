@@ -1,0 +1,87 @@
+"""Merchants' OAuth apps, and the codes and tokens that people granted them.
+
+A grant belongs to one app, person, store and mode for ever; codes, tokens and client secrets are kept as SHA-256 only.
+All codes and tokens that one consent led to share a `token_family`, and are revoked together.
+"""
+
+import uuid
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from oauth2_provider.models import (
+    AbstractAccessToken,
+    AbstractApplication,
+    AbstractDeviceGrant,
+    AbstractGrant,
+    AbstractIDToken,
+    AbstractRefreshToken,
+)
+
+from apps.core.models import Mode
+from apps.stores.models import Store, User
+
+
+class Application(AbstractApplication):  # type: ignore[misc]  # oauth2_provider has no types
+    """A merchant's app. An inactive one gets no codes and its tokens are refused."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+")
+    website_url = models.CharField(max_length=2048, blank=True)
+    logo_url = models.CharField(max_length=2048, blank=True)
+    scopes = ArrayField(models.CharField(max_length=20), default=list)
+    is_active = models.BooleanField(default=True)
+
+    def redirect_uri_allowed(self, uri: str) -> bool:
+        """Exact match, without the loopback ports that the base class lets vary."""
+        return uri in self.redirect_uris.split()
+
+    def is_usable(self, request: Any) -> bool:
+        return self.is_active
+
+
+class Grant(AbstractGrant):  # type: ignore[misc]  # oauth2_provider has no types
+    """An authorization code. A used one is kept, so that its second use is noticed."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    store = models.ForeignKey(Store, on_delete=models.PROTECT, null=True, related_name="+")
+    mode = models.CharField(max_length=4, choices=Mode.choices)
+    token_family = models.UUIDField(default=uuid.uuid4, editable=False)
+    used_at = models.DateTimeField(null=True)
+
+
+class AccessToken(AbstractAccessToken):  # type: ignore[misc]  # oauth2_provider has no types
+    """What an app presents on the merchant's API."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    store = models.ForeignKey(Store, on_delete=models.PROTECT, null=True, related_name="+")
+    mode = models.CharField(max_length=4, choices=Mode.choices)
+    token_family = models.UUIDField(db_index=True, editable=False)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["application", "store", "mode"])]
+
+
+class RefreshToken(AbstractRefreshToken):  # type: ignore[misc]  # oauth2_provider has no types
+    """Works once: `replaced_at` is when its successor was made, `revoked` when its family was."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    store = models.ForeignKey(Store, on_delete=models.PROTECT, null=True, related_name="+")
+    mode = models.CharField(max_length=4, choices=Mode.choices)
+    scope = models.TextField(blank=True)
+    expires_at = models.DateTimeField()
+    replaced_at = models.DateTimeField(null=True)
+
+
+class IDToken(AbstractIDToken):  # type: ignore[misc]  # oauth2_provider has no types
+    """Never issued: the library's models stand and fall together."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+
+
+class DeviceGrant(AbstractDeviceGrant):  # type: ignore[misc]  # oauth2_provider has no types
+    """Never issued: the library's models stand and fall together."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="+")

@@ -1,0 +1,169 @@
+"""What the OAuth server asks and keeps: codes and tokens with a store and a mode, found by their hash.
+
+A code that comes a second time, and a refresh token that comes long after its replacement, revoke their whole family.
+"""
+
+import hashlib
+import re
+import secrets
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauthlib.oauth2.rfc6749 import errors
+
+from apps.access import credentials
+from apps.access.models import AccessToken, Grant, RefreshToken
+from apps.access.scopes import OFFLINE
+from apps.core import clock
+
+CODE_LIFETIME = timedelta(minutes=10)
+SHORT_SECONDS, LONG_SECONDS = 3600, 7776000
+REFRESH_GRACE = timedelta(seconds=60)
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+
+
+def checksum(text: str) -> str:
+    """What is kept of a code, token or client secret."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def lifetime_seconds(request: Any) -> int:
+    """Of an access token: short where a refresh token comes with it."""
+    return SHORT_SECONDS if has_refresh(request) else LONG_SECONDS
+
+
+def has_refresh(request: Any) -> bool:
+    return request.grant_type == "refresh_token" or OFFLINE in (request.scopes or ())
+
+
+def revoke_family(family: uuid.UUID, at: datetime) -> None:
+    """End every token that one consent led to."""
+    AccessToken.objects.filter(token_family=family, revoked_at=None).update(revoked_at=at)
+    RefreshToken.objects.filter(token_family=family, revoked=None).update(revoked=at)
+
+
+class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has no types
+    """Runs inside one transaction per request; the row of a code or refresh token is locked while it is used."""
+
+    def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
+        return bool(stored_secret) and secrets.compare_digest(checksum(provided_secret), stored_secret)
+
+    def validate_scopes(self, client_id: str, scopes: list[str], client: Any, request: Any, *args: Any, **options: Any) -> bool:
+        return bool(scopes) and set(scopes) <= set(client.scopes)
+
+    def get_default_scopes(self, client_id: str, request: Any, *args: Any, **options: Any) -> list[str]:
+        return list(request.client.scopes)
+
+    def is_pkce_required(self, client_id: str, request: Any) -> bool:
+        if request.code_challenge is not None and not _CHALLENGE.fullmatch(request.code_challenge):
+            raise errors.InvalidRequestError(description="code_challenge is not a S256 challenge.", request=request)
+        return True
+
+    def save_authorization_code(self, client_id: str, code: dict[str, str], request: Any, *args: Any, **options: Any) -> None:
+        Grant.objects.create(
+            application=request.client,
+            user=request.user,
+            store=request.store,
+            mode=request.mode,
+            code=checksum(code["code"]),
+            expires=clock.real_now() + CODE_LIFETIME,
+            redirect_uri=request.redirect_uri,
+            scope=" ".join(request.scopes),
+            code_challenge=request.code_challenge,
+            code_challenge_method=request.code_challenge_method,
+        )
+
+    def validate_code(self, client_id: str, code: str, client: Any, request: Any, *args: Any, **options: Any) -> bool:
+        now = clock.real_now()
+        grant = Grant.objects.select_for_update().filter(code=checksum(code), application=client).first()
+        if grant is None:
+            return False
+        if grant.used_at is not None:
+            revoke_family(grant.token_family, now)
+            return False
+        request.origin, request.user, request.scopes = grant, grant.user, grant.scope.split()
+        return bool(grant.expires > now)
+
+    def get_code_challenge(self, code: str, request: Any) -> str:
+        return str(request.origin.code_challenge)
+
+    def get_code_challenge_method(self, code: str, request: Any) -> str:
+        return str(request.origin.code_challenge_method)
+
+    def confirm_redirect_uri(
+        self, client_id: str, code: str, redirect_uri: str, client: Any, request: Any, *args: Any, **options: Any
+    ) -> bool:
+        return bool(request.origin.redirect_uri == redirect_uri)
+
+    def invalidate_authorization_code(self, client_id: str, code: str, request: Any, *args: Any, **options: Any) -> None:
+        Grant.objects.filter(pk=request.origin.pk).update(used_at=clock.real_now())
+
+    def validate_refresh_token(self, refresh_token: str, client: Any, request: Any, *args: Any, **options: Any) -> bool:
+        now = clock.real_now()
+        rows = RefreshToken.objects.select_for_update(of=("self",)).filter(token_checksum=checksum(refresh_token), application=client)
+        found = rows.select_related("user").first()
+        if found is None or found.revoked is not None or found.expires_at <= now:
+            return False
+        if found.replaced_at is not None and found.replaced_at + REFRESH_GRACE < now:
+            revoke_family(found.token_family, now)
+            return False
+        request.origin, request.user = found, found.user
+        return True
+
+    def get_original_scopes(self, refresh_token: str, request: Any, *args: Any, **options: Any) -> str:
+        return str(request.origin.scope)
+
+    def rotate_refresh_token(self, request: Any) -> bool:
+        return True
+
+    def _save_bearer_token(self, token: dict[str, Any], request: Any, *args: Any, **options: Any) -> None:
+        now, origin = clock.real_now(), request.origin
+        owner = {
+            "application": request.client,
+            "user": request.user,
+            "store": origin.store,
+            "mode": origin.mode,
+            "token_family": origin.token_family,
+        }
+        if isinstance(origin, RefreshToken):
+            self._replace(origin, now)
+        else:
+            self._end_others(origin, now)
+        access = AccessToken(**owner, scope=token["scope"], expires=now + timedelta(seconds=token["expires_in"]))
+        self._set_token_value(access, token["access_token"])
+        access.save()
+        if "refresh_token" in token:
+            ends_at = now + timedelta(seconds=LONG_SECONDS)
+            refresh = RefreshToken(**owner, access_token=access, scope=origin.scope, expires_at=ends_at)
+            self._set_token_value(refresh, token["refresh_token"])
+            refresh.save()
+            token["refresh_token_expires_in"] = LONG_SECONDS
+        token["store_id"] = str(origin.store_id) if origin.store_id else None
+        token["livemode"] = origin.mode == "live"
+
+    @staticmethod
+    def _replace(spent: RefreshToken, now: datetime) -> None:
+        """The first use ends the access token that came with it; a repeat within the grace leaves its siblings alone."""
+        if spent.replaced_at is None:
+            RefreshToken.objects.filter(pk=spent.pk).update(replaced_at=now)
+            AccessToken.objects.filter(pk=spent.access_token_id, revoked_at=None).update(revoked_at=now)
+
+    @staticmethod
+    def _end_others(grant: Grant, now: datetime) -> None:
+        """One active grant per app, store and mode (without a store: per person). The app's row keeps two from passing each other."""
+        type(grant.application).objects.select_for_update().get(pk=grant.application_id)
+        same: dict[str, Any] = {"application_id": grant.application_id, "store_id": grant.store_id, "mode": grant.mode}
+        if grant.store_id is None:
+            same["user_id"] = grant.user_id
+        AccessToken.objects.filter(**same, revoked_at=None).update(revoked_at=now)
+        RefreshToken.objects.filter(**same, revoked=None).update(revoked=now)
+
+
+def new_access_token(request: Any, refresh_token: bool = False) -> str:
+    return credentials.mint(credentials.OAUTH_ACCESS_PREFIX)
+
+
+def new_refresh_token(request: Any, refresh_token: bool = False) -> str:
+    return credentials.mint(credentials.OAUTH_REFRESH_PREFIX)

@@ -1,0 +1,196 @@
+"""/oauth: authorize, token, revoke, userinfo and agent_credentials, and the discovery document. Every refusal is of RFC 6749's shape."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseRedirect, JsonResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.access import oauth, oauth_apps, scopes
+from apps.access.models import AccessToken, AgentCredential
+from apps.access.services import Unauthenticated, active_token, credential_from
+from apps.access.sessions import access_of
+from apps.api.plumbing.errors import TooManyFailures, respond
+from apps.api.plumbing.json import parse_object
+from apps.api.plumbing.views import Door
+from apps.core import buckets, clock
+from apps.core.clock import iso
+from apps.core.errors import Coded
+from apps.core.literal import List, Object, Text, check_storable
+from apps.core.middleware import client_address
+from apps.stores.models import User
+
+FORM = "application/x-www-form-urlencoded"
+_CODES = {401: "invalid_token", 403: "insufficient_scope", 429: "temporarily_unavailable", 503: "temporarily_unavailable"}
+_SCOPES = Object({"scopes": List(Text(20), 50, default=None)})
+
+
+def respond_oauth(error: Exception, context: dict[str, Any]) -> Response:
+    """The API's answer to a refusal, told as RFC 6749 wants it."""
+    response = respond(error, context)
+    if not isinstance(error, oauth.OAuthFailure):
+        inner = response.data["error"] if isinstance(response.data, dict) else ""
+        text, code = (inner["message"], inner["code"]) if isinstance(inner, dict) else (str(inner), None)
+        plain = _CODES.get(response.status_code, "server_error" if response.status_code >= 500 else "invalid_request")
+        own = code if code in ("store_required", "insufficient_scope", "step_up_required", "csrf_failed", "login_required") else plain
+        response.data = {"error": own, "error_description": text}
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+class OAuthDoor(Door):
+    """A view of the OAuth server: counted by address, JSON or form, refused in one shape."""
+
+    def get_exception_handler(self) -> Callable[..., Any]:
+        return respond_oauth
+
+    def bucket(self, request: Request) -> tuple[str, str]:
+        return "live", client_address(request._request)
+
+    def form(self, request: Request) -> str:
+        """The body as a form."""
+        kind = (request.content_type or "").partition(";")[0].strip().lower()
+        raw: bytes = request._request.body
+        if kind == "application/json":
+            fields = parse_object(raw)
+            check_storable(fields)
+            return oauth.as_form(fields)
+        if kind != FORM and raw:
+            raise Coded("Content-Type must be application/json or application/x-www-form-urlencoded", status=415)
+        try:
+            return raw.decode("ascii")
+        except UnicodeDecodeError:
+            raise oauth.OAuthFailure("invalid_request", "The parameters can't be read") from None
+
+    def person(self, request: Request) -> User:
+        """Who is signed in to the dashboard."""
+        access = access_of(request._request.user, request._request.session)
+        user = request._request.user
+        if access is None or not isinstance(user, User):
+            raise Coded("A dashboard session is required", code="login_required", status=401)
+        self._check_csrf(request)
+        return user
+
+    def token(self, request: Request, scope: str) -> AccessToken:
+        """The token that is presented, which holds the scope."""
+        header = request.headers.get("Authorization", "")
+        try:
+            token = active_token(credential_from(header))
+        except Unauthenticated:
+            wait = buckets.count_failure(client_address(request._request)) if header else None
+            if wait is not None:
+                raise TooManyFailures(headers={"Retry-After": str(wait)}) from None
+            raise
+        if scope not in token.scope.split():
+            raise Coded(scopes.missing_message(scope), code="insufficient_scope", status=403)
+        return token
+
+
+class Authorize(OAuthDoor):
+    """What an app asks for (a browser is sent to the consent page), and the person's decision."""
+
+    def get(self, request: Request) -> Any:
+        query = request._request.META.get("QUERY_STRING", "")
+        if "text/html" in request.headers.get("Accept", ""):
+            return HttpResponseRedirect(f"{settings.PUBLIC_URL}/oauth/authorize" + (f"?{query}" if query else ""))
+        consent = oauth.ask(query)
+        user = self.person(request)
+        return Response(
+            {
+                "application": {
+                    "name": consent.application.name,
+                    "client_id": consent.application.client_id,
+                    "website_url": consent.application.website_url or None,
+                    "logo_url": consent.application.logo_url or None,
+                },
+                "scopes": list(consent.scopes),
+                "livemode": consent.mode == "live",
+                "stores": [{"id": str(store.pk), "name": store.name} for store in oauth.stores_for(user)],
+            }
+        )
+
+    def post(self, request: Request) -> Response:
+        form = self.form(request)
+        _, given = oauth.read_parameters(form)
+        user = self.person(request)
+        self._step_up(request, user)
+        return Response({"redirect_to": oauth.decide(user, form, given.get("store_id", ""), given.get("decision", ""))})
+
+
+class Token(OAuthDoor):
+    """Exchange a code or a refresh token for tokens."""
+
+    def post(self, request: Request) -> Response:
+        body, status, headers = oauth.exchange(self.form(request), request.headers.get("Authorization", ""))
+        return Response(body, status=status, headers={**headers, "Cache-Control": "no-store", "Pragma": "no-cache"})
+
+
+class Revoke(OAuthDoor):
+    """End a token, and all that its consent led to."""
+
+    def post(self, request: Request) -> Response:
+        oauth.revoke(self.form(request), request.headers.get("Authorization", ""))
+        return Response(status=200)
+
+
+class UserInfo(OAuthDoor):
+    """The person who let the app in."""
+
+    def get(self, request: Request) -> Response:
+        user = self.token(request, scopes.PROFILE).user
+        return Response({"sub": str(user.pk), "name": user.name, "email": user.email}, headers={"Cache-Control": "no-store"})
+
+
+class AgentCredentials(OAuthDoor):
+    """The app's agent credential, with a new secret at each call."""
+
+    bodies = {"POST": _SCOPES.schema()}
+    statuses = {"POST": 201}
+
+    def post(self, request: Request) -> Response:
+        token = self.token(request, scopes.AGENTS)
+        raw = request._request.body
+        fields = _SCOPES.check(parse_object(raw) if raw else {}, "body")
+        row, secret = oauth_apps.agent_credential(token, fields["scopes"], clock.real_now())
+        return Response({**_credential(row), "secret": secret}, status=201, headers={"Cache-Control": "no-store"})
+
+
+def _credential(row: AgentCredential) -> dict[str, Any]:
+    return {
+        "id": str(row.pk),
+        "token_prefix": row.token_prefix,
+        "mode": row.mode,
+        "livemode": row.is_live,
+        "name": row.name,
+        "agent_principal": row.principal,
+        "scopes": row.scopes,
+        "last_used_at": iso(row.last_used_at),
+        "revoked_at": iso(row.revoked_at),
+        "expires_at": iso(row.expires_at),
+        "created_at": iso(row.created_at),
+    }
+
+
+def discovery(request: HttpRequest) -> JsonResponse:
+    """RFC 8414: where everything is and what is supported."""
+    base = f"{settings.PUBLIC_URL}/api/v2/oauth"
+    methods = ["client_secret_basic", "client_secret_post", "none"]
+    return JsonResponse(
+        {
+            "issuer": settings.PUBLIC_URL,
+            "authorization_endpoint": f"{base}/authorize",
+            "token_endpoint": f"{base}/token",
+            "revocation_endpoint": f"{base}/revoke",
+            "userinfo_endpoint": f"{base}/userinfo",
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": methods,
+            "revocation_endpoint_auth_methods_supported": methods,
+            "scopes_supported": list(scopes.OAUTH),
+            "service_documentation": f"{settings.PUBLIC_URL}/docs",
+        }
+    )

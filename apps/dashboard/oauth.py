@@ -1,0 +1,73 @@
+"""The consent page: which app asks for what, in which mode, and for which of the person's stores.
+
+Nobody is redirected to an address that the app has not registered.
+"""
+
+from urllib.parse import urlsplit
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+
+from apps.access import oauth, scopes
+from apps.core import buckets
+from apps.core.middleware import client_address
+from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentences
+
+MEANINGS = {
+    scopes.PROFILE: "See your name and e-mail address",
+    scopes.AGENTS: "Make a credential with which a software agent acts for the store",
+    scopes.OFFLINE: "Keep its access until you revoke it",
+}
+
+
+def consent(request: PageRequest) -> HttpResponse:
+    limited = _take_token(request)
+    if limited is not None:
+        return limited
+    query = request.META.get("QUERY_STRING", "")
+    try:
+        wanted = oauth.ask(query)
+        if request.method == "POST":
+            return _leave(oauth.decide(request.person, query, request.POST.get("store_id", ""), request.POST.get("decision", "")))
+    except oauth.Redirected as refusal:
+        return _leave(refusal.redirect_to)
+    except oauth.OAuthFailure as refusal:
+        return _refused(request, refusal)
+    stores = oauth.stores_for(request.person)
+    context = {
+        "wanted": wanted,
+        "scopes": [(scope, MEANINGS.get(scope, "")) for scope in wanted.scopes],
+        "stores": stores,
+        "chosen": request.access.store_id if hasattr(request, "access") else None,
+        "host": urlsplit(wanted.redirect_uri).netloc,
+        "may_allow": bool(stores) or not wanted.needs_store,
+    }
+    response = render(request, "dashboard/oauth/consent.html", context)
+    parts = urlsplit(wanted.redirect_uri)
+    # Browsers hold the redirect after a form to the policy of its page.
+    response._csp_update = {"form-action": [f"{parts.scheme}://{parts.netloc}"]}  # type: ignore[attr-defined]  # read by the policy's middleware
+    return response
+
+
+def _leave(address: str) -> HttpResponse:
+    return HttpResponseRedirect(address, status=303)
+
+
+def _refused(request: PageRequest, refusal: oauth.OAuthFailure) -> HttpResponse:
+    return render(request, "dashboard/oauth/refused.html", {"errors": sentences(refusal)}, status=400)
+
+
+def _take_token(request: PageRequest) -> HttpResponse | None:
+    try:
+        taken = buckets.take("oauth_authorize", "live", client_address(request))
+    except buckets.Unavailable:
+        return None
+    if not taken.is_limited:
+        return None
+    response = render(request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429)
+    for name, value in taken.headers().items():
+        response[name] = value
+    return response
+
+
+consent_page = door(Page("oauth/authorize", "oauth_consent", consent, SIGNED_IN, methods=("GET", "POST"), stepup=True))
