@@ -7,7 +7,6 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
@@ -24,10 +23,10 @@ from apps.stores import roles
 _FIELDS = ("amount", "asset_id", "destination_address")
 
 
-def rows(request: PageRequest, payment: Payment) -> "QuerySet[Refund]":
+def rows(request: PageRequest, payment: Payment) -> list[dict[str, Any]]:
     """The refunds of a payment, newest first."""
-    found: QuerySet[Refund] = Refund.objects.seen_by(request.access).filter(payment=payment).select_related("asset__chain")
-    return found.order_by("-created_at", "-part")
+    found = Refund.objects.seen_by(request.access).filter(payment=payment).select_related("asset__chain").order_by("-created_at", "-part")
+    return [{"refund": one, "to_address": checksummed(one.destination_address)} for one in found]
 
 
 def is_offered(request: PageRequest, payment: Payment) -> bool:
