@@ -4,7 +4,6 @@ The grants are oauthlib's; a request is one transaction, so that a code and a re
 """
 
 import json
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -187,20 +186,6 @@ def _check_client(application: Application, form: str, authorization: str) -> No
     )
     if not is_known or request.client.pk != application.pk:
         raise OAuthFailure("invalid_client", "Client authentication failed", status=401, headers={"WWW-Authenticate": "Basic"})
-
-
-def grants_of(store: Store, mode: str) -> list[AccessToken]:
-    """One token for each app that is let into the store in this mode, with its app and person."""
-    now = clock.real_now()
-    rows = AccessToken.objects.filter(store=store, mode=mode, revoked_at=None).select_related("application", "user").order_by("-created")
-    alive = set(
-        RefreshToken.objects.filter(store=store, mode=mode, revoked=None, expires_at__gt=now).values_list("token_family", flat=True)
-    )
-    found: dict[uuid.UUID, AccessToken] = {}
-    for row in rows:
-        if row.expires > now or row.token_family in alive:
-            found.setdefault(row.token_family, row)
-    return list(found.values())
 
 
 def _uri(name: str, query: str = "") -> str:

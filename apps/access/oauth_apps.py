@@ -1,4 +1,4 @@
-"""Merchants' OAuth apps: made, changed and switched off; what a store has let in is ended; apps' agent credentials.
+"""Merchants' OAuth apps: made, changed and switched off, and the agent credentials that they ask for.
 
 A client secret is shown once; only its hash is kept.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from apps.access import credentials, scopes
 from apps.access.models import AccessToken, AgentCredential, Application
-from apps.access.oauth_validator import checksum, revoke_family
+from apps.access.oauth_validator import checksum
 from apps.core.errors import Coded, Flat
 from apps.stores.models import Store, User
 
@@ -77,13 +77,6 @@ def deactivate_app(app: Application, at: datetime) -> None:
     """Nobody can let it in any more, and what it holds is refused."""
     Application.objects.filter(pk=app.pk).update(is_active=False)
     AgentCredential.objects.filter(application=app, revoked_at=None).update(revoked_at=at)
-
-
-def end_grant(token: AccessToken, at: datetime) -> None:
-    """Show an app the door: its tokens of this store and mode, and the agent credential it was given."""
-    revoke_family(token.token_family, at)
-    rows = AgentCredential.objects.filter(application_id=token.application_id, store_id=token.store_id, mode=token.mode)
-    rows.filter(revoked_at=None).update(revoked_at=at)
 
 
 def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datetime) -> tuple[AgentCredential, str]:

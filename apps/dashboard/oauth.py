@@ -16,7 +16,7 @@ from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentence
 MEANINGS = {
     scopes.PROFILE: "See your name and e-mail address",
     scopes.AGENTS: "Make a credential with which a software agent acts for the store",
-    scopes.OFFLINE: "Keep its access until you revoke it",
+    scopes.OFFLINE: "Keep its access while you are away",
 }
 
 
