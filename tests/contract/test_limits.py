@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +17,17 @@ BODY = {"payment_intent": {"amount": "1.00", "currency": "EUR"}}
 
 def create(api: Api) -> Any:
     return api.post("/payments", BODY)
+
+
+def drain(policy: str, whose: str) -> None:
+    """Take until nothing is left; the bucket goes on filling while a slow machine asks."""
+    while not buckets.take(policy, "live", whose).is_limited:
+        pass
+
+
+def refused(call: Callable[[], Any]) -> Any:
+    """The first answer that is refused, which is soon."""
+    return next(answer for answer in (call() for _ in range(200)) if answer.status_code == 429)
 
 
 @pytest.mark.parametrize("mode", ["live", "test"])
@@ -63,13 +75,11 @@ def test_a_checkout_is_budgeted_by_reference_with_a_ceiling_per_address_behind_i
     first, second = make.payment(bakery.test), make.payment(bakery.test)
     answer = Api().get(f"/checkout/{first['reference']}")
     assert answer.headers["RateLimit-Policy"] == '"checkout";q=300;w=60'
-    for _ in range(project.LIMITS["checkout"]["live"][1]):
-        buckets.take("checkout", "live", first["reference"])
-    assert Api().get(f"/checkout/{first['reference']}").status_code == 429
+    drain("checkout", first["reference"])
+    assert refused(lambda: Api().get(f"/checkout/{first['reference']}")).json()["error"]["code"] == "rate_limited"
     assert Api().get(f"/checkout/{second['reference']}").status_code == 200
-    for _ in range(project.LIMITS["checkout_address"]["live"][1]):
-        buckets.take("checkout_address", "live", "127.0.0.1")
-    assert Api().get(f"/checkout/{second['reference']}").status_code == 429
+    drain("checkout_address", "127.0.0.1")
+    assert refused(lambda: Api().get(f"/checkout/{second['reference']}")).json()["error"]["code"] == "rate_limited"
 
 
 def test_a_bucket_refills_continuously(bakery: Shop) -> None:
