@@ -148,3 +148,16 @@ def test_a_late_deposit_can_be_refunded_whole_and_only_whole(bakery: Shop) -> No
     (refund,) = ask(bakery, payment).json()
     assert refund["amount_atomic"] == str(needed(payment))
     assert parts(bakery) == (0, 0, needed(payment))
+
+
+def test_a_second_late_deposit_goes_back_to_who_sent_it_and_not_to_the_first_payer_again(bakery: Shop) -> None:
+    payment = make.payment(bakery.test, expires_in=300)
+    make.advance(bakery.test, 301)
+    make.simulated(bakery.test, payment["id"], None, late=True, reference="a", amount_atomic="5000")
+    (first,) = ask(bakery, payment, key="a").json()
+    late = make.simulated(bakery.test, payment["id"], None, late=True, reference="b", amount_atomic="7000")
+    make.advance(bakery.test, 61)
+    assert make.detail(bakery.test, payment["id"])["status"] == "refunded"
+    second = next(one for one in ask(bakery, payment, key="b").json() if one["id"] != first["id"])
+    payer = next(one["from_address"] for one in late["late_deposits"] if one["amount_atomic"] == "7000")
+    assert (second["amount_atomic"], second["destination_address"]) == ("7000", payer)

@@ -164,15 +164,14 @@ def _from_closed(payment: Payment, received: list[Received], wish: Wish) -> Sequ
     for one in received:
         to_address = _destination(wish.destination_address, one.address.asset)
         for deposits, is_from_held in _sources(payment, one):
-            left = sum(deposit.amount_atomic for deposit in deposits)
-            left -= _refunded_atomic(payment, one.address.asset_id, is_from_held=is_from_held)
-            if left <= 0:
+            owed = _owed(payment, one, deposits, is_from_held=is_from_held)
+            if not owed:
                 continue
             if to_address is not None:
                 is_simulated = all(deposit.is_simulated for deposit in deposits)
-                shares.append(Share(one.address.asset, to_address, left, is_from_held, is_simulated))
+                shares.append(Share(one.address.asset, to_address, sum(owed.values()), is_from_held, is_simulated))
             else:
-                shares += to_payers(one, deposits, is_from_held=is_from_held, at_most=left)
+                shares += to_payers(one, deposits, is_from_held=is_from_held, owed=owed)
     if not shares:
         raise NothingLeft
     return shares
@@ -182,26 +181,43 @@ def _sources(payment: Payment, one: Received) -> list[tuple[list[Deposit], bool]
     """(deposits, whether they are held): what the merchant accepted late is in the available balance."""
     accepted = set(LateDeposit.objects.filter(payment=payment, accepted_at__isnull=False).values_list("deposit_id", flat=True))
     confirmed = _confirmed(one)
-    held = _held_late(payment, one) if payment.status == states.REFUNDED else [d for d in confirmed if d.pk not in accepted]
+    was_settled = payment.completed_at is not None
+    held = _held_late(payment, one) if was_settled else [deposit for deposit in confirmed if deposit.pk not in accepted]
     return [(held, True), ([deposit for deposit in confirmed if deposit.pk in accepted], False)]
 
 
-def to_payers(one: Received, deposits: list[Deposit], *, is_from_held: bool, at_most: int | None = None) -> list[Share]:
-    """To each paying address what it sent."""
+def _sent(deposits: list[Deposit]) -> dict[str, int]:
+    """What each paying address sent, oldest first."""
     sent: dict[str, int] = {}
-    simulated = {deposit.from_address for deposit in deposits if deposit.is_simulated}
     for deposit in deposits:
         if deposit.status == Deposit.Status.CONFIRMED:
-            sent[deposit.from_address] = sent.get(deposit.from_address, 0) + deposit.amount_atomic
-    if not all(_is_known(payer) for payer in sent):
+            payer = deposit.from_address.lower()
+            sent[payer] = sent.get(payer, 0) + deposit.amount_atomic
+    return sent
+
+
+def _owed(payment: Payment, one: Received, deposits: list[Deposit], *, is_from_held: bool) -> dict[str, int]:
+    """What each payer has not had back: a refund to a payer was theirs, one to anywhere else covered the oldest first."""
+    owed, elsewhere = _sent(deposits), 0
+    rows = Refund.objects.filter(payment=payment, asset_id=one.address.asset_id, status__in=LIVE_STATUSES, is_from_held=is_from_held)
+    for destination, amount in rows.values_list("destination_address", "amount_atomic"):
+        back = min(amount, owed.get(destination, 0))
+        elsewhere += amount - back
+        if back:
+            owed[destination] -= back
+    for payer, amount in owed.items():
+        owed[payer] -= min(amount, elsewhere)
+        elsewhere -= min(amount, elsewhere)
+    return {payer: amount for payer, amount in owed.items() if amount}
+
+
+def to_payers(one: Received, deposits: list[Deposit], *, is_from_held: bool, owed: dict[str, int] | None = None) -> list[Share]:
+    """To each paying address what it sent, or what it is still owed of that."""
+    due = _sent(deposits) if owed is None else owed
+    simulated = {deposit.from_address.lower() for deposit in deposits if deposit.is_simulated}
+    if not all(_is_known(payer) for payer in due):
         raise PayerUnknown
-    shares, left = [], sum(sent.values()) if at_most is None else at_most
-    for payer, amount in list(sent.items())[:PARTS_MAX]:
-        amount = min(amount, left)
-        left -= amount
-        if amount:
-            shares.append(Share(one.address.asset, payer, amount, is_from_held, payer in simulated))
-    return shares
+    return [Share(one.address.asset, payer, amount, is_from_held, payer in simulated) for payer, amount in list(due.items())[:PARTS_MAX]]
 
 
 def _is_known(payer: str) -> bool:
