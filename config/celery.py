@@ -28,7 +28,10 @@ app.conf.update(
     beat_schedule_filename=os.path.join(os.environ.get("TILLGATE_VAR", "var"), "beat-schedule"),
 )
 app.autodiscover_tasks(
-    ["apps.assets", "apps.chain", "apps.ledger", "apps.payments", "apps.webhooks"],
+    [
+        *("apps.access", "apps.assets", "apps.chain", "apps.ledger", "apps.webhooks", "apps.payments", "apps.swaps", "apps.payouts"),
+        *("apps.onramp", "apps.billing", "apps.platforms", "apps.agents", "apps.reports"),
+    ],
 )
 
 SECOND, MINUTE = 1.0, 60.0
