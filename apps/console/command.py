@@ -1,7 +1,9 @@
 """What every operator command does the same: `--json` prints one object and nothing else; a refusal is one line and exit 1."""
 
 import json
+import re
 import sys
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -11,6 +13,8 @@ from psycopg.errors import UndefinedTable
 from apps.core.errors import Failure
 from apps.core.literal import Invalid, is_uuid
 from apps.stores.models import Store
+
+_FRACTION = re.compile(r"0(\.[0-9]{1,8})?", re.ASCII)
 
 
 class OperatorCommand(BaseCommand):
@@ -47,6 +51,13 @@ class OperatorCommand(BaseCommand):
     def words(self, result: dict[str, Any]) -> str:
         """The result for a person."""
         return json.dumps(result, indent=2)
+
+
+def fraction(text: str) -> Decimal:
+    """A decimal fraction below 1, as fees are given; CommandError otherwise."""
+    if not _FRACTION.fullmatch(text):
+        raise CommandError(f"{text!r} is not a decimal fraction below 1 with at most 8 places")
+    return Decimal(text)
 
 
 def store_named(store_id: str) -> Store:

@@ -68,6 +68,21 @@ class Currency(models.TextChoices):
     NOK = "NOK", "Norwegian Krone"
 
 
+class PaysNetworkFee(models.TextChoices):
+    """Who bears the gas of a payout."""
+
+    SERVICE = "service"
+    MERCHANT = "merchant"
+
+
+class AuthorizationProvider(models.TextChoices):
+    """Who is asked before an agent acts."""
+
+    NONE = "none"
+    POLICY = "policy"
+    HTTP = "http"
+
+
 class Store(models.Model):
     """A merchant account. A sub-merchant is a store with a `platform`."""
 
@@ -102,6 +117,19 @@ class Store(models.Model):
     checkout_domain_verified_at = models.DateTimeField(null=True, blank=True)
 
     test_offset_seconds = models.BigIntegerField(default=0)
+
+    # What staff decide about money that leaves, cards, agents and invoices.
+    payout_network_fee = models.CharField(max_length=8, choices=PaysNetworkFee.choices, default=PaysNetworkFee.SERVICE)
+    payout_review_threshold_cents = models.BigIntegerField(null=True, blank=True)
+    review_new_destinations = models.BooleanField(default=False)
+    platform_may_pay_out = models.BooleanField(default=False)
+    card_funding_live = models.BooleanField(default=False)
+    card_funding_test = models.BooleanField(default=False)
+    authorization_provider = models.CharField(max_length=8, choices=AuthorizationProvider.choices, default=AuthorizationProvider.NONE)
+    authorization_url = models.URLField(max_length=2048, blank=True)
+    authorization_policy = models.JSONField(default=dict, blank=True)
+    x402_dispatch = models.BooleanField(default=False)
+    invoice_due_days = models.PositiveSmallIntegerField(default=7)
 
     class Meta:
         constraints = [

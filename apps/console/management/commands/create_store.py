@@ -5,11 +5,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import transaction
 
+from apps.access import scopes
 from apps.access.services import create_agent_credential, create_api_key
 from apps.assets.services import accept_all_active
-from apps.console.command import OperatorCommand
-from apps.stores.models import Store, User
-from apps.stores.services import create_store, create_user
+from apps.console.command import OperatorCommand, fraction
+from apps.stores.models import AuthorizationProvider, Store, User
+from apps.stores.services import change_store, create_store, create_user
 
 
 class Command(OperatorCommand):
@@ -23,11 +24,26 @@ class Command(OperatorCommand):
         parser.add_argument("--currency", default="EUR")
         parser.add_argument("--kyc", action="store_true", help="the store's verification is confirmed")
 
+        parser.add_argument("--platform", action="store_true", help="an approved platform, whose secret keys hold the accounts scopes")
+        parser.add_argument("--platform-fee", type=fraction, help="what the platform earns of a payment, as a fraction of 1")
+        parser.add_argument("--card-funding", action="store_true", help="customers may pay by card")
+        parser.add_argument("--authorization-provider", choices=AuthorizationProvider.values, default=AuthorizationProvider.NONE)
+        parser.add_argument("--x402-dispatch", action="store_true", help="settlements of agents are sent on the chain")
+
     @transaction.atomic
     def run(self, **options: Any) -> dict[str, Any]:
         user = User.objects.filter(email__iexact=options["email"]).first() or create_user(options["email"], options["password"])
         store = create_store(
             user, options["name"], country=options["country"], settlement_currency=options["currency"], is_kyc_confirmed=options["kyc"]
+        )
+        change_store(
+            store,
+            is_platform=options["platform"],
+            platform_fee_fraction=options["platform_fee"],
+            card_funding_live=options["card_funding"],
+            card_funding_test=options["card_funding"],
+            authorization_provider=options["authorization_provider"],
+            x402_dispatch=options["x402_dispatch"],
         )
         return open_store(store, user)
 
@@ -35,9 +51,10 @@ class Command(OperatorCommand):
 def open_store(store: Store, user: User) -> dict[str, Any]:
     """Accept every active asset and make the credentials; what `create_store` prints."""
     accept_all_active(store)
-    keys = {
-        mode: {kind: create_api_key(store, mode, name=f"First {kind} key", key_type=kind)[1] for kind in ("secret", "publishable")}
-        for mode in ("live", "test")
-    }
+    wanted = scopes.ALL if store.is_platform else scopes.DEFAULT
+    keys: dict[str, dict[str, str]] = {"live": {}, "test": {}}
+    for mode, made in keys.items():
+        for kind in ("secret", "publishable"):
+            made[kind] = create_api_key(store, mode, name=f"First {kind} key", key_type=kind, wanted=wanted)[1]
     agents = {mode: create_agent_credential(store, mode, name="First agent")[1] for mode in ("live", "test")}
     return {"store": {"id": str(store.pk), "name": store.name}, "user": {"email": user.email}, "keys": keys, "agents": agents}

@@ -1,18 +1,17 @@
 """`set_store`: what staff decide about a store, as key=value."""
 
-import re
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
+from django.core.validators import URLValidator
+from django.db.models import TextChoices
 
-from apps.console.command import OperatorCommand, store_named
+from apps.console.command import OperatorCommand, fraction, store_named
 from apps.core import clock
-from apps.stores.models import Currency
+from apps.stores.models import AuthorizationProvider, Currency, PaysNetworkFee
 from apps.stores.services import change_store
-
-_FRACTION = re.compile(r"0(\.[0-9]{1,8})?", re.ASCII)
 
 
 def _boolean(text: str) -> bool:
@@ -27,28 +26,64 @@ def _basis_points(text: str) -> int:
     return int(text)
 
 
-def _fraction(text: str) -> Decimal:
-    if not _FRACTION.fullmatch(text):
-        raise CommandError(f"{text!r} is not a decimal fraction below 1 with at most 8 places")
-    return Decimal(text)
-
-
 def _currency(text: str) -> str:
     if text not in Currency.values:
         raise CommandError(f"Unsupported settlement currency: {text}")
     return text
 
 
-# key -> (column, how its text is read)
-SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "accept_overpayments": ("accept_overpayments", _boolean),
-    "accept_underpayments": ("accept_underpayments", _boolean),
-    "underpayment_tolerance_bps": ("underpayment_tolerance_bps", _basis_points),
-    "overpayment_tolerance_bps": ("overpayment_tolerance_bps", _basis_points),
-    "customer_pays_fee": ("customer_pays_fee", _boolean),
-    "fee_percentage": ("fee_fraction", _fraction),
-    "settlement_currency": ("settlement_currency", _currency),
-    "kyc": ("kyc_confirmed_at", lambda text: clock.real_now() if _boolean(text) else None),
+def _one_of(choices: type[TextChoices]) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices.values:
+            raise CommandError(f"{text!r} is not one of {', '.join(choices.values)}")
+        return text
+
+    return read
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        raise CommandError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _days(text: str) -> int:
+    if not 1 <= _whole(text) <= 365:
+        raise CommandError(f"{text!r} is not a number of days (1 to 365)")
+    return int(text)
+
+
+def _amount_or_none(text: str) -> int | None:
+    return None if text in ("", "none") else _whole(text)
+
+
+def _url(text: str) -> str:
+    try:
+        URLValidator(schemes=["http", "https"])(text)
+    except ValidationError:
+        raise CommandError(f"{text!r} is not an http or https address") from None
+    return text
+
+
+# key -> (columns, how the text is read)
+SETTINGS: dict[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
+    "accept_overpayments": (("accept_overpayments",), _boolean),
+    "accept_underpayments": (("accept_underpayments",), _boolean),
+    "underpayment_tolerance_bps": (("underpayment_tolerance_bps",), _basis_points),
+    "overpayment_tolerance_bps": (("overpayment_tolerance_bps",), _basis_points),
+    "customer_pays_fee": (("customer_pays_fee",), _boolean),
+    "fee_percentage": (("fee_fraction",), fraction),
+    "settlement_currency": (("settlement_currency",), _currency),
+    "payout_network_fee": (("payout_network_fee",), _one_of(PaysNetworkFee)),
+    "payout_review_threshold_cents": (("payout_review_threshold_cents",), _amount_or_none),
+    "review_new_destinations": (("review_new_destinations",), _boolean),
+    "platform_may_pay_out": (("platform_may_pay_out",), _boolean),
+    "card_funding": (("card_funding_live", "card_funding_test"), _boolean),
+    "authorization_provider": (("authorization_provider",), _one_of(AuthorizationProvider)),
+    "authorization_url": (("authorization_url",), _url),
+    "x402_dispatch": (("x402_dispatch",), _boolean),
+    "invoice_due_days": (("invoice_due_days",), _days),
+    "kyc": (("kyc_confirmed_at",), lambda text: clock.real_now() if _boolean(text) else None),
 }
 
 
@@ -60,12 +95,13 @@ class Command(OperatorCommand):
         parser.add_argument("pairs", nargs="+", metavar="key=value")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        store, changes = store_named(options["store"]), {}
+        store = store_named(options["store"])
+        changes: dict[str, Any] = {}
         for pair in options["pairs"]:
             key, separator, text = pair.partition("=")
             if not separator or key not in SETTINGS:
                 raise CommandError(f"Unknown setting {key!r}; known are {', '.join(SETTINGS)}")
-            column, read = SETTINGS[key]
-            changes[column] = read(text)
+            columns, read = SETTINGS[key]
+            changes |= dict.fromkeys(columns, read(text))
         change_store(store, **changes)
         return {"store": {"id": str(store.pk), "name": store.name}, "changed": sorted(pair.partition("=")[0] for pair in options["pairs"])}
