@@ -339,6 +339,13 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "oauth_authorize": {"live": (60, 20), "test": (60, 20)},
     "dashboard": {"live": (600, 120), "test": (600, 120)},
     "sign_in": {"live": (10, 5), "test": (10, 5)},
+    "agentic": {"live": (600, 100), "test": (120, 40)},
+    "market_data": {"live": (30, 10), "test": (30, 10)},
+    "onramp_methods": {"live": (20, 10), "test": (20, 10)},
+    "onramp_methods_reference": {"live": (120, 40), "test": (120, 40)},
+    "onramp_sessions": {"live": (12, 6), "test": (12, 6)},
+    "onramp_sessions_reference": {"live": (60, 20), "test": (60, 20)},
+    "token_attempts": {"live": (10, 5), "test": (10, 5)},
 }
 FAILED_AUTHENTICATIONS_MAX = 40
 FAILED_AUTHENTICATIONS_WINDOW_SECONDS = 60

@@ -6,11 +6,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.composed import onramp_of
-from apps.api.plumbing.errors import Throttled
 from apps.api.plumbing.views import Door
-from apps.core import buckets, clock
+from apps.core import clock
 from apps.core.errors import Flat
-from apps.core.middleware import client_address
 from apps.payments.documents.checkout import checkout_document
 from apps.payments.selectors import by_reference
 from apps.payments.services.expire import expire_if_due
@@ -26,9 +24,6 @@ class Checkout(Door):
 
     missing = CheckoutNotFound()
 
-    def bucket(self, request: Request) -> tuple[str, str]:
-        return "live", str(self.kwargs["reference"])[:64]
-
     def get(self, request: Request, reference: str) -> Response:
         payment = by_reference(reference) if reference.isascii() and reference.isalnum() else None
         if payment is None:
@@ -37,13 +32,3 @@ class Checkout(Door):
         at = clock.now(payment.store, payment.mode)
         body: dict[str, Any] = {**checkout_document(payment, at), "onramp": onramp_of(payment)}
         return Response(body)
-
-    def _take_token(self, request: Request, method: str) -> None:
-        """The bucket of the reference, and a high ceiling per address behind it."""
-        super()._take_token(request, method)
-        try:
-            behind = buckets.take("checkout_address", "live", client_address(request._request))
-        except buckets.Unavailable:
-            return
-        if behind.is_limited:
-            raise Throttled(headers={"Retry-After": str(behind.retry_after_seconds)})

@@ -46,9 +46,6 @@ class OAuthDoor(Door):
     def get_exception_handler(self) -> Callable[..., Any]:
         return respond_oauth
 
-    def bucket(self, request: Request) -> tuple[str, str]:
-        return "live", client_address(request._request)
-
     def form(self, request: Request) -> str:
         """The body as a form."""
         kind = (request.content_type or "").partition(";")[0].strip().lower()

@@ -6,11 +6,12 @@ from django.views.decorators.csrf import csrf_exempt
 from apps.api import balances, catalogues, checkout, invoices, keys, oauth, oauth_apps, payments, refunds, test_clock, webhook_endpoints
 from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
-from apps.api.plumbing.routes import PUBLIC, Route
+from apps.api.plumbing.routes import ADDRESS, PUBLIC, PUBLIC_LINK, Budget, Route
 
 READ, WRITE = "payments:read", "payments:write"
 HOOKS_READ, HOOKS_WRITE = "webhooks:read", "webhooks:write"
 POST = frozenset({"POST"})
+AUTHORIZE, TOKEN = (Budget("oauth_authorize", (ADDRESS,)),), (Budget("oauth_token", (ADDRESS,)),)
 
 # Their doors ask for what each of them takes (a session, a client's secret, a token) and refuse in the shape of RFC 6749.
 OAUTH_ROUTES = [
@@ -18,10 +19,10 @@ OAUTH_ROUTES = [
         "oauth/authorize",
         oauth.Authorize,
         {"GET": PUBLIC, "POST": PUBLIC},
-        budget={"GET": "oauth_authorize", "POST": "oauth_authorize"},
+        budget={"GET": AUTHORIZE, "POST": AUTHORIZE},
     ),
-    Route("oauth/token", oauth.Token, {"POST": PUBLIC}, budget={"POST": "oauth_token"}),
-    Route("oauth/revoke", oauth.Revoke, {"POST": PUBLIC}, budget={"POST": "oauth_token"}),
+    Route("oauth/token", oauth.Token, {"POST": PUBLIC}, budget={"POST": TOKEN}),
+    Route("oauth/revoke", oauth.Revoke, {"POST": PUBLIC}, budget={"POST": TOKEN}),
     Route("oauth/userinfo", oauth.UserInfo, {"GET": PUBLIC}),
     Route("oauth/agent_credentials", oauth.AgentCredentials, {"POST": PUBLIC}),
 ]
@@ -31,7 +32,7 @@ ROUTES = [
         "payments",
         payments.Payments,
         {"GET": READ, "POST": WRITE},
-        budget={"POST": "payment_create"},
+        budget={"POST": (Budget("payment_create"),)},
         publishable=POST,
         keys={"POST": "optional"},
         cors=POST,
@@ -52,7 +53,7 @@ ROUTES = [
     Route("payment_currencies", catalogues.PaymentCurrencies, {"GET": None}),
     Route("supported_assets", catalogues.SupportedAssets, {"GET": None}),
     Route("balances", balances.Balances, {"GET": "balances:read"}),
-    Route("checkout/<str:reference>", checkout.Checkout, {"GET": PUBLIC}, budget={"GET": "checkout"}, cors=frozenset({"GET"})),
+    Route("checkout/<str:reference>", checkout.Checkout, {"GET": PUBLIC}, budget={"GET": PUBLIC_LINK}, cors=frozenset({"GET"})),
     Route("test_clock", test_clock.TestClock, {"GET": WRITE}),
     Route("test_clock/advance", test_clock.Advance, {"POST": WRITE}),
     Route("webhook_endpoints", webhook_endpoints.Endpoints, {"GET": HOOKS_READ, "POST": HOOKS_WRITE}),

@@ -5,21 +5,43 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PUBLIC = "public"
+# What a bucket is counted by. REFERENCE is the path's `reference` or `token`, ADDRESS the client's.
+STORE, CREDENTIAL, ADDRESS, REFERENCE = "store", "credential", "address", "reference"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A token from the bucket of one row of settings.LIMITS, counted by all of `by` together.
+
+    A public path has no store or credential: it counts by ADDRESS, REFERENCE or both.
+    """
+
+    policy: str
+    by: tuple[str, ...] = (STORE,)
+
+
+# Every page and path behind a public link: per link, and a far higher ceiling per address.
+PUBLIC_LINK = (Budget("checkout", (REFERENCE,)), Budget("checkout_address", (ADDRESS,)))
+ONRAMP_METHODS = (Budget("onramp_methods", (REFERENCE, ADDRESS)), Budget("onramp_methods_reference", (REFERENCE,)))
+ONRAMP_SESSIONS = (Budget("onramp_sessions", (REFERENCE, ADDRESS)), Budget("onramp_sessions_reference", (REFERENCE,)))
+AGENTIC = (Budget("agentic", (CREDENTIAL,)),)
+MARKET_DATA = (Budget("market_data", (ADDRESS,)),)
 
 
 @dataclass(frozen=True)
 class Route:
     """One line of the route table.
 
-    `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no credential). `budget` names the
-    bucket a method takes from, `publishable` the methods a publishable key may call, `keys` which take an Idempotency-Key
+    `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no credential). `budget` has the
+    buckets a method takes from, in order: one that is empty refuses, and those after it aren't touched; the headers carry the
+    name of the first. `publishable` has the methods a publishable key may call, `keys` which take an Idempotency-Key
     ("required" or "optional"), `cors` the methods that answer any origin.
     """
 
     path: str
     view: type[Any]
     scopes: Mapping[str, str | None]
-    budget: Mapping[str, str] = field(default_factory=dict)
+    budget: Mapping[str, tuple[Budget, ...]] = field(default_factory=dict)
     publishable: frozenset[str] = frozenset()
     keys: Mapping[str, str] = field(default_factory=dict)
     cors: frozenset[str] = frozenset()
