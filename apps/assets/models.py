@@ -88,3 +88,20 @@ class Rate(models.Model):
             models.UniqueConstraint(fields=["asset", "currency"], name="rate_once_per_currency"),
             models.CheckConstraint(condition=models.Q(rate__gt=0), name="rate_is_positive"),
         ]
+
+
+class DailyRate(models.Model):
+    """The first rate of an asset in a currency that a day (UTC) knew: what books are valued at. Append-only, in PostgreSQL too."""
+
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
+    currency = models.CharField(max_length=3)
+    day = models.DateField()
+    rate = models.DecimalField(max_digits=38, decimal_places=18)
+    source = models.CharField(max_length=20)
+    as_of = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["asset", "currency", "day"], name="daily_rate_once"),
+            models.CheckConstraint(condition=models.Q(rate__gt=0), name="daily_rate_is_positive"),
+        ]

@@ -9,7 +9,7 @@ import structlog
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from apps.assets.models import Asset, Rate
+from apps.assets.models import Asset, DailyRate, Rate
 from apps.assets.providers.base import Pair, RateProvider
 from apps.core import clock
 from apps.core.errors import ProviderError
@@ -62,7 +62,21 @@ def _refresh_mode(mode: str, at: datetime) -> int:
         unique_fields=["asset", "currency"],
         update_fields=["rate", "source", "as_of", "valid_until"],
     )
+    _keep_first_of_day(rows, at)
     return len(rows)
+
+
+def _keep_first_of_day(rows: list[Rate], at: datetime) -> None:
+    """Books are valued by the first rate that a day knew; it is never changed."""
+    kept = set(DailyRate.objects.filter(day=at.date()).values_list("asset_id", "currency"))
+    DailyRate.objects.bulk_create(
+        [
+            DailyRate(asset_id=row.asset_id, currency=row.currency, day=at.date(), rate=row.rate, source=row.source, as_of=at)
+            for row in rows
+            if (row.asset_id, row.currency) not in kept
+        ],
+        ignore_conflicts=True,
+    )
 
 
 def _last(assets: Iterable[Asset], at: datetime) -> dict[Pair, Decimal]:

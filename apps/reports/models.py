@@ -1,0 +1,59 @@
+"""Reports: a file about a closed range of days, asked for by request and made by a job.
+
+One record per store, mode, type, range, currency and format; asking again finds it.
+"""
+
+from django.db import models
+
+from apps.core.models import Owned
+from apps.reports import states
+
+
+class Report(Owned):
+    """`currency` and `file_name` are empty rather than null. `touched_at` and `claimed_until` are machine time, all else store time."""
+
+    class Type(models.TextChoices):
+        ACCOUNTING_TRANSACTIONS = "accounting_transactions", "Accounting transactions"
+        MERCHANT_STATEMENT = "merchant_statement", "Merchant statement"
+
+    class Format(models.TextChoices):
+        PDF = "pdf", "PDF"
+        CSV = "csv", "CSV"
+
+    class Status(models.TextChoices):
+        PENDING = states.PENDING
+        GENERATED = states.GENERATED
+        FAILED = states.FAILED
+
+    report_type = models.CharField(max_length=30, choices=Type.choices)
+    period_from = models.DateField()
+    period_to = models.DateField()
+    currency = models.CharField(max_length=3, blank=True, default="")
+    format = models.CharField(max_length=3, choices=Format.choices, default=Format.PDF)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    error = models.CharField(max_length=200, blank=True, default="")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    touched_at = models.DateTimeField()
+    claimed_until = models.DateTimeField(null=True)
+    lines_total = models.PositiveIntegerField(null=True)
+    lines_done = models.PositiveIntegerField(default=0)
+    generated_at = models.DateTimeField(null=True)
+    file_name = models.CharField(max_length=200, blank=True, default="")
+    size_bytes = models.PositiveBigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["store", "mode", "report_type", "period_from", "period_to", "currency", "format"], name="report_once"
+            ),
+            models.CheckConstraint(condition=models.Q(period_to__gte=models.F("period_from")), name="report_period_is_a_range"),
+            models.CheckConstraint(condition=models.Q(status__in=list(states.MACHINE.moves)), name="report_status_is_known"),
+            models.CheckConstraint(
+                condition=~models.Q(status=states.GENERATED) | (models.Q(generated_at__isnull=False) & ~models.Q(file_name="")),
+                name="report_generated_has_a_file",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"], name="report_newest"),
+            models.Index(fields=["touched_at"], condition=models.Q(status=states.PENDING), name="report_pending"),
+        ]
