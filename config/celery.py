@@ -29,7 +29,8 @@ app.conf.update(
 )
 app.autodiscover_tasks(
     [
-        *("apps.access", "apps.assets", "apps.chain", "apps.ledger", "apps.webhooks", "apps.payments", "apps.swaps", "apps.payouts"),
+        *("apps.core", "apps.access", "apps.assets", "apps.chain", "apps.ledger", "apps.webhooks", "apps.payments"),
+        *("apps.swaps", "apps.payouts"),
         *("apps.onramp", "apps.billing", "apps.platforms", "apps.agents", "apps.reports"),
     ],
 )
@@ -40,6 +41,7 @@ SECOND, MINUTE = 1.0, 60.0
 PERIODIC: dict[str, float] = {
     "assets.refresh_rates": 30 * SECOND,
     "chain.send_due": 3 * SECOND,
+    "core.send_mail": 15 * SECOND,
     "ledger.checkpoint": MINUTE,
     "payments.settle_deposits": 5 * SECOND,
     "payments.expire_due": 5 * SECOND,

@@ -112,6 +112,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "heroicons",
     "django_prometheus",
+    "anymail",
     "apps.core",
     "apps.stores",
     "apps.access",
@@ -205,14 +206,14 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = not IS_PRODUCTION
-EMAIL_BACKEND = env.str(
-    "EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend" if IS_PRODUCTION else "django.core.mail.backends.filebased.EmailBackend"
-)
+EMAIL_BACKEND = env.str("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend" if IS_PRODUCTION else "apps.core.mailbox.Folder")
 EMAIL_FILE_PATH = str(VAR_DIR / "mailbox")
 EMAIL_HOST, EMAIL_PORT = env.str("EMAIL_HOST", "localhost"), env.int("EMAIL_PORT", 25)
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_USER", ""), env.str("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", False)
 EMAIL_TIMEOUT = 10
+# What a backend of anymail needs, as its documentation names it: {"POSTMARK_SERVER_TOKEN": "..."}
+ANYMAIL: dict[str, Any] = env.json("ANYMAIL", {})
 OTP_TOTP_ISSUER = "Tillgate"
 
 # --- browser headers -----------------------------------------------------------------------------

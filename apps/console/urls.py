@@ -1,11 +1,14 @@
-"""What operators' machines ask."""
+"""What operators' machines ask, and the mailbox of a demo."""
 
 from django.urls import path
 
-from apps.console import health
+from apps.console import health, mailbox
 
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("dev/mailbox", mailbox.index, name="dev_mailbox"),
+    path("dev/mailbox/<str:name>", mailbox.show_one, name="dev_letter"),
+    path("dev/mailbox/<str:name>/html", mailbox.show_html, name="dev_letter_html"),
 ]

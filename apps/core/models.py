@@ -76,3 +76,37 @@ class Owned(models.Model):
     @property
     def is_live(self) -> bool:
         return self.mode == Mode.LIVE
+
+
+class OutgoingMail(models.Model):
+    """A letter to one person. `next_attempt_at` is when it is due, and while a worker has it, when another may take it."""
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        SENT = "sent"
+        FAILED = "failed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    key = models.CharField(max_length=200, unique=True)
+    to = models.EmailField(max_length=254)
+    template = models.CharField(max_length=100)
+    sender_name = models.CharField(max_length=200)
+    reply_to = models.CharField(max_length=254, blank=True)
+    sealed_letter = models.TextField(blank=True)
+    status = models.CharField(max_length=6, choices=Status.choices, default=Status.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    error = models.CharField(max_length=100, blank=True)
+    created_at = models.DateTimeField()
+    next_attempt_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["next_attempt_at"], condition=models.Q(status="queued"), name="outgoing_mail_due")]
+
+    @staticmethod
+    def place_of(id: uuid.UUID) -> str:
+        return f"core_outgoingmail:{id}:sealed_letter"
+
+    @property
+    def place(self) -> str:
+        return self.place_of(self.pk)

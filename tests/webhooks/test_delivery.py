@@ -12,6 +12,7 @@ import stripe
 from django.core import mail
 
 from apps.core import clock
+from apps.core.mail import send_due as send_mail_due
 from apps.webhooks import events
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.delivery import queue, sender
@@ -132,6 +133,7 @@ def test_ten_attempts_in_all_then_the_endpoint_is_in_error_and_its_owners_are_to
     assert [one["headers"]["service-delivery-attempt"] for one in receiver.requests] == [str(n) for n in range(1, 11)]
     notices.tell_all()
     notices.tell_owners(endpoint.pk)
+    send_mail_due()
     (letter,) = mail.outbox
     assert letter.to == [bakery.owner.email] and endpoint.url in letter.body
 

@@ -8,6 +8,7 @@ from django.db import models, transaction
 from apps.access.models import SecondFactor
 from apps.console.command import OperatorCommand
 from apps.core import crypto
+from apps.core.models import OutgoingMail
 from apps.webhooks.models import Endpoint
 from apps.webhooks.signing import secret_place
 
@@ -16,6 +17,7 @@ SEALED: list[tuple[type[models.Model], str, Callable[[Any], str]]] = [
     (Endpoint, "sealed_secret", lambda row: secret_place(row.pk)),
     (SecondFactor, "sealed_key", lambda row: row.place("sealed_key")),
     (SecondFactor, "sealed_backup_codes", lambda row: row.place("sealed_backup_codes")),
+    (OutgoingMail, "sealed_letter", lambda row: row.place),
 ]
 
 

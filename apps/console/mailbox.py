@@ -1,0 +1,49 @@
+"""`/dev/mailbox`: the letters that were written to the folder instead of being sent. In production there is no such page."""
+
+from collections.abc import Callable
+
+from csp.decorators import csp_replace
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.core import mailbox
+
+
+def index(request: HttpRequest) -> HttpResponse:
+    _only_outside_production()
+    return _kept_by_nobody(render(request, "dev/mailbox.html", {"letters": mailbox.letters()}))
+
+
+def show_one(request: HttpRequest, name: str) -> HttpResponse:
+    return _kept_by_nobody(render(request, "dev/letter.html", {"letter": _find(name)}))
+
+
+Page = Callable[[HttpRequest, str], HttpResponse]
+_STYLED: Callable[[Page], Page] = csp_replace(  # type: ignore[assignment]  # it is typed for views without arguments
+    {"style-src": ["'unsafe-inline'"], "sandbox": ["allow-popups", "allow-top-navigation-by-user-activation"]}
+)
+
+
+@_STYLED
+def show_html(request: HttpRequest, name: str) -> HttpResponse:
+    """The letter as a mail program draws it; its styles stand in it, so this page may have them and nothing else."""
+    return _kept_by_nobody(HttpResponse(_find(name).html))
+
+
+def _find(name: str) -> mailbox.Letter:
+    _only_outside_production()
+    found = mailbox.letter(name)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _only_outside_production() -> None:
+    if settings.IS_PRODUCTION:
+        raise Http404
+
+
+def _kept_by_nobody(response: HttpResponse) -> HttpResponse:
+    response["Cache-Control"] = "no-store, private"
+    return response

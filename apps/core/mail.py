@@ -1,0 +1,152 @@
+"""The one way to send mail: a row queued in the caller's transaction, sent by a worker, tried again when that fails.
+
+A key's mail is sent once, whoever asks how often. The letter is sealed while it waits and wiped when it has left or was given up.
+"""
+
+import json
+import smtplib
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from email.utils import parseaddr
+from typing import Any, Protocol
+
+import structlog
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.db import transaction
+from django.template import Context, Engine, engines
+
+from apps.core import crypto, jobs
+from apps.core.clock import real_now
+from apps.core.models import OutgoingMail
+
+log = structlog.get_logger(__name__)
+_MINUTE, _HOUR = 60, 3600
+RETRY_SECONDS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 6 * _HOUR, 12 * _HOUR)
+_LEASE = timedelta(minutes=10)  # longer than any attempt: a worker that died gives its mail back after it
+_BATCH = 100
+
+
+class Sender(Protocol):
+    """A store, seen from below: in whose name a customer's mail is sent."""
+
+    name: str
+    brand_name: str
+    support_email: str
+
+
+def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store: Sender | None = None) -> None:
+    """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was used before does nothing.
+
+    `key` says which letter it is ("invoice_open:<id>"). With `store` it goes out in the store's name, answers to its support
+    address. Templates also get `base_url` and `sender`. Never waits for a mail server and never fails because of one.
+    """
+    at, id = real_now(), uuid.uuid4()
+    sender = (store.brand_name or store.name) if store is not None else _own_name()
+    values = {**context, "base_url": settings.PUBLIC_URL, "sender": sender}
+    text = _render(f"email/{template}.txt", values, is_html=False)
+    subject, _, body = text.partition("\n")
+    letter = {"subject": _line(subject), "text": body.strip() + "\n", "html": _render(f"email/{template}.html", values, is_html=True)}
+    row = OutgoingMail(
+        id=id,
+        key=key,
+        to=to,
+        template=template,
+        sender_name=_line(sender),
+        reply_to=store.support_email if store is not None else "",
+        sealed_letter=crypto.encrypt(json.dumps(letter), OutgoingMail.place_of(id)),
+        created_at=at,
+        next_attempt_at=at,
+    )
+    OutgoingMail.objects.bulk_create([row], ignore_conflicts=True)
+    jobs.enqueue("core.send_mail")
+
+
+def send_due(limit: int = _BATCH) -> int:
+    """Try every mail that is due, one after the other; how many left."""
+    sent = 0
+    for _ in range(limit):
+        row = _claim(real_now())
+        if row is None:
+            break
+        sent += _attempt(row)
+    return sent
+
+
+def _claim(now: datetime) -> OutgoingMail | None:
+    with transaction.atomic():
+        due = OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now)
+        row = due.select_for_update(skip_locked=True).order_by("next_attempt_at").first()
+        if row is not None:
+            row.attempts, row.next_attempt_at = row.attempts + 1, now + _LEASE
+            row.save(update_fields=["attempts", "next_attempt_at"])
+        return row
+
+
+def _attempt(row: OutgoingMail) -> bool:
+    try:
+        _message(row).send()
+    except Exception as error:  # whatever a mail backend raises: the letter waits, the queue goes on
+        _failed(row, error)
+        return False
+    _close(row, OutgoingMail.Status.SENT, sent_at=real_now())
+    return True
+
+
+def _message(row: OutgoingMail) -> EmailMultiAlternatives:
+    letter = json.loads(crypto.decrypt(row.sealed_letter, row.place))
+    own = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
+    message = EmailMultiAlternatives(
+        letter["subject"],
+        letter["text"],
+        f'"{_quoted(row.sender_name)}" <{own}>',
+        [row.to],
+        reply_to=[row.reply_to] if row.reply_to else None,
+        headers={"Message-ID": f"<{row.pk}@{own.rpartition('@')[2]}>", "Auto-Submitted": "auto-generated"},
+    )
+    message.attach_alternative(letter["html"], "text/html")
+    return message
+
+
+def _failed(row: OutgoingMail, error: Exception) -> None:
+    log.warning("mail_failed", mail=str(row.pk), template=row.template, attempts=row.attempts, error=type(error).__name__)
+    if row.attempts > len(RETRY_SECONDS) or _is_final(error):
+        _close(row, OutgoingMail.Status.FAILED, error=type(error).__name__)
+        return
+    due = real_now() + timedelta(seconds=RETRY_SECONDS[row.attempts - 1])
+    _mine(row).update(next_attempt_at=due, error=type(error).__name__)
+
+
+def _is_final(error: Exception) -> bool:
+    """Whether the server said that this person can't be written to at all."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return all(code >= 500 for code, _ in error.recipients.values())
+    return type(error).__name__ in ("AnymailRecipientsRefused", "AnymailInvalidAddress", "BadHeaderError")
+
+
+def _close(row: OutgoingMail, status: str, **columns: Any) -> None:
+    _mine(row).update(status=status, sealed_letter="", next_attempt_at=None, **columns)
+
+
+def _mine(row: OutgoingMail) -> Any:
+    """The row, unless another worker has taken it over since."""
+    return OutgoingMail.objects.filter(pk=row.pk, attempts=row.attempts, status=OutgoingMail.Status.QUEUED)
+
+
+def _render(name: str, values: Mapping[str, Any], *, is_html: bool) -> str:
+    engine: Engine = engines["django"].engine  # type: ignore[attr-defined]  # the one engine there is
+    return engine.get_template(name).render(Context(values, autoescape=is_html)).strip()
+
+
+def _own_name() -> str:
+    return parseaddr(settings.DEFAULT_FROM_EMAIL)[0] or "Tillgate"
+
+
+def _line(text: str) -> str:
+    """On one line: a line break may not stand in a header."""
+    return " ".join(text.split())
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
