@@ -3,13 +3,38 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.admin import AdminSite
+from django.contrib.admin import AdminSite, ModelAdmin
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 
 from apps.access import second_factor, sessions
 from apps.core import clock
-from apps.stores.models import User
+from apps.core.acting import Kind, become
+from apps.stores import audit
+from apps.stores.models import Store, User
+
+
+class Audited:
+    """What staff do on any page of the site stands in the audit log too."""
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        _record("staff.added", obj, message)
+        return super().log_addition(request, obj, message)  # type: ignore[misc]  # mixed into a ModelAdmin
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        _record("staff.changed", obj, message)
+        return super().log_change(request, obj, message)  # type: ignore[misc]  # mixed into a ModelAdmin
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        for one in queryset:
+            _record("staff.deleted", one, "")
+        return super().log_deletions(request, queryset)  # type: ignore[misc]  # mixed into a ModelAdmin
+
+
+def _record(action: str, obj: Any, message: Any) -> None:
+    store = obj if isinstance(obj, Store) else getattr(obj, "store", None)
+    details = {"message": message} if isinstance(message, str) else {"changed": message}
+    audit.record(action, store=store, mode=getattr(obj, "mode", ""), target=obj, name=str(obj), details=details)
 
 
 class StaffSite(AdminSite):
@@ -17,10 +42,16 @@ class StaffSite(AdminSite):
     index_title = "Records"
     site_url = "/dashboard/"
 
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        """Nothing is registered that isn't audited."""
+        audited = type(f"Audited{(admin_class or ModelAdmin).__name__}", (Audited, admin_class or ModelAdmin), {})
+        super().register(model_or_iterable, audited, **options)
+
     def has_permission(self, request: HttpRequest) -> bool:
         if not super().has_permission(request) or not sessions.is_alive(request.session, clock.real_now()):
             return False
         sessions.touch(request.session, clock.real_now())
+        become(Kind.STAFF, request.user.pk, str(request.user))
         return bool(request.user.is_verified())  # type: ignore[union-attr]  # put there by django_otp
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseRedirect:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.access.scopes import ALL
-from apps.core import clock
+from apps.core import acting, clock
 from apps.core.models import Mode
 from apps.stores.models import Role, Store, User
 from apps.stores.roles import scopes_of
@@ -24,6 +24,7 @@ class Access:
     caller: str
     credential_id: uuid.UUID | None = None
     user: User | None = None
+    label: str = ""  # what people know the credential by, never a secret
 
     @property
     def store_id(self) -> uuid.UUID:
@@ -46,3 +47,12 @@ class Access:
     def for_public(cls, store: Store, mode: str) -> "Access":
         """Somebody without a credential on a public page of one record."""
         return cls(store=store, mode=mode, kind=PUBLIC, scopes=frozenset(), caller="public")
+
+
+_KINDS = {AGENT: acting.Kind.AGENT, OAUTH: acting.Kind.APP, SESSION: acting.Kind.PERSON, PUBLIC: acting.Kind.VISITOR}
+
+
+def who(access: Access) -> tuple[str, object, str]:
+    """What `acting.become` takes: kind, id and name."""
+    kind = _KINDS.get(access.kind, acting.Kind.KEY)
+    return (kind, access.user.pk, access.user.email) if access.user is not None else (kind, access.credential_id, access.label)

@@ -158,7 +158,9 @@ def _key_access(credential: str) -> Access:
         raise InvalidApiKey
     key, store = found
     kind = SECRET if key.key_type == KeyType.SECRET else PUBLISHABLE
-    return Access(store=store, mode=key.mode, kind=kind, scopes=frozenset(key.scopes), caller=kind, credential_id=key.pk)
+    return Access(
+        store=store, mode=key.mode, kind=kind, scopes=frozenset(key.scopes), caller=kind, credential_id=key.pk, label=key.name or key.prefix
+    )
 
 
 def active_token(credential: str) -> AccessToken:
@@ -179,7 +181,9 @@ def _token_access(credential: str) -> Access:
     token = active_token(credential)
     if token.store is None:
         raise InvalidToken
-    return Access(store=token.store, mode=token.mode, kind=OAUTH, scopes=frozenset(token.scope.split()), caller=SECRET)
+    return Access(
+        store=token.store, mode=token.mode, kind=OAUTH, scopes=frozenset(token.scope.split()), caller=SECRET, label=token.application.name
+    )
 
 
 def _agent_access(credential: str) -> Access:
@@ -192,7 +196,15 @@ def _agent_access(credential: str) -> Access:
     row, store = found
     if row.expires_at is not None and row.expires_at <= clock.real_now():
         raise InvalidAgentCredential
-    return Access(store=store, mode=row.mode, kind=AGENT, scopes=frozenset(row.scopes), caller=f"agent:{row.pk}", credential_id=row.pk)
+    return Access(
+        store=store,
+        mode=row.mode,
+        kind=AGENT,
+        scopes=frozenset(row.scopes),
+        caller=f"agent:{row.pk}",
+        credential_id=row.pk,
+        label=row.name or row.token_prefix,
+    )
 
 
 @cache

@@ -1,15 +1,18 @@
 """What every operator command does the same: `--json` prints one object and nothing else; a refusal is one line and exit 1."""
 
 import json
+import os
 import re
 import sys
 from decimal import Decimal
+from getpass import getuser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import ProgrammingError
 from psycopg.errors import UndefinedTable
 
+from apps.core.acting import Actor, Kind, acting
 from apps.core.errors import Failure
 from apps.core.literal import Invalid, is_uuid
 from apps.stores.models import Store
@@ -31,7 +34,8 @@ class OperatorCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            result = self.run(**options)
+            with acting(Actor(Kind.COMMAND, name=f"{type(self).__module__.rpartition('.')[2]} ({_user()})")):
+                result = self.run(**options)
         except (Failure, Invalid) as refusal:
             sys.stderr.write(f"{refusal}\n")
             raise SystemExit(1) from None
@@ -51,6 +55,14 @@ class OperatorCommand(BaseCommand):
     def words(self, result: dict[str, Any]) -> str:
         """The result for a person."""
         return json.dumps(result, indent=2)
+
+
+def _user() -> str:
+    """Who is logged in on this machine; a container's user may have no name."""
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def fraction(text: str) -> Decimal:

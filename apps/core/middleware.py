@@ -1,4 +1,4 @@
-"""The request id on every answer and log line, and the guard in front of the API: size, content coding, clean path."""
+"""The request id on every answer and log line, who is taken to act, and the guard in front of the API: size, content coding, clean path."""
 
 import ipaddress
 import re
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from apps.core.acting import Actor, Kind, acting
 from apps.core.logs import request_id
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -28,7 +29,8 @@ class RequestId:
         one = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         mark = request_id.set(one)
         try:
-            response = self.get_response(request)
+            with acting(Actor(Kind.VISITOR, address=exact_address(request))):
+                response = self.get_response(request)
         finally:
             request_id.reset(mark)
         response["X-Request-Id"] = one
@@ -62,15 +64,20 @@ def _error(status: int, message: str, code: str | None) -> HttpResponse:
     return JsonResponse({"error": {"message": message, "code": code}}, status=status)
 
 
-def client_address(request: HttpRequest) -> str:
-    """The address to count by: behind known proxies the entry they added, IPv6 by its /64."""
+def exact_address(request: HttpRequest) -> str:
+    """The client's address; behind known proxies the entry they added. Empty when it is none."""
     hops: int = settings.TRUSTED_PROXY_HOPS
     text = str(request.META.get("REMOTE_ADDR", ""))
     forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
     if hops and len(forwarded) >= hops:
         text = forwarded[-hops]
     try:
-        address = ipaddress.ip_address(text)
+        return str(ipaddress.ip_address(text))
     except ValueError:
-        return text
-    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else str(address)
+        return ""
+
+
+def client_address(request: HttpRequest) -> str:
+    """The address to count by: IPv6 by its /64. What has none (a local socket) is counted together."""
+    text = exact_address(request)
+    return str(ipaddress.ip_network((text, 64), strict=False)) if ":" in text else text

@@ -21,6 +21,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from apps.access import sessions, stepup
 from apps.access.access import Access
 from apps.core import buckets, clock
+from apps.core.acting import Kind, become
 from apps.core.errors import Failure, Listed, NotFound
 from apps.core.literal import Invalid, is_uuid
 from apps.dashboard.navigation import ROOMS, current
@@ -110,6 +111,7 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
 
 def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
     request.person = cast(User, request.user)
+    become(Kind.PERSON, request.person.pk, request.person.email)
     member, access = sessions.member_of(request.user, request.session), sessions.access_of(request.user, request.session)
     if member is not None and access is not None:
         request.member, request.access = member, access

@@ -167,3 +167,29 @@ class Member(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["store", "user"], name="member_once_per_store")]
+
+
+class AuditEntry(models.Model):
+    """Who did what, for ever: no foreign keys, so that it outlives what it names, and no change (a trigger refuses it)."""
+
+    at = models.DateTimeField()
+    store_id = models.UUIDField(null=True)
+    mode = models.CharField(max_length=4, blank=True)
+    actor_kind = models.CharField(max_length=8)
+    actor_id = models.CharField(max_length=64, blank=True)
+    actor_name = models.CharField(max_length=500, blank=True)
+    address = models.CharField(max_length=64, blank=True)
+    request_id = models.CharField(max_length=64, blank=True)
+    action = models.CharField(max_length=64)
+    target_type = models.CharField(max_length=64, blank=True)
+    target_id = models.CharField(max_length=64, blank=True)
+    target_name = models.CharField(max_length=500, blank=True)
+    reason = models.CharField(max_length=500, blank=True)
+    details = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        indexes = [models.Index(fields=["store_id", "-id"], name="audit_of_store")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor_name or self.actor_kind}: {self.action}"

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.access import stepup
-from apps.access.access import AGENT, PUBLISHABLE, Access
+from apps.access.access import AGENT, PUBLISHABLE, Access, who
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
@@ -25,6 +25,7 @@ from apps.api.plumbing.description import DoorSchema
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.routes import PUBLIC, Route
 from apps.core import buckets, clock
+from apps.core.acting import become
 from apps.core.errors import Coded, Failure, Flat, NotFound
 from apps.core.idempotency import check_key
 from apps.core.literal import Schema, check_storable, is_uuid
@@ -67,6 +68,7 @@ class Door(APIView):
             raise MethodNotAllowed(method)
         if not is_public:
             self.access = self._authenticate(request)
+            become(*who(self.access))
             self._check_key_type(method)
             self._check_scope(method)
             if self.asks_for_code and method == "POST" and self.access.user is not None:

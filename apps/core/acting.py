@@ -1,0 +1,56 @@
+"""Who acts in this request, command or job: said once by its door, read by whatever writes it down.
+
+Nobody said so: the service itself, on its own account.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """In what capacity."""
+
+    PERSON = "person"
+    STAFF = "staff"
+    KEY = "key"
+    APP = "app"
+    AGENT = "agent"
+    COMMAND = "command"
+    VISITOR = "visitor"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class Actor:
+    """`id` is the person's or credential's; `name` is what people know it by, never a secret; `address` is the client's."""
+
+    kind: str = Kind.SYSTEM
+    id: str = ""
+    name: str = ""
+    address: str = ""
+
+
+_NOBODY = Actor()
+_actor: ContextVar[Actor] = ContextVar("actor", default=_NOBODY)
+
+
+def current() -> Actor:
+    return _actor.get()
+
+
+@contextmanager
+def acting(actor: Actor) -> Iterator[None]:
+    """Within this, `actor` acts, or who `become` says."""
+    mark = _actor.set(actor)
+    try:
+        yield
+    finally:
+        _actor.reset(mark)
+
+
+def become(kind: str, id: object = "", name: str = "") -> None:
+    """The door has learnt who it is; the address stays."""
+    _actor.set(Actor(kind, str(id or ""), name, _actor.get().address))
