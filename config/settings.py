@@ -85,6 +85,13 @@ SIGNER_CAPS: list[str] = env.list(
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
 VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
+S3_BUCKET: str = env.str("S3_BUCKET", "")
+_S3_OPTIONS = {
+    "endpoint_url": env.str("S3_ENDPOINT_URL", ""),
+    "region_name": env.str("S3_REGION", ""),
+    "access_key": env.str("S3_ACCESS_KEY_ID", ""),
+    "secret_key": env.str("S3_SECRET_ACCESS_KEY", ""),
+}
 SIGNER_KEY_FILE: str = env.str("SIGNER_KEY_FILE", str(VAR_DIR / "signer.key"))
 
 if not IS_PRODUCTION and urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
@@ -197,8 +204,19 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+
+
+def _storage(folder: str, on_this_machine: str) -> dict[str, Any]:
+    """Where uploads (`default`) and what only a link opens (`private`) are kept: a folder here or, with a bucket, S3."""
+    if not S3_BUCKET:
+        return {"BACKEND": on_this_machine, "OPTIONS": {"location": str(VAR_DIR / folder)}}
+    options = {"bucket_name": S3_BUCKET, "location": folder, "default_acl": None, "file_overwrite": True, "querystring_expire": 3600}
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | {key: value for key, value in _S3_OPTIONS.items() if value}}
+
+
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(VAR_DIR / "media")}},
+    "default": _storage("media", "django.core.files.storage.FileSystemStorage"),
+    "private": _storage("private", "apps.core.private_files.PrivateFiles"),
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
         if IS_PRODUCTION

@@ -1,0 +1,34 @@
+"""What a signed link opens: one file of the private storage, to be kept and never shown inside a page."""
+
+from pathlib import PurePosixPath
+
+from django.core.files.storage import storages
+from django.http import FileResponse, Http404, HttpRequest
+from django.views.decorators.http import require_safe
+
+from apps.core.private_files import name_in
+
+_TYPES = {".pdf": "application/pdf", ".csv": "text/csv; charset=utf-8"}
+_HEADERS = {
+    "Cache-Control": "no-store, private",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex",
+}
+
+
+@require_safe
+def download(request: HttpRequest, token: str) -> FileResponse:
+    """404 for a link that was changed or has expired, and for a file that is gone."""
+    name = name_in(token)
+    if name is None:
+        raise Http404
+    try:
+        file = storages["private"].open(name)
+    except OSError:
+        raise Http404 from None
+    path = PurePosixPath(name)
+    kind = _TYPES.get(path.suffix, "application/octet-stream")
+    response = FileResponse(file, as_attachment=True, filename=path.name, content_type=kind, headers=_HEADERS)
+    response._csp_replace = {"default-src": ["'none'"], "sandbox": []}  # type: ignore[attr-defined]  # read by the policy's middleware
+    return response
