@@ -48,6 +48,8 @@ PERIODIC: dict[str, float] = {
     "payments.reconcile": 20 * SECOND,
     "payments.advance_refunds": 2 * SECOND,
     "payments.book_test_payments": 10 * SECOND,
+    "swaps.advance": 3 * SECOND,
+    "swaps.auto_swap": 3 * SECOND,
     "webhooks.deliver_due": 5 * SECOND,
 }
 app.conf.beat_schedule = {

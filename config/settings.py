@@ -82,6 +82,10 @@ SIGNER_CAPS: list[str] = env.list(
         *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
     ],
 )
+# Who fills live swaps: the service's own coins (treasury) or an exchange on the chain (uniswap). Test mode swaps are simulated.
+SWAP_PROVIDER: str = env.str("SWAP_PROVIDER", "treasury")
+SWAP_SPREAD_BPS: int = env.int("SWAP_SPREAD_BPS", 50)
+SWAP_SLIPPAGE_BPS: int = env.int("SWAP_SLIPPAGE_BPS", 50)
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
 VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
@@ -338,15 +342,30 @@ _RATE_BACKENDS = {
         "OPTIONS": {"base_url": env.str("KRAKEN_URL", "https://api.kraken.com/0/public")},
     },
 }
+_SWAP_BACKENDS = {
+    "treasury": {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS}},
+}
+_SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS, "is_limited": False}}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "chain": {mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}] for mode in ("live", "test")},
     # Tried in order; the first that answers prices. Test mode never asks outside, so that tests repeat.
     "rates": {"live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS], "test": [_RATE_BACKENDS["fixed"]]},
+    # The first takes new swaps; the others are known so that what they have begun can end.
+    "swaps": {
+        "live": [_SWAP_BACKENDS[SWAP_PROVIDER], *(one for name, one in _SWAP_BACKENDS.items() if name != SWAP_PROVIDER)],
+        "test": [_SWAPS_SIMULATED],
+    },
 }
 
 # --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------
 
-DUE: list[str] = ["apps.payments.services.expire", "apps.payments.services.refund_progress", "apps.webhooks.due"]
+DUE: list[str] = [
+    "apps.payments.services.expire",
+    "apps.payments.services.refund_progress",
+    "apps.swaps.services.auto",
+    "apps.swaps.services.progress",
+    "apps.webhooks.due",
+]
 
 # --- limits: tokens per minute, burst, per mode --------------------------------------------------
 

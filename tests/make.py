@@ -1,14 +1,18 @@
 """Makers: each goes through the API or a service, so that what it makes is what a customer's world would hold."""
 
+import uuid
 from typing import Any
 
 from django.db import transaction
 
+from apps.assets.models import Asset
 from apps.chain.simulated import put
 from apps.core import clock
+from apps.ledger import movements
 from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
 from apps.payments.services.settle import settle_payment
+from apps.stores.models import Store, User
 from tests.cast import Api
 
 
@@ -64,3 +68,30 @@ def late_deposit(payment_id: str, status: str = "confirmed") -> str:
         )
     settle_payment(row.pk)
     return str(deposit.pk)
+
+
+def service_coins(asset_id: str, amount_atomic: int) -> None:
+    """Coins of the service's own, in its hot wallet."""
+    staff = User.objects.create(email=f"staff-{uuid.uuid4().hex}@example.com", is_staff=True)
+    _correct(asset_id, "custody_hot", None, -amount_atomic, staff)
+
+
+def store_coins(store: Store, asset_id: str, amount_atomic: int) -> None:
+    """Coins that a store can spend, and the service has in its hot wallet."""
+    staff = User.objects.create(email=f"staff-{uuid.uuid4().hex}@example.com", is_staff=True)
+    _correct(asset_id, "custody_hot", None, -amount_atomic, staff)
+    _correct(asset_id, "available", store.pk, amount_atomic, staff)
+
+
+def _correct(asset_id: str, kind: str, store_id: uuid.UUID | None, amount_atomic: int, staff: User) -> None:
+    movements.correction(
+        key=uuid.uuid4().hex,
+        mode=Asset.objects.select_related("chain").get(pk=asset_id).mode,
+        asset_id=asset_id,
+        kind=kind,
+        store_id=store_id,
+        amount_atomic=amount_atomic,
+        reason="A test begins",
+        staff_id=staff.pk,
+        at=clock.real_now(),
+    )

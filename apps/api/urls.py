@@ -3,7 +3,20 @@
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.api import balances, catalogues, checkout, invoices, keys, oauth, oauth_apps, payments, refunds, test_clock, webhook_endpoints
+from apps.api import (
+    balances,
+    catalogues,
+    checkout,
+    invoices,
+    keys,
+    oauth,
+    oauth_apps,
+    payments,
+    refunds,
+    swaps,
+    test_clock,
+    webhook_endpoints,
+)
 from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.routes import ADDRESS, PUBLIC, PUBLIC_LINK, Budget, Route
@@ -52,6 +65,9 @@ ROUTES = [
     Route("payment_intents/<str:id>/reconciliation", payments.Reconciliation, {"GET": READ}),
     Route("payment_currencies", catalogues.PaymentCurrencies, {"GET": None}),
     Route("supported_assets", catalogues.SupportedAssets, {"GET": None}),
+    Route("balance_swaps", swaps.Swaps, {"GET": None, "POST": None}, keys={"POST": "required"}),
+    Route("balance_swaps/quote", swaps.SwapQuote, {"POST": None}),
+    Route("balance_swaps/<str:id>", swaps.SwapById, {"GET": None}),
     Route("balances", balances.Balances, {"GET": "balances:read"}),
     Route("checkout/<str:reference>", checkout.Checkout, {"GET": PUBLIC}, budget={"GET": PUBLIC_LINK}, cors=frozenset({"GET"})),
     Route("test_clock", test_clock.TestClock, {"GET": WRITE}),

@@ -189,9 +189,11 @@ WHERE p.id IS NULL OR is_misplaced OR gross <> net + service_fee + platform_fee 
         """
 WITH reserved AS (
     SELECT store_id, mode, asset_id, ledger_balance(id) AS amount FROM ledger_account WHERE kind = 'reserved'
+), open_ones AS (
+    SELECT store_id, mode, asset_id, amount_atomic FROM payments_refund WHERE status IN ('pending', 'submitted')
+    UNION ALL SELECT store_id, mode, source_asset_id, sell_amount_atomic FROM swaps_swap WHERE status IN ('pending', 'submitted')
 ), under_way AS (
-    SELECT store_id, mode, asset_id, sum(amount_atomic) AS amount FROM payments_refund
-    WHERE status IN ('pending', 'submitted') GROUP BY store_id, mode, asset_id
+    SELECT store_id, mode, asset_id, sum(amount_atomic) AS amount FROM open_ones GROUP BY store_id, mode, asset_id
 )
 SELECT 'store ' || store_id || ' ' || mode || ' ' || asset_id,
        'reserved ' || coalesce(r.amount, 0) || ', under way ' || coalesce(u.amount, 0)

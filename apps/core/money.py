@@ -50,6 +50,18 @@ def cents_for_atomic(amount_atomic: int, rate: Decimal, atomic_decimals: int) ->
     return round(exact)
 
 
+def exchanged(sell_atomic: int, sell_rate: Decimal, sell_decimals: int, buy_rate: Decimal, buy_decimals: int, spread_bps: int) -> int:
+    """What an amount buys of another asset at two rates in one currency, less a spread; rounded down to the atomic unit."""
+    worth = Fraction(sell_atomic, 10**sell_decimals) * Fraction(sell_rate) * (BASIS_POINTS - spread_bps) / BASIS_POINTS
+    bought: int = (worth / Fraction(buy_rate) * 10**buy_decimals).__floor__()
+    return bought
+
+
+def after_slippage(amount_atomic: int, slippage_bps: int) -> int:
+    """The least of an estimate that is still taken, rounded down."""
+    return amount_atomic * (BASIS_POINTS - slippage_bps) // BASIS_POINTS
+
+
 def gross_up(base_atomic: int, fee_fraction: Decimal, atomic_decimals: int, display_decimals: int) -> int:
     """The total that leaves `base_atomic` after the fee is taken: base / (1 - fee), rounded up to the display precision."""
     step: int = 10 ** (atomic_decimals - display_decimals)

@@ -23,6 +23,7 @@ from apps.payments import events, states
 from apps.payments.documents import parts
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
+from apps.payments.services import auto_swap
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
 
@@ -238,7 +239,7 @@ def _settlement_status(payment: Payment, received: list[Received]) -> str | None
     has_funds = any(deposit.status != Deposit.Status.FAILED for one in received for deposit in one.deposits)
     match payment.status:
         case states.COMPLETED:
-            return "completed"
+            return "processing" if payment.auto_swap_status == auto_swap.PENDING else "completed"
         case states.FAILED:
             return "failed"
         case states.REFUNDED:

@@ -1,0 +1,53 @@
+"""/balance_swaps: an estimate, a swap of what the store has, one swap, or all of them."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.plumbing import lists
+from apps.api.plumbing.views import Door
+from apps.core.errors import NotFound
+from apps.swaps import selectors
+from apps.swaps.documents import swap_document
+from apps.swaps.services.create import create_swap
+from apps.swaps.services.quote import BODY, FIELDS, quote_swap, sell_amount
+
+PER_PAGE = 25
+
+
+class SwapQuote(Door):
+    """What a swap would bring now. Nothing is made or reserved."""
+
+    bodies = {"POST": BODY.schema()}
+
+    def post(self, request: Request) -> Response:
+        body = self.body(request)
+        quote = quote_swap(self.access, **FIELDS.check(body, "body"), sell_amount_atomic=sell_amount(body))
+        return Response(quote.document())
+
+
+class Swaps(Door):
+    """Swap a part of the balance, or list the swaps newest first."""
+
+    asks_for_code = True
+    bodies = {"POST": BODY.schema()}
+    statuses = {"POST": 201}
+
+    def get(self, request: Request) -> Response:
+        rows = selectors.filtered(selectors.swaps_seen_by(self.access), request.query_params.get("status"))
+        return Response(lists.data_and_pagination(*lists.page_of(request, rows, swap_document, per_page=PER_PAGE)))
+
+    def post(self, request: Request) -> Response:
+        key, body = str(self.idempotency_key(request)), self.body(request)
+        swap, is_new = create_swap(
+            self.access, **FIELDS.check(body, "body"), sell_amount_atomic=sell_amount(body), key=key, caller=self.access.caller
+        )
+        return Response(swap_document(swap), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+
+
+class SwapById(Door):
+    """One swap."""
+
+    missing = NotFound("Balance swap not found")
+
+    def get(self, request: Request, id: str) -> Response:
+        return Response(swap_document(self.find(selectors.swaps_seen_by(self.access), id)))

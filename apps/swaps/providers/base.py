@@ -1,0 +1,57 @@
+"""What a place that swaps can do: say what an amount would buy, and bring an order one step on.
+
+`advance` runs inside the caller's transaction, so it never touches the network; the same order is the same swap, once.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from apps.assets.models import Asset
+from apps.core.errors import ProviderError
+
+__all__ = ["FAILED", "FILLED", "SUBMITTED", "WAITING", "NoRoute", "Order", "Outcome", "ProviderError", "SwapProvider"]
+
+WAITING, SUBMITTED, FILLED, FAILED = "waiting", "submitted", "filled", "failed"
+
+
+class NoRoute(Exception):
+    """The place doesn't swap this pair, or not this much of it."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A swap as its provider sees it. `created_at` and the `at` of `advance` are the store's time."""
+
+    id: uuid.UUID
+    mode: str
+    source: Asset
+    buy: Asset
+    sell_atomic: int
+    min_buy_atomic: int
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How far an order is. A filled one tells what it bought; gas is in the chain's own coin, paid from the hot wallet."""
+
+    state: str
+    tx_hash: str | None = None
+    bought_atomic: int = 0
+    gas_asset_id: str = ""
+    gas_atomic: int = 0
+    reason: str = ""
+
+
+class SwapProvider(Protocol):
+    """`is_on_chain`: whether a fill moves coins of the hot wallet. Failures are ProviderError."""
+
+    name: str
+    is_on_chain: bool
+
+    def quote(self, source: Asset, buy: Asset, sell_atomic: int) -> int:
+        """What the amount would buy now. Not inside a transaction. Raises NoRoute or ProviderError."""
+
+    def advance(self, order: Order, at: datetime) -> Outcome: ...

@@ -1,0 +1,40 @@
+"""Reads of swaps: a door begins with `seen_by`; the swaps of a payment, and what they brought beside their estimates."""
+
+from django.db import models
+
+from apps.core import money
+from apps.core.models import Viewer
+from apps.payments.models import Payment
+from apps.swaps.models import AutoSwap, Swap
+
+_ASSETS = ("source_asset__chain", "buy_asset__chain")
+
+
+def swaps_seen_by(viewer: Viewer) -> "models.QuerySet[Swap]":
+    """Newest first."""
+    return Swap.objects.seen_by(viewer).select_related(*_ASSETS).order_by("-created_at", "-id")
+
+
+def filtered(rows: "models.QuerySet[Swap]", status: str | None) -> "models.QuerySet[Swap]":
+    """Unrecognised statuses are ignored."""
+    return rows.filter(status=status) if status in Swap.Status.values else rows
+
+
+def of_payment(payment: Payment) -> list[Swap]:
+    """The automatic swaps of a payment, the one that sold most first made."""
+    return list(Swap.objects.filter(payment=payment).select_related(*_ASSETS).order_by("created_at", "id"))
+
+
+def swap_delta(payment: Payment) -> tuple[str, str] | None:
+    """What a payment's automatic swap brought more (or, with a minus, less) than its estimate: in coins and in atomic units."""
+    swap = next((one for one in of_payment(payment) if one.actual_buy_amount_atomic is not None), None)
+    if swap is None or swap.actual_buy_amount_atomic is None:
+        return None
+    delta = swap.actual_buy_amount_atomic - swap.expected_buy_amount_atomic
+    return money.decimal_from_atomic(delta, swap.buy_asset.atomic_decimals), str(delta)
+
+
+def auto_swap_of(viewer: Viewer) -> AutoSwap | None:
+    """The store's setting in its mode; None when it never made one."""
+    found: AutoSwap | None = AutoSwap.objects.seen_by(viewer).select_related("target_asset__chain").first()
+    return found

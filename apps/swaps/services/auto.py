@@ -1,0 +1,141 @@
+"""Automatic swaps: what a completed payment brought in another asset is sold for the one the store wants, once per payment.
+
+A sweep finds the payments. The swap's key is the payment and the asset, so a sweep that is killed anywhere can run again.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+
+from apps.access.access import Access
+from apps.assets.models import Asset
+from apps.core import clock
+from apps.core.errors import Failure, Flat
+from apps.ledger.selectors import payment_split
+from apps.payments.models import Payment
+from apps.payments.services.auto_swap import COMPLETED, FAILED, PENDING, SKIPPED, note_auto_swap
+from apps.swaps.models import AutoSwap, Swap
+from apps.swaps.services.create import create_swap
+from apps.swaps.services.quote import QuoteUnavailable
+
+log = structlog.get_logger(__name__)
+# Test mode has stand-ins of the two stablecoins on its own chain.
+TARGETS = {"live": ("ETH_USDC", "ETH_USDT"), "test": ("USDC_SETH", "USDT_SETH")}
+CALLER = "auto_swap"
+PATIENCE = timedelta(hours=1)
+BATCH_MAX = 200
+
+
+class NotATarget(Flat):
+    message = "Choose one of the stablecoins offered"
+
+
+@dataclass(frozen=True)
+class _Owner:
+    """Whose payment it is, as the services below ask for it."""
+
+    store_id: uuid.UUID
+    mode: str
+
+
+def targets(mode: str) -> list[Asset]:
+    """The assets that incoming payments can be swapped into."""
+    return list(Asset.objects.filter(pk__in=TARGETS[mode], chain__mode=mode, is_active=True).select_related("chain"))
+
+
+def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
+    """Swap what completes from now on into this asset; None stops it. Raises NotATarget."""
+    target = next((one for one in targets(access.mode) if one.pk == target_asset_id), None)
+    if target_asset_id is not None and target is None:
+        raise NotATarget
+    at = access.now()
+    setting: AutoSwap
+    setting, is_new = AutoSwap.objects.seen_by(access).get_or_create(
+        store=access.store, mode=access.mode, defaults={"created_at": at, "since": at, "target_asset": target}
+    )
+    if not is_new and setting.target_asset_id != target_asset_id:
+        if setting.target_asset_id is None:
+            setting.since = at
+        setting.target_asset = target
+        setting.save(update_fields=["since", "target_asset"])
+    return setting
+
+
+def swap_completed_payments(store_id: uuid.UUID | None = None) -> int:
+    """The sweep: begin what is due and show what has ended; how many payments there were."""
+    found = list(_waiting(store_id)[:BATCH_MAX])
+    for payment in found:
+        _follow(payment)
+    return len(found)
+
+
+def _waiting(store_id: uuid.UUID | None) -> "QuerySet[Payment]":
+    """Completed payments that no swap was begun for though their store wants it, and those whose swap isn't shown as ended."""
+    wanted = AutoSwap.objects.filter(store=OuterRef("store"), mode=OuterRef("mode"), target_asset__isnull=False)
+    rows = Payment.objects.annotate(
+        swap_since=Subquery(wanted.values("since")[:1]), swap_target_id=Subquery(wanted.values("target_asset_id")[:1])
+    )
+    new = Q(auto_swap_status=None, status=Payment.Status.COMPLETED, completed_at__gte=F("swap_since"))
+    rows = rows.filter(new | Q(auto_swap_status=PENDING)).select_related("store").order_by("completed_at")
+    return rows if store_id is None else rows.filter(store_id=store_id, mode="test")
+
+
+def _follow(payment: Payment) -> None:
+    at = clock.now(payment.store, payment.mode)
+    swaps = {one.source_asset_id: one for one in Swap.objects.filter(payment=payment)}
+    target_id: str | None = payment.swap_target_id  # type: ignore[attr-defined]  # annotated
+    if payment.auto_swap_status is None and target_id is not None:
+        to_sell = {asset_id: amount for asset_id, amount in _nets(payment).items() if asset_id != target_id}
+        if not to_sell:
+            note_auto_swap(payment, SKIPPED, at)
+            return
+        made = [_begin(payment, target_id, asset_id, amount, at) for asset_id, amount in sorted(to_sell.items())]
+        if None in made:
+            return  # nobody to ask at the moment: the next sweep goes on
+        swaps = {one.source_asset_id: one for one in made if isinstance(one, Swap)}
+        note_auto_swap(payment, PENDING if swaps else FAILED, at)
+    if swaps and all(one.status in (Swap.Status.COMPLETED, Swap.Status.FAILED) for one in swaps.values()):
+        is_all = all(one.status == Swap.Status.COMPLETED for one in swaps.values())
+        note_auto_swap(payment, COMPLETED if is_all else FAILED, at)
+
+
+def _nets(payment: Payment) -> dict[str, int]:
+    """What the merchant has of a payment, by asset."""
+    splits = payment_split([payment.pk]).get(payment.pk, {})
+    nets = {pk: one.gross_atomic - one.service_fee_atomic - one.platform_fee_atomic for pk, one in splits.items()}
+    return {asset_id: net for asset_id, net in nets.items() if net > 0}
+
+
+def _begin(payment: Payment, target_id: str, asset_id: str, amount_atomic: int, at: datetime) -> Swap | str | None:
+    """The swap, or why there is none; None when it should be tried again."""
+    owner = _Owner(payment.store_id, payment.mode)
+    try:
+        swap, _ = create_swap(
+            owner,
+            source_asset_id=asset_id,
+            buy_asset_id=target_id,
+            sell_amount_atomic=str(amount_atomic),
+            key=f"{payment.pk}:{asset_id}",
+            caller=CALLER,
+            payment=payment,
+        )
+    except QuoteUnavailable as refusal:
+        is_late = payment.completed_at is not None and payment.completed_at + PATIENCE <= at
+        return refusal.text if is_late else None
+    except Failure as refusal:
+        log.warning("auto_swap_refused", payment=str(payment.pk), asset=asset_id, reason=refusal.text)
+        return refusal.text
+    return swap
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """A payment is swapped when it completes; swaps that ended are shown with the next step."""
+    moments = _waiting(store_id).values_list("completed_at", flat=True)
+    return min((one for one in moments if one is not None and (after is None or one > after)), default=None)
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    swap_completed_payments(store_id)

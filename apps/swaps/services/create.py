@@ -1,0 +1,84 @@
+"""Making a swap: the record with its key first, then what it sells is reserved, in one transaction."""
+
+from datetime import datetime
+
+from apps.assets.models import Asset
+from apps.core import clock, jobs
+from apps.core.errors import Flat
+from apps.core.failpoints import failpoint
+from apps.core.idempotency import once
+from apps.core.models import Viewer
+from apps.ledger import movements
+from apps.ledger.posting import InsufficientBalance
+from apps.ledger.selectors import balances
+from apps.payments.models import Payment
+from apps.stores.models import Store
+from apps.swaps.models import Swap, SwapStep
+from apps.swaps.services.quote import Quote, estimate, read_order
+
+
+class InsufficientForSwap(Flat):
+    message = "Insufficient available balance"
+
+
+def create_swap(
+    viewer: Viewer,
+    *,
+    source_asset_id: str,
+    buy_asset_id: str,
+    sell_amount_atomic: str,
+    key: str,
+    caller: str = "",
+    payment: Payment | None = None,
+) -> tuple[Swap, bool]:
+    """The swap of this key, and whether this call made it. Not inside a transaction: the provider is asked for an estimate.
+
+    `caller` keeps the keys of different callers apart. Raises what quote_swap raises, and InsufficientForSwap.
+    """
+    mine = Swap.objects.seen_by(viewer).filter(idempotency_caller=caller, idempotency_key=key)
+    rows = mine.select_related("source_asset__chain", "buy_asset__chain")
+    earlier = rows.first()
+    if earlier is not None:
+        return earlier, False
+    source, buy, amount = read_order(viewer, source_asset_id, buy_asset_id, sell_amount_atomic)
+    _check_balance(viewer, source, amount)
+    quote = estimate(viewer.mode, source, buy, amount)
+    store = Store.objects.get(pk=viewer.store_id)
+    at = clock.now(store, viewer.mode)
+    try:
+        return once(rows, lambda: _make(store, viewer.mode, quote, at, key=key, caller=caller, payment=payment))
+    except InsufficientBalance:
+        raise InsufficientForSwap from None
+
+
+def _check_balance(viewer: Viewer, source: Asset, amount_atomic: int) -> None:
+    """An early answer, before anybody is asked for an estimate; the reservation decides."""
+    balance = balances(viewer.store_id, viewer.mode).get(source.pk)
+    if balance is None or balance.available_atomic < amount_atomic:
+        raise InsufficientForSwap
+
+
+def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, caller: str, payment: Payment | None) -> Swap:
+    swap: Swap = Swap.objects.create(
+        store=store,
+        mode=mode,
+        created_at=at,
+        updated_at=at,
+        source_asset=quote.source,
+        buy_asset=quote.buy,
+        sell_amount_atomic=quote.sell_atomic,
+        expected_buy_amount_atomic=quote.estimated_atomic,
+        min_buy_amount_atomic=quote.min_received_atomic,
+        slippage_bps=quote.slippage_bps,
+        provider=quote.provider,
+        payment=payment,
+        idempotency_caller=caller,
+        idempotency_key=key,
+    )
+    SwapStep.objects.create(swap=swap, to_status=swap.status, at=at)
+    movements.swap_created(
+        store_id=store.pk, mode=mode, asset_id=quote.source.pk, swap_id=swap.pk, sell_atomic=swap.sell_amount_atomic, at=at
+    )
+    failpoint("swap.K1")
+    jobs.enqueue("swaps.advance", swap.pk)
+    return swap

@@ -1,0 +1,116 @@
+"""Swaps on their way: each open one is brought a step on under its own lock, and booked in the same transaction.
+
+A swap that ended wakes the apps above it by the names in FOLLOWERS; each of them also sweeps.
+"""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from apps.core import clock, jobs
+from apps.core.failpoints import failpoint
+from apps.ledger import movements
+from apps.swaps import states
+from apps.swaps.models import Swap, SwapStep
+from apps.swaps.providers.base import FAILED, FILLED, WAITING, Order, Outcome, SwapProvider
+from apps.swaps.providers.treasury import PATIENCE
+from apps.swaps.services.quote import provider_of
+
+BATCH_MAX = 100
+FOLLOWERS = ("swaps.auto_swap",)
+_Status = Swap.Status
+
+
+def advance_swaps() -> int:
+    """The sweep: move every open swap as far as it comes; how many there were."""
+    found = list(Swap.objects.filter(status__in=states.OPEN).order_by("created_at").values_list("pk", flat=True)[:BATCH_MAX])
+    for swap_id in found:
+        advance_swap(swap_id)
+    return len(found)
+
+
+def advance_swap(swap_id: uuid.UUID) -> Swap:
+    """One swap, under its lock."""
+    with transaction.atomic():
+        locked = Swap.objects.select_for_update(of=("self",)).select_related("store", "source_asset__chain", "buy_asset__chain")
+        swap: Swap = locked.get(pk=swap_id)
+        if swap.status in states.ENDED:
+            return swap
+        at, provider = clock.now(swap.store, swap.mode), provider_of(swap.mode, swap.provider)
+        _apply(swap, provider, provider.advance(_order(swap), at), at)
+        failpoint("swap.K8")
+        return swap
+
+
+def _order(swap: Swap) -> Order:
+    return Order(
+        swap.pk, swap.mode, swap.source_asset, swap.buy_asset, swap.sell_amount_atomic, swap.min_buy_amount_atomic, swap.created_at
+    )
+
+
+def _apply(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime) -> None:
+    if outcome.state == WAITING:
+        return
+    if outcome.state == FAILED:
+        _fail(swap, outcome, at)
+        return
+    if swap.status == _Status.PENDING:
+        _move(swap, _Status.SUBMITTED, at, tx_hash=outcome.tx_hash)
+    if outcome.state == FILLED:
+        _complete(swap, provider, outcome, at)
+
+
+def _move(swap: Swap, to: str, at: datetime, note: str = "", **changes: object) -> None:
+    before = swap.status
+    if states.MACHINE.move(swap, to, updated_at=at, **changes):
+        SwapStep.objects.create(swap=swap, from_status=before, to_status=to, note=note, at=at)
+        if to in states.ENDED:
+            for job in FOLLOWERS:
+                jobs.enqueue(job)
+
+
+def _complete(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime) -> None:
+    bought = outcome.bought_atomic
+    _move(swap, _Status.COMPLETED, at, actual_buy_amount_atomic=bought, completed_at=at, tx_hash=outcome.tx_hash)
+    traded: dict[str, Any] = {
+        "mode": swap.mode,
+        "swap_id": swap.pk,
+        "source_asset_id": swap.source_asset_id,
+        "sell_atomic": swap.sell_amount_atomic,
+        "buy_asset_id": swap.buy_asset_id,
+        "buy_atomic": bought,
+        "at": at,
+    }
+    movements.swap_completed(store_id=swap.store_id, **traded)
+    if provider.is_on_chain:
+        movements.swap_exchanged(gas_asset_id=outcome.gas_asset_id, gas_atomic=outcome.gas_atomic, **traded)
+
+
+def _fail(swap: Swap, outcome: Outcome, at: datetime) -> None:
+    """The source goes back to what can be spent."""
+    _move(swap, _Status.FAILED, at, outcome.reason[:200], failure_reason=outcome.reason[:200], tx_hash=outcome.tx_hash)
+    movements.swap_released(
+        store_id=swap.store_id,
+        mode=swap.mode,
+        asset_id=swap.source_asset_id,
+        swap_id=swap.pk,
+        sell_atomic=swap.sell_amount_atomic,
+        at=at,
+        gas_asset_id=outcome.gas_asset_id,
+        gas_atomic=outcome.gas_atomic,
+    )
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """A new swap moves at once; one that waits for a rate is given up after its time."""
+    created = Swap.objects.filter(store_id=store_id, mode="test", status__in=states.OPEN).values_list("created_at", flat=True)
+    moments = [moment for one in created for moment in (one, one + PATIENCE)]
+    return min((one for one in moments if after is None or one > after), default=None)
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    rows = Swap.objects.filter(store_id=store_id, mode="test", status__in=states.OPEN, created_at__lte=now)
+    for swap_id in list(rows.order_by("created_at").values_list("pk", flat=True)):
+        advance_swap(swap_id)
