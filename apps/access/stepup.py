@@ -1,6 +1,6 @@
 """Step-up: before a sensitive act a person with a second factor shows a fresh code.
 
-The proof lives in one session for five minutes; a code that was taken once is never taken again.
+The proof lives in one session for five minutes and holds for the store that was chosen then; a code is never taken twice.
 """
 
 import hashlib
@@ -8,20 +8,53 @@ from collections.abc import MutableMapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from apps.access import second_factor, sign_in
+from django.db import InterfaceError, OperationalError
+
+from apps.access import second_factor, sessions, sign_in
 from apps.access.models import SecondFactor
 from apps.core.errors import Coded
 from apps.stores.models import User
 
 FRESH = timedelta(minutes=5)
-PROVED_AT_KEY = "stepup_at"
+PROOF_KEY = "stepup"
 Session = MutableMapping[str, Any]
+_RETRY = {"Retry-After": "5"}
 
 
 class StepUpRequired(Coded):
     status = 403
-    code = "step_up_required"
+    code = "otp_required"
     message = "Confirm with a code from your authenticator app"
+
+
+class CodeInvalid(Coded):
+    status = 403
+    code = "otp_invalid"
+    message = "The code is not right, or it has been used"
+
+
+class SecondFactorRequired(Coded):
+    status = 403
+    code = "mfa_required"
+    message = "Set up two-factor authentication first"
+
+
+class TooManyCodes(Coded):
+    status = 429
+    code = "rate_limited"
+    message = "Too many attempts"
+
+
+class FactorCheckUnavailable(Coded):
+    status = 503
+    code = "mfa_check_unavailable"
+    message = "Two-factor authentication can't be checked right now"
+
+
+class CodeCheckUnavailable(Coded):
+    status = 503
+    code = "otp_check_unavailable"
+    message = "Codes can't be checked right now"
 
 
 def digest(*parts: object) -> str:
@@ -32,18 +65,43 @@ def digest(*parts: object) -> str:
 def prove(session: Session, user: User, code: str, address: str, at: datetime) -> SecondFactor:
     """Take a code for this session. Raises what sign_in.by_code raises."""
     factor = sign_in.by_code(user, code, address)
-    note(session, at)
+    note(session, user, at)
     return factor
 
 
-def note(session: Session, at: datetime) -> None:
+def prove_by_header(session: Session, user: User, code: str, address: str, at: datetime) -> None:
+    """As `prove`, told as the API tells it: CodeInvalid, TooManyCodes or CodeCheckUnavailable."""
+    try:
+        prove(session, user, code, address, at)
+    except second_factor.WrongCode:
+        raise CodeInvalid from None
+    except sign_in.TooManyAttempts as refusal:
+        raise TooManyCodes(headers=refusal.headers) from None
+    except (sign_in.Closed, OperationalError, InterfaceError):
+        raise CodeCheckUnavailable(headers=_RETRY) from None
+
+
+def require_second_factor(user: User) -> None:
+    """Raises SecondFactorRequired, or FactorCheckUnavailable when nobody can tell."""
+    try:
+        found = second_factor.confirmed(user)
+    except (OperationalError, InterfaceError):
+        raise FactorCheckUnavailable(headers=_RETRY) from None
+    if found is None:
+        raise SecondFactorRequired
+
+
+def note(session: Session, user: User, at: datetime) -> None:
     """A code has just been taken in this session."""
-    session[PROVED_AT_KEY] = at.isoformat()
+    session[PROOF_KEY] = {"at": at.isoformat(), "store_id": _store_of(session, user)}
 
 
 def is_fresh(session: Session, user: User, at: datetime) -> bool:
-    """Whether nothing more is needed: no second factor, or a code within the last five minutes."""
-    return second_factor.confirmed(user) is None or _is_recent(session.get(PROVED_AT_KEY), at)
+    """Whether nothing more is needed: no second factor, or a code within the last five minutes for this store."""
+    proof = session.get(PROOF_KEY)
+    if proof is not None and _is_recent(proof["at"], at) and proof["store_id"] == _store_of(session, user):
+        return True
+    return second_factor.confirmed(user) is None
 
 
 def require(session: Session, user: User, at: datetime) -> None:
@@ -52,8 +110,11 @@ def require(session: Session, user: User, at: datetime) -> None:
         raise StepUpRequired
 
 
-def _is_recent(moment: Any, at: datetime) -> bool:
-    if not isinstance(moment, str):
-        return False
+def _store_of(session: Session, user: User) -> str:
+    member = sessions.member_of(user, session)
+    return str(member.store_id) if member is not None else ""
+
+
+def _is_recent(moment: str, at: datetime) -> bool:
     proved = datetime.fromisoformat(moment).astimezone(UTC)
     return timedelta(0) <= at - proved <= FRESH

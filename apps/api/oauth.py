@@ -24,6 +24,15 @@ from apps.stores.models import User
 
 FORM = "application/x-www-form-urlencoded"
 _CODES = {401: "invalid_token", 403: "insufficient_scope", 429: "temporarily_unavailable", 503: "temporarily_unavailable"}
+_OWN_CODES = (
+    "store_required",
+    "insufficient_scope",
+    "csrf_failed",
+    "login_required",
+    "otp_required",
+    "otp_invalid",
+    "otp_check_unavailable",
+)
 _SCOPES = Object({"scopes": List(Text(20), 50, default=None)})
 
 
@@ -34,7 +43,7 @@ def respond_oauth(error: Exception, context: dict[str, Any]) -> Response:
         inner = response.data["error"] if isinstance(response.data, dict) else ""
         text, code = (inner["message"], inner["code"]) if isinstance(inner, dict) else (str(inner), None)
         plain = _CODES.get(response.status_code, "server_error" if response.status_code >= 500 else "invalid_request")
-        own = code if code in ("store_required", "insufficient_scope", "step_up_required", "csrf_failed", "login_required") else plain
+        own = code if code in _OWN_CODES else plain
         response.data = {"error": own, "error_description": text}
     response["Cache-Control"] = "no-store"
     return response

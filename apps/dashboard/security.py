@@ -32,7 +32,7 @@ def enrol(request: PageRequest) -> HttpResponse:
         return _picture(request, sentences(refusal), refusal.http_status)
     _stay_signed_in(request)
     otp_login(request, second_factor.confirmed(request.person))
-    stepup.note(request.session, clock.real_now())
+    stepup.note(request.session, request.person, clock.real_now())
     return show(
         request,
         "dashboard/security/backup_codes.html",

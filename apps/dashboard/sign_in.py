@@ -1,6 +1,7 @@
 """Signing in with a password, then with a code where one is asked for; signing out; the step-up page."""
 
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth import login, logout
@@ -15,6 +16,7 @@ from apps.access.models import SecondFactor
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
+from apps.dashboard.acts import act_of
 from apps.dashboard.plumbing import PageRequest, go, next_url, sentences
 from apps.stores.models import User
 
@@ -68,14 +70,20 @@ def confirm(request: PageRequest) -> HttpResponse:
     if second_factor.confirmed(request.person) is None:
         return HttpResponseRedirect(next_url(request))
     if request.method == "GET":
-        return _form(request, "stepup")
+        return _form(request, "stepup", **_named(request))
     try:
         factor = stepup.prove(request.session, request.person, request.POST.get("code", ""), client_address(request), clock.real_now())
     except Failure as refusal:
-        return _form(request, "stepup", refusal)
+        return _form(request, "stepup", refusal, **_named(request))
     otp_login(request, factor)
     request.session.cycle_key()
     return HttpResponseRedirect(next_url(request))
+
+
+def _named(request: PageRequest) -> dict[str, Any]:
+    """What is confirmed, and in which store."""
+    act, is_stores = act_of(next_url(request))
+    return {"act": act, "access": getattr(request, "access", None) if is_stores else None}
 
 
 def _enter(request: HttpRequest, user: User, factor: SecondFactor | None) -> HttpResponse:
@@ -87,7 +95,7 @@ def _enter(request: HttpRequest, user: User, factor: SecondFactor | None) -> Htt
     login(request, user, backend=_BACKEND)
     sessions.begin(request.session, at)
     if factor is not None:
-        stepup.note(request.session, at)
+        stepup.note(request.session, user, at)
     return HttpResponseRedirect(where)
 
 
@@ -100,11 +108,12 @@ def _half_signed_in(request: HttpRequest) -> User | None:
     return user if user is not None and user.get_session_auth_hash() == given["hash"] else None
 
 
-def _form(request: HttpRequest, step: str, refusal: Failure | None = None) -> HttpResponse:
+def _form(request: HttpRequest, step: str, refusal: Failure | None = None, **more: Any) -> HttpResponse:
     context = {
         "next": next_url(request),
         "errors": sentences(refusal) if refusal else [],
         "email": request.POST.get("email", ""),
+        **more,
     }
     response = render(request, f"dashboard/sign_in/{step}.html", context, status=refusal.http_status if refusal else 200)
     for name, value in (refusal.headers if refusal else {}).items():

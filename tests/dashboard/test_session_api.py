@@ -35,14 +35,14 @@ def test_with_a_second_factor_a_sensitive_post_asks_for_a_fresh_code(
     browser = Browser(cast.alice)
     refused = post(browser, path, body)
     assert refused.status_code == 403
-    assert refused.json() == {"error": {"message": "Confirm with a code from your authenticator app", "code": "step_up_required"}}
+    assert refused.json() == {"error": {"message": "Confirm with a code from your authenticator app", "code": "otp_required"}}
     assert post(browser, path, body, **{"X-OTP-Code": code_of(factor)}).status_code == 201
     assert post(browser, path, body).status_code == 201
 
 
 def test_a_wrong_code_opens_nothing(cast: Cast, factor: SecondFactor) -> None:
     browser = Browser(cast.alice)
-    assert post(browser, "/api_keys", KEY, **{"X-OTP-Code": "000000"}).status_code == 422
+    assert post(browser, "/api_keys", KEY, **{"X-OTP-Code": "000000"}).status_code == 403
     assert post(browser, "/api_keys", KEY).status_code == 403
 
 

@@ -11,7 +11,9 @@ from django.contrib.sessions.models import Session
 from apps.access import second_factor
 from apps.access.models import SecondFactor
 from apps.core import buckets, clock
-from tests.cast import PASSWORD, Cast
+from apps.dashboard.acts import ACTS
+from apps.dashboard.urls import PAGES
+from tests.cast import PASSWORD, Cast, shop_of
 from tests.dashboard.browse import Browser, code_of, text
 
 
@@ -253,3 +255,26 @@ def test_a_fresh_code_holds_for_five_minutes_in_its_own_session_only(cast: Cast,
     with time_machine.travel(began + timedelta(minutes=6), tick=True):
         assert browser.get("api-keys/new").headers["Location"].startswith("/dashboard/confirm")
         assert other.get("api-keys/new").status_code == 200
+
+
+def test_the_page_that_asks_for_a_code_says_what_for_and_where(cast: Cast, factor: SecondFactor) -> None:
+    browser = Browser(cast.alice)
+    asked = browser.get("api-keys/new")
+    shown = text(browser.get(asked.headers["Location"]))
+    assert "Create an API key" in shown and "Alice&#x27;s Bakery" in shown and "test mode" in shown
+    own = text(browser.get("confirm?next=/dashboard/security/password"))
+    assert "Change your password" in own and "Bakery" not in own
+    assert "Confirm it is you" in text(browser.get("confirm?next=//evil.example"))
+
+
+def test_every_page_that_asks_for_a_code_has_a_name_for_its_act() -> None:
+    assert {page.name for page in PAGES if page.stepup} <= set(ACTS)
+
+
+def test_a_code_holds_for_the_store_in_which_it_was_given(cast: Cast, factor: SecondFactor) -> None:
+    other = shop_of(cast.alice, "Second shop")
+    browser = Browser(cast.alice)
+    browser.post("confirm", code=code_of(factor))
+    assert browser.get("api-keys/new").status_code == 200
+    browser.post("store", store_id=other.store.pk)
+    assert browser.get("api-keys/new").headers["Location"].startswith("/dashboard/confirm")

@@ -47,6 +47,7 @@ class Door(APIView):
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
     for_agents: ClassVar[bool] = False
     asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code for its POST
+    asks_for_second_factor: ClassVar[bool] = False  # whether it also must have a second factor
     access: Access
     _taken: buckets.Taken | None = None
 
@@ -71,8 +72,8 @@ class Door(APIView):
             become(*who(self.access))
             self._check_key_type(method)
             self._check_scope(method)
-            if self.asks_for_code and method == "POST" and self.access.user is not None:
-                self._step_up(request, self.access.user)
+            if method == "POST":
+                self._check_session(request)
         self._take_token(request, method)
 
     def _authenticate(self, request: Request) -> Access:
@@ -104,14 +105,26 @@ class Door(APIView):
         if self.access.kind == PUBLISHABLE and method not in self.route.publishable:
             raise Coded("Publishable keys can only create payments", code="publishable_key_forbidden", status=403)
 
+    def _check_session(self, request: Request) -> None:
+        if self.asks_for_second_factor:
+            self.demand_second_factor(request)
+        elif self.asks_for_code and self.access.user is not None:
+            self._step_up(request, self.access.user)
+
     @staticmethod
     def _step_up(request: Request, user: User) -> None:
         """A code in `X-OTP-Code` proves this session for five minutes. Keys and tokens are never asked."""
         session, now = request._request.session, clock.real_now()
         code = request.headers.get("X-OTP-Code", "")
         if code:
-            stepup.prove(session, user, code, client_address(request._request), now)
+            stepup.prove_by_header(session, user, code, client_address(request._request), now)
         stepup.require(session, user, now)
+
+    def demand_second_factor(self, request: Request) -> None:
+        """For what sends money away: a session needs a second factor and a fresh code of it. Keys and tokens are never asked."""
+        if self.access.user is not None:
+            stepup.require_second_factor(self.access.user)
+            self._step_up(request, self.access.user)
 
     def _check_scope(self, method: str) -> None:
         if method not in self.route.scopes:

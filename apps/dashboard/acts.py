@@ -1,0 +1,34 @@
+"""THE table of sensitive acts, by page: what the page that asks for a fresh code says it is asked for."""
+
+from django.urls import Resolver404, resolve
+from django.utils.http import url_has_allowed_host_and_scheme
+
+# name of the page: what the person is about to do
+ACTS: dict[str, str] = {
+    "refund": "Send a refund",
+    "late_deposit": "Accept a late deposit",
+    "key_create": "Create an API key",
+    "webhook_endpoint_create": "Add a webhook endpoint",
+    "webhook_endpoint_rotate": "Replace a webhook's signing secret",
+    "security_take_off": "Remove your authenticator app",
+    "security_codes": "Make new backup codes",
+    "security_password": "Change your password",
+    "oauth_consent": "Let an app into your store",
+}
+PERSONAL = ("security_take_off", "security_codes", "security_password")
+
+
+def act_of(url: str) -> tuple[str, bool]:
+    """What is done at the address, and whether it is done to the chosen store (else to the person's account)."""
+    name = page_of(url)
+    return ACTS.get(name, ""), name not in PERSONAL
+
+
+def page_of(url: str) -> str:
+    """The name of the page at an address of ours; empty when there is none."""
+    if not url_has_allowed_host_and_scheme(url, allowed_hosts=None):
+        return ""
+    try:
+        return resolve(url.partition("?")[0].partition("#")[0]).url_name or ""
+    except Resolver404:
+        return ""
