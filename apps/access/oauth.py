@@ -32,7 +32,7 @@ from apps.access.oauth_validator import (
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.models import Mode
-from apps.stores import roles
+from apps.stores import audit, roles
 from apps.stores.models import Member, Store, User
 
 _ONCE = ("livemode", "code_challenge", "code_challenge_method", "code", "refresh_token", "code_verifier", "token", "store_id", "decision")
@@ -137,6 +137,14 @@ def decide(user: User, query: str, store_id: str, decision: str) -> str:
     held = {"user": user, "store": store, "mode": consent.mode}
     with transaction.atomic():
         headers, _, _ = _server().create_authorization_response(_uri("authorize", query), "GET", None, {}, list(consent.scopes), held)
+        audit.record(
+            "oauth_app.let_in",
+            store=store,
+            mode=consent.mode,
+            target=consent.application,
+            name=consent.application.name,
+            details={"scopes": consent.scopes},
+        )
     return str(headers["Location"])
 
 

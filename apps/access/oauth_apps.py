@@ -8,10 +8,13 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
+
 from apps.access import credentials, scopes
 from apps.access.models import AccessToken, AgentCredential, Application
 from apps.access.oauth_validator import checksum
 from apps.core.errors import Coded, Flat
+from apps.stores import audit
 from apps.stores.models import Store, User
 
 
@@ -33,14 +36,18 @@ def create_app(store: Store, user: User, fields: Mapping[str, Any]) -> tuple[App
         skip_authorization=False,
     )
     _fill(app, fields)
-    app.save()
+    with transaction.atomic():
+        app.save()
+        audit.record("oauth_app.created", store=store, target=app, name=app.name, details={"scopes": app.scopes})
     return app, secret
 
 
 def change_app(app: Application, fields: Mapping[str, Any]) -> None:
     """Those fields that are given; whether it is confidential stays as it was made."""
     _fill(app, fields)
-    app.save()
+    with transaction.atomic():
+        app.save()
+        audit.record("oauth_app.changed", store=app.store, target=app, name=app.name, details={"fields": sorted(fields)})
 
 
 def _fill(app: Application, fields: Mapping[str, Any]) -> None:
@@ -69,14 +76,18 @@ def rotate_secret(app: Application) -> str:
         raise Flat("A public app has no secret")
     secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX)
     app.client_secret = checksum(secret)
-    app.save(update_fields=["client_secret"])
+    with transaction.atomic():
+        app.save(update_fields=["client_secret"])
+        audit.record("oauth_app.rotated", store=app.store, target=app, name=app.name)
     return secret
 
 
 def deactivate_app(app: Application, at: datetime) -> None:
     """Nobody can let it in any more, and what it holds is refused."""
-    Application.objects.filter(pk=app.pk).update(is_active=False)
-    AgentCredential.objects.filter(application=app, revoked_at=None).update(revoked_at=at)
+    with transaction.atomic():
+        Application.objects.filter(pk=app.pk).update(is_active=False)
+        AgentCredential.objects.filter(application=app, revoked_at=None).update(revoked_at=at)
+        audit.record("oauth_app.deactivated", store=app.store, target=app, name=app.name)
 
 
 def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datetime) -> tuple[AgentCredential, str]:
@@ -97,12 +108,14 @@ def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datet
         "revoked_at": None,
         "last_used_at": None,
     }
-    row, _ = AgentCredential.objects.update_or_create(
-        application=token.application,
-        user=token.user,
-        store=token.store,
-        mode=token.mode,
-        defaults=shown,
-        create_defaults={**shown, "principal": f"agent:{uuid.uuid4()}", "created_at": at},
-    )
+    with transaction.atomic():
+        row, _ = AgentCredential.objects.update_or_create(
+            application=token.application,
+            user=token.user,
+            store=token.store,
+            mode=token.mode,
+            defaults=shown,
+            create_defaults={**shown, "principal": f"agent:{uuid.uuid4()}", "created_at": at},
+        )
+        audit.record("agent_credential.created", store=token.store, mode=token.mode, target=row, name=row.name, details={"scopes": chosen})
     return row, text

@@ -8,11 +8,13 @@ from base64 import b32decode, b32encode
 from urllib.parse import quote, urlencode
 
 from django.conf import settings
+from django.db import transaction
 from django_otp import verify_token
 
 from apps.access.models import SecondFactor
 from apps.core import clock, crypto
 from apps.core.errors import Flat
+from apps.stores import audit
 from apps.stores.models import User
 from apps.stores.services import sign_out_everywhere
 
@@ -57,8 +59,10 @@ def confirm(user: User, code: str) -> list[str]:
     verify(user, factor, code)
     factor.refresh_from_db()
     factor.confirmed = True
-    codes = _new_backup_codes(factor)
-    sign_out_everywhere(user)
+    with transaction.atomic():
+        codes = _new_backup_codes(factor)
+        sign_out_everywhere(user)
+        audit.record("second_factor.set_up", target=user, name=user.email)
     return codes
 
 
@@ -75,13 +79,17 @@ def renew_backup_codes(user: User) -> list[str]:
     factor = confirmed(user)
     if factor is None:
         raise Flat("Set up an authenticator app first")
-    return _new_backup_codes(factor)
+    with transaction.atomic():
+        audit.record("second_factor.codes_renewed", target=user, name=user.email)
+        return _new_backup_codes(factor)
 
 
 def take_off(user: User) -> None:
     """The password alone is enough again."""
-    SecondFactor.objects.filter(user=user).delete()
-    sign_out_everywhere(user)
+    with transaction.atomic():
+        SecondFactor.objects.filter(user=user).delete()
+        sign_out_everywhere(user)
+        audit.record("second_factor.removed", target=user, name=user.email)
 
 
 def verify(user: User, factor: SecondFactor, code: str) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from django.db import connection, models
+from django.db import connection, models, transaction
 
 from apps.access import credentials, scopes
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
@@ -19,6 +19,7 @@ from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
 from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
+from apps.stores import audit
 from apps.stores.models import Member, Store
 
 _USED_RESOLUTION = timedelta(minutes=1)
@@ -72,23 +73,27 @@ def create_api_key(
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
     text = credentials.mint((credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode])
-    key = ApiKey.objects.create(
-        store=store,
-        mode=mode,
-        name=name,
-        key_type=key_type,
-        secret_hash=credentials.digest(text),
-        prefix=text[:12],
-        last_four=text[-4:],
-        scopes=chosen,
-        created_at=clock.real_now(),
-    )
+    with transaction.atomic():
+        key = ApiKey.objects.create(
+            store=store,
+            mode=mode,
+            name=name,
+            key_type=key_type,
+            secret_hash=credentials.digest(text),
+            prefix=text[:12],
+            last_four=text[-4:],
+            scopes=chosen,
+            created_at=clock.real_now(),
+        )
+        audit.record("api_key.created", store=store, mode=mode, target=key, name=name, details={"type": key_type, "scopes": chosen})
     return key, text
 
 
 def revoke_api_key(key: ApiKey, at: datetime) -> None:
     """The key stops working with the next request; revoking twice changes nothing."""
-    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at)
+    with transaction.atomic():
+        if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at):
+            audit.record("api_key.revoked", store=key.store_id, mode=key.mode, target=key, name=key.name or f"…{key.last_four}")
 
 
 def create_agent_credential(
@@ -101,17 +106,19 @@ def create_agent_credential(
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
     text = credentials.mint(credentials.AGENT_PREFIXES[mode])
-    row = AgentCredential.objects.create(
-        store=store,
-        mode=mode,
-        name=name,
-        principal=principal or f"agent:{uuid.uuid4()}",
-        secret_hash=credentials.digest(text),
-        token_prefix=text[:16],
-        last_four=text[-4:],
-        scopes=chosen,
-        created_at=clock.real_now(),
-    )
+    with transaction.atomic():
+        row = AgentCredential.objects.create(
+            store=store,
+            mode=mode,
+            name=name,
+            principal=principal or f"agent:{uuid.uuid4()}",
+            secret_hash=credentials.digest(text),
+            token_prefix=text[:16],
+            last_four=text[-4:],
+            scopes=chosen,
+            created_at=clock.real_now(),
+        )
+        audit.record("agent_credential.created", store=store, mode=mode, target=row, name=name, details={"scopes": chosen})
     return row, text
 
 
@@ -159,7 +166,13 @@ def _key_access(credential: str) -> Access:
     key, store = found
     kind = SECRET if key.key_type == KeyType.SECRET else PUBLISHABLE
     return Access(
-        store=store, mode=key.mode, kind=kind, scopes=frozenset(key.scopes), caller=kind, credential_id=key.pk, label=key.name or key.prefix
+        store=store,
+        mode=key.mode,
+        kind=kind,
+        scopes=frozenset(key.scopes),
+        caller=kind,
+        credential_id=key.pk,
+        label=key.name or f"…{key.last_four}",
     )
 
 

@@ -10,6 +10,7 @@ from apps.assets.models import AcceptedAsset, Asset
 from apps.core import clock
 from apps.core.errors import Flat, NotFound
 from apps.core.models import Mode
+from apps.stores import audit
 from apps.stores.models import Store
 
 
@@ -61,6 +62,10 @@ def change_asset(
                 raise NotConfirmations
             asset.chain.required_confirmations = required_confirmations
             asset.chain.save(update_fields=["required_confirmations"])
+        changed = {"contract_address": contract_address, "is_active": is_active, "required_confirmations": required_confirmations}
+        audit.record(
+            "asset.changed", target=asset, name=asset.pk, details={key: value for key, value in changed.items() if value is not None}
+        )
     return asset
 
 
@@ -95,6 +100,9 @@ def set_accepted(access: Access, asset_id: str, is_accepted: bool) -> None:
     with transaction.atomic():
         Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
         rows = AcceptedAsset.objects.seen_by(access)
+        if is_accepted != rows.filter(asset=asset).exists():
+            done = "accepted" if is_accepted else "no_longer_accepted"
+            audit.record(f"asset.{done}", store=access.store, mode=access.mode, target=asset, name=asset.pk)
         if is_accepted:
             AcceptedAsset.objects.get_or_create(
                 store=access.store, mode=access.mode, asset=asset, defaults={"created_at": clock.real_now()}

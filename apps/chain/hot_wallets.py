@@ -17,6 +17,7 @@ from apps.chain.providers.base import Nodes
 from apps.chain.states import HANDLERS, IN_FLIGHT, OUTGOING
 from apps.core import jobs
 from apps.core.errors import Flat
+from apps.stores import audit
 
 log = structlog.get_logger(__name__)
 _halts = Counter("tillgate_hot_wallet_halts", "Times a hot wallet was halted", ["chain"])
@@ -41,7 +42,9 @@ def ensure(chain: Chain, address: str, nodes: Nodes, at: datetime) -> HotWallet:
 
 def halt(wallet: HotWallet, reason: str, at: datetime) -> None:
     """Stop signing and sending for a chain."""
-    HotWallet.objects.filter(pk=wallet.pk, halted_at=None).update(halted_at=at, halted_reason=reason)
+    with transaction.atomic():
+        if HotWallet.objects.filter(pk=wallet.pk, halted_at=None).update(halted_at=at, halted_reason=reason):
+            audit.record("hot_wallet.halted", target=wallet, name=wallet.pk, reason=reason)
     _halts.labels(wallet.pk).inc()
     log.error("hot_wallet_halted", chain=wallet.pk, reason=reason)
 
@@ -61,6 +64,7 @@ def resume(wallet: HotWallet, nodes: Nodes) -> None:
         row.next_nonce = max(row.next_nonce, used)
         row.halted_at, row.halted_reason = None, ""
         row.save(update_fields=["next_nonce", "halted_at", "halted_reason"])
+        audit.record("hot_wallet.resumed", target=row, name=row.pk)
     jobs.nudge("chain.send")
 
 

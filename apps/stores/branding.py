@@ -17,6 +17,7 @@ from PIL import Image, ImageOps
 from apps.core.errors import Flat
 from apps.core.literal import Text
 from apps.stores.models import Store
+from apps.stores.services import change_store
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 _NAME = Text(100, trim=True)
@@ -71,10 +72,12 @@ def change_branding(store: Store, *, brand_name: str, primary_color: str, second
     for text in (primary_color, secondary_color):
         if text and not colour(text):
             raise NotAColour
-    store.brand_name = _NAME.check(brand_name, "brand_name") or ""
-    store.primary_color, store.secondary_color = colour(primary_color), colour(secondary_color)
-    store.save(update_fields=["brand_name", "primary_color", "secondary_color"])
-    return store
+    return change_store(
+        store,
+        brand_name=_NAME.check(brand_name, "brand_name") or "",
+        primary_color=colour(primary_color),
+        secondary_color=colour(secondary_color),
+    )
 
 
 def set_logo(store: Store, uploaded: bytes) -> Store:
@@ -109,8 +112,7 @@ def _keep(store: Store, name: str, url: str) -> None:
     with transaction.atomic():
         locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
         before = locked.logo_name
-        store.logo_name, store.logo_url = name, url
-        store.save(update_fields=["logo_name", "logo_url"])
+        change_store(store, logo_name=name, logo_url=url)
         if before and before != name:
             transaction.on_commit(lambda: default_storage.delete(before))
 

@@ -12,6 +12,7 @@ from django.db.models import F
 from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, check_storable
+from apps.stores import audit
 from apps.stores.models import Currency, Member, Role, Store, User
 
 _COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
@@ -58,14 +59,19 @@ def create_store(owner: User, name: str, *, country: str = "", settlement_curren
             kyc_confirmed_at=at if is_kyc_confirmed else None,
         )
         Member.objects.create(store=store, user=owner, role=Role.OWNER, created_at=at)
+        audit.record("store.opened", store=store, target=store, name=name, details={"owner": owner.email})
     return store
 
 
 def change_store(store: Store, **changes: Any) -> Store:
     """Set columns that have been checked by the caller."""
-    for column, value in changes.items():
-        setattr(store, column, value)
-    store.save(update_fields=list(changes))
+    told = audit.changes(store, changes)
+    with transaction.atomic():
+        for column, value in changes.items():
+            setattr(store, column, value)
+        store.save(update_fields=list(changes))
+        if told:
+            audit.record("store.changed", store=store, target=store, name=store.name, details=told)
     return store
 
 
@@ -106,8 +112,10 @@ def change_password(user: User, password: str) -> None:
     except ValidationError as refusal:
         raise Flat(" ".join(refusal.messages)) from None
     user.set_password(password)
-    user.save(update_fields=["password"])
-    sign_out_everywhere(user)
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        sign_out_everywhere(user)
+        audit.record("password.changed", target=user, name=user.email)
 
 
 def sign_out_everywhere(user: User) -> None:

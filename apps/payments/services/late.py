@@ -15,6 +15,7 @@ from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by
 from apps.payments.services.refund_shares import LIVE_STATUSES
 from apps.payments.services.settle import shares
+from apps.stores import audit
 
 ACCEPTED_EVENT = "late_deposit.accepted"  # told in the payment's history only
 
@@ -71,6 +72,10 @@ def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime) -> Late
         )
         late.accepted_at = at
         late.save(update_fields=["accepted_at"])
+        told = {"asset": late.deposit.asset_id, "amount_atomic": str(late.deposit.amount_atomic)}
+        audit.record(
+            "late_deposit.accepted", store=payment.store_id, mode=payment.mode, target=payment, name=payment.reference, details=told
+        )
         PaymentEvent.objects.create(
             payment=payment,
             event_type=ACCEPTED_EVENT,

@@ -18,6 +18,7 @@ from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
 from apps.payments.services.refund_shares import Share, Wish, shares_to_send, to_payers
+from apps.stores import audit
 
 
 class InsufficientForRefund(Flat):
@@ -53,9 +54,16 @@ def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, ag
             if agreed is not None and plan_digest(shares) != agreed:
                 raise FiguresChanged
             made = _make(locked, shares, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
+            _note(locked, made)
             return _answer(locked, made), True
     except InsufficientBalance:
         raise InsufficientForRefund from None
+
+
+def _note(payment: Payment, made: Sequence[Refund]) -> None:
+    sent = [f"{one.amount_atomic} {one.asset.pk} to {one.destination_address}" for one in made]
+    told = {"refunds": [str(one.pk) for one in made], "sent": sent}
+    audit.record("refund.requested", store=payment.store_id, mode=payment.mode, target=payment, name=payment.reference, details=told)
 
 
 def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:

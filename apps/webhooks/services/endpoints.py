@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -15,6 +16,7 @@ from django.db import IntegrityError, transaction
 from apps.access.access import Access
 from apps.core import clock, crypto
 from apps.core.errors import Flat
+from apps.stores import audit
 from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Endpoint
 from apps.webhooks.services import fields
@@ -57,6 +59,7 @@ def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
     try:
         with transaction.atomic():
             endpoint.save(force_insert=True)
+            _note("created", endpoint, url=endpoint.url)
     except IntegrityError:
         raise IntegrationExists(f"An active {platform} integration already exists for this store") from None
     return Registered(endpoint, secret, is_new=True)
@@ -68,16 +71,22 @@ def _adopt(access: Access, endpoint: Endpoint, values: dict[str, Any]) -> Regist
     endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
     secret = _new_secret(endpoint)
     columns = [*values, "status", "disabled_at", "is_notice_due", "sealed_secret", "secret_preview"]
-    _save(endpoint, access.now(), *columns)
+    with transaction.atomic():
+        _save(endpoint, access.now(), *columns)
+        _note("secret_rotated", endpoint, adopted=True)
     return Registered(endpoint, secret, is_new=False)
 
 
 def update_endpoint(access: Access, endpoint: Endpoint, raw: Mapping[str, Any]) -> Endpoint:
     """Change url, description, subscribed_events or metadata; nothing else. Raises Listed."""
     values = fields.for_update(access, raw)
+    told = audit.changes(endpoint, values)
     for name, value in values.items():
         setattr(endpoint, name, value)
-    return _save(endpoint, access.now(), *values)
+    with transaction.atomic():
+        if told:
+            _note("changed", endpoint, **told)
+        return _save(endpoint, access.now(), *values)
 
 
 def enable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
@@ -85,7 +94,9 @@ def enable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
     if endpoint.status == Endpoint.Status.ACTIVE:
         return endpoint
     endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
-    return _save(endpoint, at, "status", "disabled_at", "is_notice_due")
+    with transaction.atomic():
+        _note("enabled", endpoint)
+        return _save(endpoint, at, "status", "disabled_at", "is_notice_due")
 
 
 def disable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
@@ -96,6 +107,7 @@ def disable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
         endpoint.status, endpoint.disabled_at = Endpoint.Status.DISABLED, at
         _save(endpoint, at, "status", "disabled_at")
         ignore_waiting(endpoint)
+        _note("disabled", endpoint)
     return endpoint
 
 
@@ -105,12 +117,15 @@ def delete_endpoint(endpoint: Endpoint, at: datetime) -> None:
         endpoint.deleted_at, endpoint.is_notice_due = at, False
         _save(endpoint, at, "deleted_at", "is_notice_due")
         ignore_waiting(endpoint)
+        _note("deleted", endpoint)
 
 
 def rotate_secret(endpoint: Endpoint, at: datetime) -> str:
     """A new secret that holds from the next attempt on; the old one ends at once."""
     secret = _new_secret(endpoint)
-    _save(endpoint, at, "sealed_secret", "secret_preview")
+    with transaction.atomic():
+        _save(endpoint, at, "sealed_secret", "secret_preview")
+        _note("secret_rotated", endpoint)
     return secret
 
 
@@ -132,6 +147,11 @@ def _new_secret(endpoint: Endpoint) -> str:
     endpoint.sealed_secret = crypto.encrypt(secret, secret_place(endpoint.pk))
     endpoint.secret_preview = f"{secret[:PREVIEW_LENGTH]}..."
     return secret
+
+
+def _note(done: str, endpoint: Endpoint, **details: Any) -> None:
+    host = urlsplit(endpoint.url).hostname or ""
+    audit.record(f"webhook_endpoint.{done}", store=endpoint.store_id, mode=endpoint.mode, target=endpoint, name=host, details=details)
 
 
 def _save(endpoint: Endpoint, at: datetime, *columns: str) -> Endpoint:

@@ -9,6 +9,7 @@ from apps.access.models import SecondFactor
 from apps.console.command import OperatorCommand
 from apps.core import crypto
 from apps.core.models import OutgoingMail
+from apps.stores import audit
 from apps.webhooks.models import Endpoint
 from apps.webhooks.signing import secret_place
 
@@ -25,7 +26,9 @@ class Command(OperatorCommand):
     help = "Seal every recoverable secret anew under the first of ENCRYPTION_KEYS"
 
     def run(self, **options: Any) -> dict[str, Any]:
-        return {"resealed": {f"{model._meta.db_table}.{column}": _reseal(model, column, place) for model, column, place in SEALED}}
+        counts = {f"{model._meta.db_table}.{column}": _reseal(model, column, place) for model, column, place in SEALED}
+        audit.record("encryption_key.rotated", details={"rows": sum(counts.values())})
+        return {"resealed": counts}
 
 
 def _reseal(model: type[models.Model], column: str, place: Callable[[Any], str]) -> int:

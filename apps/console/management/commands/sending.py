@@ -13,6 +13,7 @@ from apps.chain.states import UNMINED
 from apps.console.command import OperatorCommand
 from apps.core import clock
 from apps.core.literal import is_uuid
+from apps.stores import audit
 
 
 class Command(OperatorCommand):
@@ -51,12 +52,14 @@ class Command(OperatorCommand):
         row = OutgoingTransaction.objects.filter(pk=what).select_related("asset", "chain").first() if what and is_uuid(what) else None
         if row is None:
             raise CommandError(f"There is no transaction {what}")
-        if action != "sent":
-            return (hot_wallets.cancel if action == "cancel" else hot_wallets.resolve_as_unsent)(row, clock.real_now())
-        if not tx_hash:
-            raise CommandError("Which transaction did it? Give --hash")
-        with closing(nodes_of(row.chain)) as nodes:
-            return hot_wallets.resolve_as_sent(row, tx_hash.lower(), nodes, clock.real_now())
+        if action == "sent":
+            if not tx_hash:
+                raise CommandError("Which transaction did it? Give --hash")
+            with closing(nodes_of(row.chain)) as nodes:
+                hot_wallets.resolve_as_sent(row, tx_hash.lower(), nodes, clock.real_now())
+        else:
+            (hot_wallets.cancel if action == "cancel" else hot_wallets.resolve_as_unsent)(row, clock.real_now())
+        audit.record(f"outgoing.resolved_as_{action}", target=row, name=str(row.reference), details={"hash": tx_hash})
 
     def _state(self) -> dict[str, Any]:
         review = OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW).order_by("requested_at")
