@@ -50,6 +50,7 @@ PERIODIC: dict[str, float] = {
     "payments.book_test_payments": 10 * SECOND,
     "swaps.advance": 3 * SECOND,
     "swaps.auto_swap": 3 * SECOND,
+    "reports.generate": 10 * SECOND,
     "webhooks.deliver_due": 5 * SECOND,
 }
 app.conf.beat_schedule = {

@@ -1,14 +1,16 @@
-"""CSV as a stream. A cell that a spreadsheet would read as a formula gets an apostrophe in front."""
+"""CSV as a stream. A cell that a spreadsheet would read as a formula gets an apostrophe in front; a plain number is none."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 
 
 def safe_cell(value: object) -> str:
     text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 class _Echo:

@@ -1,0 +1,61 @@
+"""What a range of entries was worth at the rates they were booked with, by currency and kind of movement."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from apps.reports.labels import kind_label
+from apps.reports.selectors import Line
+
+
+@dataclass
+class ValueSum:
+    """All entries of a kind in a currency: what came in and what went out, in cents; those without a rate are only counted."""
+
+    currency: str
+    kind: str
+    entries: int = 0
+    unpriced: int = 0
+    in_cents: int = 0
+    out_cents: int = 0
+
+    @property
+    def net_cents(self) -> int:
+        return self.in_cents - self.out_cents
+
+    @property
+    def label(self) -> str:
+        return kind_label(self.kind)
+
+
+@dataclass
+class Values:
+    """Adds up entries as they pass."""
+
+    found: dict[tuple[str, str], ValueSum] = field(default_factory=dict)
+    lines: int = 0
+
+    def add(self, line: Line) -> None:
+        self.lines += 1
+        one = self.found.setdefault((line.currency, line.kind), ValueSum(line.currency, line.kind))
+        one.entries += 1
+        if line.value_cents is None:
+            one.unpriced += 1
+        elif line.value_cents >= 0:
+            one.in_cents += line.value_cents
+        else:
+            one.out_cents -= line.value_cents
+
+    def sums(self) -> list[ValueSum]:
+        return [self.found[key] for key in sorted(self.found)]
+
+    def by_currency(self) -> Iterator[tuple[str, list[ValueSum], ValueSum]]:
+        """Each currency with its kinds and their total."""
+        for currency in sorted({currency for currency, _ in self.found}):
+            sums = [one for one in self.sums() if one.currency == currency]
+            total = ValueSum(currency, "")
+            for one in sums:
+                total.entries += one.entries
+                total.unpriced += one.unpriced
+                total.in_cents += one.in_cents
+                total.out_cents += one.out_cents
+            yield currency, sums, total

@@ -1,0 +1,28 @@
+"""Every kind of movement and account in plain words: what reports and statements call them.
+
+A kind of apps/ledger that is missing here fails a test, so a merchant never reads an internal name.
+"""
+
+from apps.ledger import chart
+
+KINDS: dict[str, str] = {
+    "deposit_confirmed": "Deposit confirmed",
+    "simulated_deposit_changed": "Simulated deposit changed",
+    "payment_settled": "Payment settled",
+    "overpayment_settled": "Overpayment settled",
+    "late_deposit_accepted": "Late deposit accepted",
+    "refund_created": "Refund set aside",
+    "refund_confirmed": "Refund sent",
+    "refund_released": "Refund failed, given back",
+    "platform_fee_returned": "Platform fee given back",
+    "sweep_confirmed": "Deposits gathered",
+    "sweep_gas_sent": "Gas for gathering deposits",
+    "test_payment_sent": "Paid by the test wallet",
+    "correction": "Correction by staff",
+}
+ACCOUNTS: dict[str, str] = {chart.AVAILABLE: "Available", chart.HELD: "Held", chart.RESERVED: "Reserved"}
+
+
+def kind_label(kind: str) -> str:
+    """What a movement is called; of one that has no words yet, its own name in a readable form."""
+    return KINDS.get(kind) or kind.replace("_", " ").capitalize()

@@ -1,0 +1,198 @@
+"""What a report is made of: sums per asset and kind, and every entry of a store in a range of days.
+
+Each entry is valued at the rate locked for its payment, else at the first rate of its day; the rate and its source go with it.
+"""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from apps.core import money
+from apps.reports.models import Report
+
+FETCH = 1_000
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Whose entries, and which: `currency` is empty for all. What belongs to no payment counts as the store's own currency."""
+
+    store_id: uuid.UUID
+    mode: str
+    currency: str
+    store_currency: str
+    starts_at: datetime
+    ends_at: datetime
+
+    @classmethod
+    def of(cls, report: Report) -> "Extent":
+        first, last = midnight(report.period_from), midnight(report.period_to + timedelta(days=1))
+        return cls(report.store_id, report.mode, report.currency, report.store.settlement_currency, first, last)
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "store": self.store_id,
+            "mode": self.mode,
+            "currency": self.currency,
+            "store_currency": self.store_currency,
+            "starts": self.starts_at,
+            "ends": self.ends_at,
+        }
+
+
+def midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+class Amounts(NamedTuple):
+    """Atomic units in the three accounts of a store."""
+
+    available: int = 0
+    held: int = 0
+    reserved: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.available + self.held + self.reserved
+
+    def plus(self, other: "Amounts") -> "Amounts":
+        return Amounts(self.available + other.available, self.held + other.held, self.reserved + other.reserved)
+
+
+NOTHING = Amounts()
+
+
+@dataclass(frozen=True)
+class KindSum:
+    """All movements of a kind in the range."""
+
+    kind: str
+    movements: int
+    entries: int
+    amounts: Amounts
+
+
+@dataclass
+class AssetSums:
+    """An asset of the store: what was there, what moved, what is there; opening plus sums is closing, to the atomic unit."""
+
+    asset_id: str
+    atomic_decimals: int
+    opening: Amounts = NOTHING
+    sums: list[KindSum] = field(default_factory=list)
+
+    @property
+    def closing(self) -> Amounts:
+        made = self.opening
+        for one in self.sums:
+            made = made.plus(one.amounts)
+        return made
+
+
+_FROM = """
+FROM ledger_account a
+JOIN ledger_entry e ON e.account_id = a.id
+JOIN ledger_movement m ON m.id = e.movement_id
+JOIN assets_asset s ON s.id = e.asset_id
+LEFT JOIN payments_payment p ON p.id = m.reference
+CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code) currency
+"""
+_WHERE = """
+WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND m.at < %(ends)s AND (%(currency)s = '' OR currency.code = %(currency)s)
+"""
+_SUMS = f"""
+SELECT e.asset_id, s.atomic_decimals, CASE WHEN m.at >= %(starts)s THEN m.kind ELSE '' END AS kind, count(DISTINCT m.id), count(*),
+       coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'available'), 0),
+       coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'held'), 0),
+       coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'reserved'), 0)
+{_FROM} {_WHERE} GROUP BY 1, 2, 3, s.position ORDER BY s.position, 1, 3
+"""
+
+
+def asset_sums(extent: Extent) -> list[AssetSums]:
+    """Every asset that the store ever had an entry in, in the order of the assets."""
+    found: dict[str, AssetSums] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_SUMS, extent.arguments())
+        for asset_id, decimals, kind, movements, entries, *amounts in cursor.fetchall():
+            sums = found.setdefault(asset_id, AssetSums(asset_id, decimals))
+            told = Amounts(*(int(one) for one in amounts))
+            if kind:
+                sums.sums.append(KindSum(kind, movements, entries, told))
+            else:
+                sums.opening = told
+    return list(found.values())
+
+
+class Line(NamedTuple):
+    """One entry of the range; `balance_atomic` is what its account held after it (under a currency filter: of that currency)."""
+
+    entry_id: int
+    movement_id: int
+    at: datetime
+    kind: str
+    account: str
+    asset_id: str
+    atomic_decimals: int
+    role: str
+    amount_atomic: int
+    balance_atomic: int
+    currency: str
+    value_cents: int | None
+    rate: Decimal | None
+    rate_source: str
+    rate_at: datetime | None
+    reference: uuid.UUID | None
+    payment_reference: str
+    order_id: str
+
+
+_RATES = """
+LEFT JOIN payments_paymentaddress k ON k.payment_id = p.id AND k.asset_id = e.asset_id
+LEFT JOIN LATERAL (
+    SELECT one.rate, one.source, one.as_of FROM assets_dailyrate one
+    WHERE k.id IS NULL AND one.asset_id = e.asset_id AND one.currency = currency.code AND one.day <= (m.at AT TIME ZONE 'UTC')::date
+    ORDER BY one.day DESC LIMIT 1
+) d ON true
+"""
+_LINES = f"""
+SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, e.amount_atomic, currency.code,
+       coalesce(k.exchange_rate, d.rate), coalesce(k.rate_source, d.source, ''), coalesce(k.created_at, d.as_of),
+       m.reference, coalesce(p.reference, ''), coalesce(p.order_id, '')
+{_FROM} {_RATES} {_WHERE} AND m.at >= %(starts)s ORDER BY m.at, m.id, e.id
+"""
+
+
+def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[Line]:
+    """Every entry, oldest first, read a thousand at a time and without keeping a transaction open meanwhile."""
+    balances = {(one.asset_id, kind): getattr(one.opening, kind) for one in sums for kind in Amounts._fields}
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(_LINES, extent.arguments())
+        while rows := cursor.fetchmany(FETCH):
+            for row in rows:
+                yield _line(row, balances)
+    if any(balances[one.asset_id, kind] != getattr(one.closing, kind) for one in sums for kind in Amounts._fields):
+        raise FiguresDiffer
+
+
+class FiguresDiffer(Exception):
+    """The entries read don't lead from the opening balance to the closing one: something was booked into the range meanwhile."""
+
+
+def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> Line:
+    entry, movement, at, kind, account, asset_id, decimals, role, told, currency, rate, source, rate_at, *references = row
+    amount = int(told)
+    balances[asset_id, account] += amount
+    value = None if rate is None else money.cents_for_atomic(amount, rate, decimals)
+    valued = (currency, value, rate, source, rate_at)
+    return Line(entry, movement, at, kind, account, asset_id, decimals, role, amount, balances[asset_id, account], *valued, *references)
+
+
+def newest(viewer: Any, limit: int) -> list[Report]:
+    """The most recent reports of a store in a mode."""
+    return list(Report.objects.seen_by(viewer).order_by("-created_at", "-id")[:limit])

@@ -1,0 +1,144 @@
+"""Asking for a report: the range is checked in a fixed order, then the record that fits is found or made, and tried again if need be."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import structlog
+from django.core.files.storage import storages
+from django.db import transaction
+
+from apps.access.access import Access
+from apps.core import clock, jobs
+from apps.core.errors import Coded, Flat
+from apps.core.literal import parse_date
+from apps.reports import states
+from apps.reports.models import Report
+from apps.stores.models import Currency
+
+log = structlog.get_logger(__name__)
+DAYS_MAX = 366
+STALE = timedelta(minutes=5)
+PENDING_MAX = 50
+# Yesterday is closed for good once today has come this far: what was under way at midnight has ended.
+CLOSED_AFTER_HOUR = 12
+
+
+class InvalidRange(Flat):
+    """A date is missing or no date, the end is before the start, or the format is unknown."""
+
+
+class RangeTooLarge(Flat):
+    message = "date_range_too_large"
+
+    def body(self) -> dict[str, Any]:
+        return {**super().body(), "max_days": DAYS_MAX}
+
+
+class RangeUnavailable(Flat):
+    message = "date_range_unavailable"
+
+    def __init__(self, through: date) -> None:
+        super().__init__()
+        self.through = through
+
+    def body(self) -> dict[str, Any]:
+        return {**super().body(), "available_through": self.through.isoformat()}
+
+
+class TooManyPending(Coded):
+    status, code, message = 429, "rate_limited", "Too many reports are being made; wait for some of them"
+
+    def __init__(self) -> None:
+        super().__init__(headers={"Retry-After": "30"})
+
+
+def available_through(now: datetime) -> date:
+    """The last day that a report may end on: only days that are closed for good. `now` is store time."""
+    return now.date() - timedelta(days=1 if now.hour >= CLOSED_AFTER_HOUR else 2)
+
+
+def request_report(access: Access, report_type: str, query: Mapping[str, Any]) -> Report:
+    """The report of this type, range, currency and format; made when it is missing, tried again when it failed or hangs.
+
+    Raises InvalidRange, RangeTooLarge, RangeUnavailable or TooManyPending.
+    """
+    now = access.now()
+    first, last = _range(query, available_through(now))
+    asked = {
+        "report_type": report_type,
+        "period_from": first,
+        "period_to": last,
+        "currency": query["currency"] if query.get("currency") in Currency.values else "",
+        "format": _format(query),
+    }
+    real = clock.real_now()
+    with transaction.atomic():
+        found = Report.objects.seen_by(access).filter(**asked).first()
+        if found is None:
+            if Report.objects.seen_by(access).filter(status=states.PENDING).count() >= PENDING_MAX:
+                raise TooManyPending
+            born = {"created_at": now, "touched_at": real}
+            found, is_new = Report.objects.get_or_create(store=access.store, mode=access.mode, **asked, defaults=born)
+            if is_new:
+                jobs.enqueue("reports.generate", found.pk)
+    report: Report = found
+    if report.status == states.FAILED or (report.status == states.PENDING and report.touched_at <= real - STALE):
+        try_again(report, real)
+    return report
+
+
+def try_again(report: Report, real: datetime) -> None:
+    """Back into the queue, unless somebody was faster."""
+    fresh = {"attempts": 0, "error": "", "lines_done": 0, "touched_at": real, "claimed_until": None}
+    with transaction.atomic():
+        if report.status == states.PENDING:
+            Report.objects.filter(pk=report.pk, status=states.PENDING, touched_at=report.touched_at).update(**fresh)
+        else:
+            states.MACHINE.move(report, states.PENDING, **fresh)
+        jobs.enqueue("reports.generate", report.pk)
+    report.refresh_from_db()
+
+
+def download_url(report: Report, *, is_sure: bool = True) -> str | None:
+    """A link to the file for an hour. When there is none, because storage lost the file or fails, the report is made again.
+
+    An index of many reports isn't sure: it links to each without asking the storage for each.
+    """
+    storage = storages["private"]
+    try:
+        if not is_sure or storage.exists(report.file_name):
+            return str(storage.url(report.file_name))
+        log.warning("report_file_lost", report=str(report.pk))
+    except Exception as error:  # whatever a storage raises: the caller waits and asks again
+        log.warning("report_storage_failed", report=str(report.pk), error=type(error).__name__)
+    if is_sure:
+        try_again(report, clock.real_now())
+    return None
+
+
+def _range(query: Mapping[str, Any], through: date) -> tuple[date, date]:
+    texts = {name: query.get(name) for name in ("start_date", "end_date")}
+    for name, text in texts.items():
+        if not text:
+            raise InvalidRange(f"{name} is required")
+    days = {name: parse_date(text) for name, text in texts.items()}
+    for name, day in days.items():
+        if day is None:
+            raise InvalidRange(f"{name} is not a date")
+    first, last = days["start_date"], days["end_date"]
+    assert first is not None and last is not None
+    if last < first:
+        raise InvalidRange("end_date must be on or after start_date")
+    if (last - first).days >= DAYS_MAX:
+        raise RangeTooLarge
+    if last > through:
+        raise RangeUnavailable(through)
+    return first, last
+
+
+def _format(query: Mapping[str, Any]) -> str:
+    asked = query.get("format") or Report.Format.PDF
+    if asked not in Report.Format.values:
+        raise InvalidRange(f"format must be one of {', '.join(Report.Format.values)}")
+    return str(asked)
