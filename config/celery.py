@@ -48,6 +48,8 @@ PERIODIC: dict[str, float] = {
     "payments.reconcile": 20 * SECOND,
     "payments.advance_refunds": 2 * SECOND,
     "payments.book_test_payments": 10 * SECOND,
+    "chain.sweep": 5 * MINUTE,
+    "payments.book_sweeps": 10 * SECOND,
     "swaps.advance": 3 * SECOND,
     "swaps.auto_swap": 3 * SECOND,
     "reports.generate": 10 * SECOND,

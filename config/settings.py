@@ -82,10 +82,27 @@ SIGNER_CAPS: list[str] = env.list(
         *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
     ],
 )
+# Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a line stays where it is.
+SWEEP_MINIMUMS: list[str] = env.list(
+    "SWEEP_MINIMUMS",
+    default=[
+        *("ETH=0.05", "SETH=0.05", "POL=50", "ETH_USDC=50", "ETH_USDT=50", "USDC_SETH=50", "USDT_SETH=50"),
+        *("POL_USDC=10", "POL_USDT=10", "BASE_USDC=10", "ARB_USDC=10", "ARB_USDT=10"),
+    ],
+)
+# The exchange of a chain: its router (Uniswap V2 or one with its interface) and the contract of the wrapped coin.
+SWAP_ROUTERS: list[str] = env.list(
+    "SWAP_ROUTERS",
+    default=["ethereum=0x7a250d5630b4cf539739df2c5dacb4c659f2488d:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"] if IS_PRODUCTION else [],
+)
 # Who fills live swaps: the service's own coins (treasury) or an exchange on the chain (uniswap). Test mode swaps are simulated.
 SWAP_PROVIDER: str = env.str("SWAP_PROVIDER", "treasury")
 SWAP_SPREAD_BPS: int = env.int("SWAP_SPREAD_BPS", 50)
 SWAP_SLIPPAGE_BPS: int = env.int("SWAP_SLIPPAGE_BPS", 50)
+# How long what is only looked at is kept; the books, payments, events of payments and the audit log stay for ever.
+REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
+# The request log is written in batches this often; 0: only when it is asked to (tests).
+REQUEST_LOG_SECONDS = 0.0 if TILLGATE_ENV == "test" else 1.0
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
 VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
@@ -214,7 +231,8 @@ def _storage(folder: str, on_this_machine: str) -> dict[str, Any]:
     """Where uploads (`default`) and what only a link opens (`private`) are kept: a folder here or, with a bucket, S3."""
     if not S3_BUCKET:
         return {"BACKEND": on_this_machine, "OPTIONS": {"location": str(VAR_DIR / folder)}}
-    options = {"bucket_name": S3_BUCKET, "location": folder, "default_acl": None, "file_overwrite": True, "querystring_expire": 3600}
+    options = {"bucket_name": S3_BUCKET, "location": folder, "default_acl": None, "file_overwrite": True}
+    options |= {"querystring_expire": 3600, "signature_version": "s3v4"}
     return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | {key: value for key, value in _S3_OPTIONS.items() if value}}
 
 
@@ -344,6 +362,7 @@ _RATE_BACKENDS = {
 }
 _SWAP_BACKENDS = {
     "treasury": {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS}},
+    "uniswap": {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}},
 }
 _SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS, "is_limited": False}}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {

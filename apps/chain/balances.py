@@ -22,13 +22,14 @@ class Promised:
     tokens_atomic: dict[str, int]
 
 
-def promised(chain_id: str, nonce: int) -> Promised:
-    """What the transactions from `nonce` on (the chain's count of mined ones) will take."""
-    ahead = OutgoingTransaction.objects.filter(chain=chain_id, status__in=IN_FLIGHT, nonce__gte=nonce)
+def promised(chain_id: str, holder: str, nonce: int) -> Promised:
+    """What a holder's transactions from `nonce` on (the chain's count of mined ones) will take."""
+    ahead = OutgoingTransaction.objects.filter(chain=chain_id, from_address=holder, status__in=IN_FLIGHT, nonce__gte=nonce)
     most = ExpressionWrapper(F("max_fee_wei") * F("outgoing__gas_limit"), output_field=AtomicField())
     newest = SignedTransaction.objects.filter(outgoing__in=ahead, outgoing__tx_hash=F("tx_hash"), outgoing__gas_limit__isnull=False)
     gas = newest.aggregate(wei=Sum(most, output_field=AtomicField()))["wei"] or 0
-    by_asset = {asset: int(taken) for asset, taken in ahead.values_list("asset").annotate(Sum("amount_atomic"))}
+    taking = ahead.exclude(purpose=OutgoingTransaction.Purpose.APPROVAL)
+    by_asset = {asset: int(taken) for asset, taken in taking.values_list("asset").annotate(Sum("amount_atomic"))}
     native = set(Asset.objects.filter(pk__in=by_asset, token_standard=TokenStandard.NATIVE).values_list("pk", flat=True))
     return Promised(
         int(gas) + sum(taken for asset, taken in by_asset.items() if asset in native),
@@ -46,7 +47,7 @@ def can_afford(asset: Asset, holder: str, amount_atomic: int, nodes: Nodes) -> b
     """Whether the amount and its gas at twice today's price are there and not promised. Raises RpcError."""
     asked: list[Call] = [("eth_getTransactionCount", [holder, "latest"]), ("eth_getBalance", [holder, "latest"]), ("eth_gasPrice", [])]
     nonce, native, price = (int(one, 16) for one in nodes.batch(asked))
-    taken, gas = promised(asset.chain_id, nonce), 2 * price * (NATIVE_GAS if asset.is_native else TOKEN_GAS)
+    taken, gas = promised(asset.chain_id, holder, nonce), 2 * price * (NATIVE_GAS if asset.is_native else TOKEN_GAS)
     if asset.is_native:
         return taken.native_atomic + gas + amount_atomic <= native
     is_gas_there = taken.native_atomic + gas <= native

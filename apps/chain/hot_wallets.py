@@ -11,7 +11,8 @@ import structlog
 from django.db import transaction
 from prometheus_client import Counter
 
-from apps.assets.models import Asset, Chain
+from apps.assets.models import Chain
+from apps.chain.calls import call_of
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes
 from apps.chain.states import HANDLERS, IN_FLIGHT, OUTGOING
@@ -22,6 +23,7 @@ from apps.stores import audit
 log = structlog.get_logger(__name__)
 _halts = Counter("tillgate_hot_wallet_halts", "Times a hot wallet was halted", ["chain"])
 _Status = OutgoingTransaction.Status
+_SWEEP = OutgoingTransaction.Purpose.SWEEP
 
 
 class ResolutionRefused(Flat):
@@ -52,7 +54,8 @@ def halt(wallet: HotWallet, reason: str, at: datetime) -> None:
 def halt_behind(wallet: HotWallet, nonce_on_chain: int, at: datetime) -> None:
     """The chain is ahead of our records: halt, and let a person look at everything that isn't signed."""
     halt(wallet, f"The chain is at nonce {nonce_on_chain}, our records end at {wallet.next_nonce}", at)
-    for row in OutgoingTransaction.objects.select_for_update().filter(chain=wallet.chain_id, status=_Status.REQUESTED):
+    waiting = OutgoingTransaction.objects.filter(chain=wallet.chain_id, status=_Status.REQUESTED).exclude(purpose=_SWEEP)
+    for row in waiting.select_for_update(of=("self",)):
         finish(row, _Status.REVIEW, at, reason="It may have been sent before the records were restored")
 
 
@@ -86,16 +89,16 @@ def _wake(row: OutgoingTransaction) -> None:
 
 def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: datetime) -> None:
     """A person found the transaction that did it: it must be of our wallet and move exactly what was asked for."""
-    wallet, asset = HotWallet.objects.get(chain=row.chain_id), row.asset
+    holder = row.from_address if row.purpose == _SWEEP else HotWallet.objects.get(chain=row.chain_id).address
     found = nodes.call("eth_getTransactionByHash", [tx_hash])
-    if not found or str(found.get("from")).lower() != wallet.address:
+    if not found or str(found.get("from")).lower() != holder:
         raise ResolutionRefused("The hot wallet sent no such transaction")
-    to, value, data = transfer(asset, row.to_address, row.amount_atomic)
+    to, value, data = call_of(row)
     if (str(found.get("to")).lower(), int(found["value"], 16), str(found["input"]).lower()) != (to, value, data):
         raise ResolutionRefused("That transaction moves something else")
     nonce = int(found["nonce"], 16)
     with transaction.atomic():
-        if OutgoingTransaction.objects.filter(chain=row.chain_id, nonce=nonce).exclude(pk=row.pk).exists():
+        if OutgoingTransaction.objects.filter(chain=row.chain_id, from_address=holder, nonce=nonce).exclude(pk=row.pk).exists():
             raise ResolutionRefused("That transaction belongs to another record")
         known = SignedTransaction.objects.filter(tx_hash=tx_hash).first()
         if known is None:
@@ -103,7 +106,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
                 outgoing=row, tx_hash=tx_hash, raw="", max_fee_wei=0, priority_fee_wei=0, signed_at=at, broadcast_at=at
             )
         _leave_review(
-            row, _Status.SUBMITTED, nonce=nonce, from_address=wallet.address, tx_hash=tx_hash, submitted_at=at, reason="", finished_at=None
+            row, _Status.SUBMITTED, nonce=nonce, from_address=holder, tx_hash=tx_hash, submitted_at=at, reason="", finished_at=None
         )
 
 
@@ -130,15 +133,6 @@ def cancel(row: OutgoingTransaction, at: datetime) -> None:
 def _leave_review(row: OutgoingTransaction, status: str, **changes: Any) -> None:
     if row.status != _Status.REVIEW or not OUTGOING.move(row, status, **changes):
         raise ResolutionRefused("It is not in review")
-
-
-def transfer(asset: Asset, to_address: str, amount_atomic: int) -> tuple[str, int, str]:
-    """(to, value, data) of the only two shapes that are ever signed: a native transfer and an ERC-20 transfer."""
-    if asset.is_native:
-        return to_address, amount_atomic, "0x"
-    if not asset.contract_address:
-        raise ValueError(f"{asset.pk} has no contract")
-    return asset.contract_address, 0, f"0xa9059cbb{to_address[2:].lower():0>64}{amount_atomic:064x}"
 
 
 def in_flight(chain_id: str) -> bool:

@@ -34,7 +34,7 @@ class KeyFileRefused(Flat):
 
 @dataclass(frozen=True)
 class HotKey:
-    """A hot wallet's address (lower-case) and what signs for it."""
+    """An address of ours (lower-case) and what signs for it."""
 
     address: str
     account: Any
@@ -50,8 +50,14 @@ class Seed:
         return str(self._root.DerivePath(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'").PublicKey().ToExtended())
 
     def hot_key(self, mode: str) -> HotKey:
-        key = self._root.DerivePath(f"m/44'/60'/{HOT_ACCOUNTS[mode]}'/0/0").PrivateKey().Raw().ToBytes()
-        account = Account.from_key(key)
+        return self._key(f"m/44'/60'/{HOT_ACCOUNTS[mode]}'/0/0")
+
+    def deposit_key(self, mode: str, index: int) -> HotKey:
+        """What signs for a deposit address, when it is swept."""
+        return self._key(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'/0/{index}")
+
+    def _key(self, path: str) -> HotKey:
+        account = Account.from_key(self._root.DerivePath(path).PrivateKey().Raw().ToBytes())
         return HotKey(str(account.address).lower(), account)
 
 

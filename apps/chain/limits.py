@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db.models import Sum
 
 from apps.assets.models import Asset, Chain
+from apps.chain.calls import refusal_of_call
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.core.money import atomic_from_decimal
 
@@ -15,7 +16,7 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 _LOWEST_ADDRESS = 0x10000
 _BURN = {"0x000000000000000000000000000000000000dead", "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead", "0x" + "f" * 40}
 _DAY = timedelta(days=1)
-_Status = OutgoingTransaction.Status
+_Status, _Purpose = OutgoingTransaction.Status, OutgoingTransaction.Purpose
 
 
 def refusal(row: OutgoingTransaction, chain: Chain, at: datetime) -> tuple[str, str] | None:
@@ -25,25 +26,48 @@ def refusal(row: OutgoingTransaction, chain: Chain, at: datetime) -> tuple[str, 
         return _Status.FAILED, "The asset belongs to another chain"
     if not asset.is_native and not asset.contract_address:
         return _Status.FAILED, "The asset has no contract"
-    if is_refused_destination(row.to_address, row.purpose, row.mode):
+    if row.call_data or row.purpose in (_Purpose.SWAP, _Purpose.APPROVAL):
+        wrong = refusal_of_call(row, HotWallet.objects.get(chain=chain).address)
+        if wrong:
+            return _Status.FAILED, wrong
+    elif is_refused_destination(row.to_address, row.purpose, row.mode):
         return _Status.FAILED, "The destination is refused"
     most, most_a_day = caps(asset)
     if row.amount_atomic > most:
         return _Status.REVIEW, "It is above the limit of one transaction"
+    if row.purpose == _Purpose.APPROVAL:
+        return None  # what it lets go is counted when it goes
     signed = OutgoingTransaction.objects.filter(asset=asset, signed_at__gt=at - _DAY).exclude(status=_Status.FAILED)
+    signed = signed.exclude(purpose__in=(_Purpose.APPROVAL, _Purpose.SWEEP))
     if int(signed.aggregate(sum=Sum("amount_atomic"))["sum"] or 0) + row.amount_atomic > most_a_day:
         return _Status.REVIEW, "It is above the limit of one day"
     return None
 
 
 def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
-    """Nobody's address, a token's contract, or one of ours; only a test payment goes to an address of ours."""
+    """Nobody's address, a token's contract, or one of ours; only test payments and the gas of sweeps go to an address of ours."""
     if not _ADDRESS.fullmatch(address) or int(address, 16) < _LOWEST_ADDRESS or address in _BURN:
         return True
     if Asset.objects.filter(contract_address=address).exists() or HotWallet.objects.filter(address=address).exists():
         return True
-    is_test_payment = purpose == OutgoingTransaction.Purpose.TEST_PAYMENT and mode == "test"
+    if purpose == _Purpose.SWEEP_GAS:
+        return not Address.objects.filter(address=address, mode=mode).exists()
+    is_test_payment = purpose == _Purpose.TEST_PAYMENT and mode == "test"
     return not is_test_payment and Address.objects.filter(address=address).exists()
+
+
+def sweep_refusal(row: OutgoingTransaction, chain: Chain) -> str:
+    """Why a sweep may not be signed: coins leave a deposit address for the hot wallet of its chain, and for nowhere else."""
+    asset = row.asset
+    if asset.chain_id != chain.pk or row.chain_id != chain.pk or row.mode != chain.mode:
+        return "The asset belongs to another chain"
+    if row.call_data or (not asset.is_native and not asset.contract_address):
+        return "It is no transfer"
+    if not HotWallet.objects.filter(chain=chain, address=row.to_address).exists():
+        return "A sweep goes to the hot wallet"
+    if not Address.objects.filter(address=row.from_address, mode=row.mode).exists():
+        return "It is no deposit address"
+    return ""
 
 
 def caps(asset: Asset) -> tuple[int, int]:

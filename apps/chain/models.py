@@ -179,6 +179,10 @@ class OutgoingTransaction(models.Model):
         PAYOUT = "payout"
         SETTLEMENT = "settlement"
         TEST_PAYMENT = "test_payment"
+        SWAP = "swap"
+        APPROVAL = "approval"  # lets the exchange take the tokens of a swap; moves nothing
+        SWEEP = "sweep"  # the only one that leaves a deposit address
+        SWEEP_GAS = "sweep_gas"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     mode = models.CharField(max_length=4)
@@ -188,6 +192,9 @@ class OutgoingTransaction(models.Model):
     reference = models.CharField(max_length=100)
     to_address = models.CharField(max_length=42, db_collation="C")
     amount_atomic = AtomicField()
+    call_data = models.TextField(blank=True, default="")  # of a call at `to_address`; empty for a plain transfer
+    receives_asset = models.ForeignKey("assets.Asset", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    received_atomic = AtomicField(default=0)  # what its receipt says that the hot wallet got
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.REQUESTED)
     handled_status = models.CharField(max_length=9, blank=True, default="")
     reason = models.CharField(max_length=200, blank=True)  # why it waits, failed or needs a person
@@ -212,6 +219,11 @@ class OutgoingTransaction(models.Model):
             models.CheckConstraint(
                 condition=~models.Q(status__in=["signed", "submitted", "confirmed"]) | models.Q(nonce__isnull=False),
                 name="outgoing_signed_has_nonce",
+            ),
+            models.UniqueConstraint(
+                fields=["chain", "from_address"],
+                condition=models.Q(purpose="sweep", status__in=["requested", "signed", "submitted", "review"]),
+                name="outgoing_one_sweep_per_address",
             ),
         ]
         indexes = [

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from apps.assets.models import Asset, Chain
 from apps.chain import deposits
 from apps.chain.blocks import BlockRead, Header, Transfer, succeeded
-from apps.chain.models import Address, BalanceCheck, Block, Head
+from apps.chain.models import Address, BalanceCheck, Block, Head, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes
 from apps.core import jobs
 
@@ -64,7 +64,8 @@ def match(nodes: Nodes, facts: Facts, block: BlockRead) -> Matched:
     if found:
         senders = {one.from_address for _, one in found}
         own = set(Address.objects.filter(address__in=senders).values_list("address", flat=True))
-        found = [(asset, one) for asset, one in found if one.from_address not in own]
+        gas = _gas_of_sweeps({one.tx_hash for _, one in found})
+        found = [(asset, one) for asset, one in found if one.from_address not in own and one.tx_hash not in gas]
     native = [one.tx_hash for _, one in found if not one.contract]
     if native:
         moved = succeeded(nodes, block.header.hash, native)
@@ -150,6 +151,12 @@ def _finish(chain: Chain, header: Header, changed: list[object], at: datetime) -
     Head.objects.filter(chain=chain).update(number=header.number, hash=header.hash, block_time=header.mined_at)
     if changed:
         jobs.enqueue("payments.settle_deposits", *dict.fromkeys(changed))
+
+
+def _gas_of_sweeps(hashes: set[str]) -> set[str]:
+    """Those of the transactions that bring gas from the hot wallet: they were stored before anybody could see them."""
+    rows = SignedTransaction.objects.filter(tx_hash__in=hashes, outgoing__purpose=OutgoingTransaction.Purpose.SWEEP_GAS)
+    return set(rows.values_list("tx_hash", flat=True))
 
 
 def _deposit_addresses(addresses: set[str]) -> set[str]:

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from apps.assets.models import Asset
-from apps.chain import balances, hot_wallets
+from apps.chain import balances, calls, hot_wallets
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
@@ -28,17 +28,32 @@ FOLLOW_MAX = 200
 REBROADCAST = timedelta(seconds=30)
 # Full nodes keep the state of so many blocks; a nonce is looked up no deeper.
 HISTORY_BLOCKS = 100
-_Status = OutgoingTransaction.Status
+_Status, _SWEEP = OutgoingTransaction.Status, OutgoingTransaction.Purpose.SWEEP
 
 
 def request(
-    *, chain_id: str, asset_id: str, to: str, amount_atomic: int, purpose: str, reference: object, mode: str, at: datetime
+    *,
+    chain_id: str,
+    asset_id: str,
+    to: str,
+    amount_atomic: int,
+    purpose: str,
+    reference: object,
+    mode: str,
+    at: datetime,
+    call_data: str = "",
+    receives_asset_id: str | None = None,
+    sweeps: str = "",
 ) -> OutgoingTransaction:
     """Ask for a transfer, inside the caller's transaction. The same purpose and reference is the same transfer, once.
 
-    `at` is machine time. The caller learns of the end through `handled_status` and its own job.
+    `at` is machine time. The caller learns of the end through `handled_status` and its own job. A call of the exchange brings
+    its `call_data` and the asset that comes back; a sweep names the deposit address that it empties.
     """
     wanted = {"chain_id": chain_id, "asset_id": asset_id, "to_address": to.lower(), "amount_atomic": amount_atomic, "mode": mode}
+    wanted |= {"call_data": call_data, "receives_asset_id": receives_asset_id}
+    if sweeps:
+        wanted["from_address"] = sweeps
     row, is_new = OutgoingTransaction.objects.get_or_create(
         purpose=purpose, reference=str(reference), defaults={**wanted, "requested_at": at}
     )
@@ -84,9 +99,8 @@ def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """Send the newest bytes of each transaction in flight that wasn't sent lately, in the order of nonces."""
     if wallet.halted_at is not None:
         return
-    rows = OutgoingTransaction.objects.filter(chain=wallet.chain_id, status__in=IN_FLIGHT).order_by("nonce")
-    for row in rows[:FOLLOW_MAX]:
-        newest = row.candidates.exclude(raw="").last()
+    for row in _in_flight(wallet):
+        newest = next((one for one in reversed(row.candidates.all()) if one.raw), None)
         if newest is None or (newest.broadcast_at is not None and newest.broadcast_at > at - REBROADCAST):
             continue
         if _is_accepted(newest, nodes):
@@ -116,30 +130,44 @@ def _is_known(candidate: SignedTransaction, nodes: Nodes) -> bool:
 
 
 def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
-    """Read receipts; the nonce is asked for first, so that what it counts has a receipt by then."""
-    chain, open_rows = wallet.chain, OutgoingTransaction.objects.filter(chain=wallet.chain_id, status__in=IN_FLIGHT)
-    rows = list(open_rows.order_by("nonce").prefetch_related("candidates")[:FOLLOW_MAX])
+    """Read receipts; the nonces are asked for first, so that what they count has a receipt by then."""
+    chain, rows = wallet.chain, _in_flight(wallet)
     head = int(nodes.call("eth_blockNumber", []), 16)
     buried = max(0, head - min(chain.required_confirmations, HISTORY_BLOCKS))
-    used = int(nodes.call("eth_getTransactionCount", [wallet.address, hex(buried)]), 16)
+    holders = sorted({row.from_address for row in rows})
+    counts = nodes.batch([("eth_getTransactionCount", [one, hex(buried)]) for one in holders])
+    used = {holder: int(count, 16) for holder, count in zip(holders, counts, strict=True)}
     hashes = [candidate.tx_hash for row in rows for candidate in row.candidates.all()]
     receipts = dict(zip(hashes, nodes.batch([("eth_getTransactionReceipt", [one]) for one in hashes]), strict=True))
     for row in rows:
         found = next((receipt for candidate in row.candidates.all() if (receipt := receipts[candidate.tx_hash])), None)
         if found is not None:
-            _settle(row, found, head - chain.required_confirmations + 1, at)
-        elif row.nonce is not None and row.nonce < used:
+            _settle(row, found, head - chain.required_confirmations + 1, wallet, at)
+        elif row.nonce is not None and row.nonce < used[row.from_address]:
             reason = "Its nonce was used by a transaction that we do not know"
-            hot_wallets.halt(wallet, f"Nonce {row.nonce} was used by a transaction that we do not know", at)
+            if row.from_address == wallet.address:
+                hot_wallets.halt(wallet, f"Nonce {row.nonce} was used by a transaction that we do not know", at)
             hot_wallets.finish(row, _Status.REVIEW, at, reason=reason)
 
 
-def _settle(row: OutgoingTransaction, receipt: Any, newest_final: int, at: datetime) -> None:
+def _in_flight(wallet: HotWallet) -> list[OutgoingTransaction]:
+    """What the hot wallet has sent, in the order of its nonces; then the sweeps, each from an address with nonces of its own."""
+    rows = OutgoingTransaction.objects.filter(chain=wallet.chain_id, status__in=IN_FLIGHT).select_related("receives_asset")
+    rows = rows.prefetch_related("candidates")
+    own, sweeps = rows.exclude(purpose=_SWEEP).order_by("nonce"), rows.filter(purpose=_SWEEP).order_by("signed_at", "pk")
+    return [*own[:FOLLOW_MAX], *sweeps[:FOLLOW_MAX]]
+
+
+def _settle(row: OutgoingTransaction, receipt: Any, newest_final: int, wallet: HotWallet, at: datetime) -> None:
     number = int(receipt["blockNumber"], 16)
     if number > newest_final:
         return
     fee = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16) + int(receipt.get("l1Fee") or "0x0", 16)
     is_moved = int(receipt["status"], 16) == 1
+    got = calls.received(row, receipt, wallet.address) if is_moved else 0
+    if is_moved and row.receives_asset_id and not got:
+        log.error("receipt_without_what_it_brought", outgoing=str(row.pk), tx_hash=receipt["transactionHash"])
+        return
     failpoint("send.K7")
     hot_wallets.finish(
         row,
@@ -149,6 +177,7 @@ def _settle(row: OutgoingTransaction, receipt: Any, newest_final: int, at: datet
         tx_hash=receipt["transactionHash"],
         block_number=number,
         network_fee_atomic=fee,
+        received_atomic=got,
     )
     failpoint("send.K8")
 

@@ -1,4 +1,4 @@
-"""Signs what was asked for, and only that: native and ERC-20 transfers within the caps. Nonce and bytes are one commit.
+"""Signs what was asked for, and only that: transfers, and the calls of a swap, within the caps. Nonce and bytes are one commit.
 
 So no nonce is ever used twice or skipped, and what isn't committed was never shown to anybody. Nothing is broadcast here.
 """
@@ -15,6 +15,7 @@ from django.db.models import F
 from apps.assets.models import Asset, Chain
 from apps.chain import balances, fees, hot_wallets, limits
 from apps.chain.balances import NATIVE_GAS, TOKEN_GAS
+from apps.chain.calls import call_of
 from apps.chain.fees import Offer
 from apps.chain.keys import HotKey, Seed
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
@@ -27,7 +28,7 @@ BATCH_MAX = 50
 CANDIDATES_MAX = 12
 GAS_MAX = 300_000
 REVERTED_CODE = 3
-_Status = OutgoingTransaction.Status
+_Status, _Purpose = OutgoingTransaction.Status, OutgoingTransaction.Purpose
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class ChainSigner:
         wallet = hot_wallets.ensure(self.chain, self.key.address, self.nodes, at)
         if wallet.halted_at is not None:
             return 0
-        rows = OutgoingTransaction.objects.filter(chain=self.chain, status=_Status.REQUESTED).select_related("asset")
-        asked = list(rows.order_by("requested_at", "pk")[:BATCH_MAX])
+        rows = OutgoingTransaction.objects.filter(chain=self.chain, status=_Status.REQUESTED).exclude(purpose=_Purpose.SWEEP)
+        asked = list(rows.select_related("asset", "receives_asset").order_by("requested_at", "pk")[:BATCH_MAX])
         stuck = self._stuck(at)
         if not asked and not stuck:
             return 0
@@ -85,7 +86,7 @@ class ChainSigner:
 
     def _gas_limit(self, row: OutgoingTransaction) -> int | None:
         """With room for a recipient that grows dearer; None when the transfer would be reverted."""
-        to, value, data = hot_wallets.transfer(row.asset, row.to_address, row.amount_atomic)
+        to, value, data = call_of(row)
         try:
             estimate = int(
                 self.nodes.call("eth_estimateGas", [{"from": self.key.address, "to": to, "value": hex(value), "data": data}]), 16
@@ -106,13 +107,14 @@ class ChainSigner:
             return 0
         if facts.offer is None:
             return self._wait(row, "The network asks more for gas than the ceiling")
-        tokens = None if row.asset.is_native else self._token_balance(row.asset)
+        tokens = None if row.asset.is_native or row.purpose == _Purpose.APPROVAL else self._token_balance(row.asset)
         assumed = NATIVE_GAS if row.asset.is_native else TOKEN_GAS
         if not self._is_funded(row, facts, tokens, assumed):
             return self._wait(row, "The hot wallet is short of funds")
         gas_limit = self._gas_limit(row)
         if gas_limit is None or gas_limit > GAS_MAX:
-            hot_wallets.finish(row, _Status.FAILED, at, reason="The recipient refuses the transfer")
+            reason = "The exchange refuses the swap" if row.call_data else "The recipient refuses the transfer"
+            hot_wallets.finish(row, _Status.FAILED, at, reason=reason)
             return 0
         failpoint("send.K2")
         return self._commit(row.pk, facts, facts.offer, gas_limit, tokens, at)
@@ -121,7 +123,7 @@ class ChainSigner:
         """Under the wallet's lock: check again what may have changed, take the next nonce, sign, keep the bytes."""
         with transaction.atomic():
             wallet = HotWallet.objects.select_for_update().get(chain=self.chain)
-            locked = OutgoingTransaction.objects.select_for_update(of=("self",)).select_related("asset")
+            locked = OutgoingTransaction.objects.select_for_update(of=("self",)).select_related("asset", "receives_asset")
             row = locked.filter(pk=pk, status=_Status.REQUESTED).first()
             if row is None or wallet.halted_at is not None:
                 return 0
@@ -152,7 +154,7 @@ class ChainSigner:
         """Whether the wallet holds the amount and its gas after everything signed and not yet mined."""
         if facts.offer is None:
             return False
-        promised = balances.promised(self.chain.pk, facts.nonce)
+        promised = balances.promised(self.chain.pk, self.key.address, facts.nonce)
         native = row.amount_atomic if row.asset.is_native else 0
         if promised.native_atomic + native + gas_limit * facts.offer.max_fee_wei > facts.native_atomic:
             return False
@@ -169,6 +171,7 @@ class ChainSigner:
     def _stuck(self, at: datetime) -> list[OutgoingTransaction]:
         """The first in line, when its newest candidate has waited too long. Those behind it wait for it."""
         in_flight = OutgoingTransaction.objects.filter(chain=self.chain, status__in=IN_FLIGHT, gas_limit__isnull=False)
+        in_flight = in_flight.exclude(purpose=_Purpose.SWEEP)
         late = in_flight.order_by("nonce").select_related("asset")[:BATCH_MAX]
         return [row for row in late if not row.candidates.filter(signed_at__gt=at - self.patience).exists()]
 
@@ -187,25 +190,30 @@ class ChainSigner:
         return 1
 
     def _candidate(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> SignedTransaction:
-        to, value, data = hot_wallets.transfer(row.asset, row.to_address, row.amount_atomic)
-        signed = self.key.account.sign_transaction(
-            {
-                "type": 2,
-                "chainId": self.chain.chain_id,
-                "nonce": row.nonce,
-                "to": bytes.fromhex(to[2:]),
-                "value": value,
-                "data": data,
-                "gas": row.gas_limit,
-                "maxFeePerGas": offer.max_fee_wei,
-                "maxPriorityFeePerGas": offer.priority_fee_wei,
-            }
-        )
-        return SignedTransaction.objects.create(
-            outgoing=row,
-            tx_hash="0x" + bytes(signed.hash).hex(),
-            raw="0x" + bytes(signed.raw_transaction).hex(),
-            max_fee_wei=offer.max_fee_wei,
-            priority_fee_wei=offer.priority_fee_wei,
-            signed_at=at,
-        )
+        return signed_candidate(row, self.key, self.chain, offer, at)
+
+
+def signed_candidate(row: OutgoingTransaction, key: HotKey, chain: Chain, offer: Offer, at: datetime) -> SignedTransaction:
+    """The bytes for the row's nonce and gas, kept. Inside the transaction that gave it the nonce."""
+    to, value, data = call_of(row)
+    signed = key.account.sign_transaction(
+        {
+            "type": 2,
+            "chainId": chain.chain_id,
+            "nonce": row.nonce,
+            "to": bytes.fromhex(to[2:]),
+            "value": value,
+            "data": data,
+            "gas": row.gas_limit,
+            "maxFeePerGas": offer.max_fee_wei,
+            "maxPriorityFeePerGas": offer.priority_fee_wei,
+        }
+    )
+    return SignedTransaction.objects.create(
+        outgoing=row,
+        tx_hash="0x" + bytes(signed.hash).hex(),
+        raw="0x" + bytes(signed.raw_transaction).hex(),
+        max_fee_wei=offer.max_fee_wei,
+        priority_fee_wei=offer.priority_fee_wei,
+        signed_at=at,
+    )

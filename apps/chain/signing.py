@@ -14,6 +14,7 @@ from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.signer import ChainSigner
 from apps.chain.states import UNMINED
+from apps.chain.sweep_signer import SweepSigner
 from apps.core import clock, jobs
 
 log = structlog.get_logger(__name__)
@@ -35,6 +36,7 @@ def sign_due() -> int:
         with closing(nodes_of(chain)) as nodes:
             try:
                 signed += ChainSigner(chain, seed(), nodes).run(clock.real_now())
+                signed += SweepSigner(chain, seed(), nodes).run(clock.real_now())
             except RpcError as error:
                 log.warning("chain_not_asked", chain=chain.pk, error=str(error))
     if signed:

@@ -21,4 +21,8 @@ IN_FLIGHT = (_Status.SIGNED, _Status.SUBMITTED)
 HANDLERS: dict[str, str] = {
     OutgoingTransaction.Purpose.REFUND: "payments.advance_refunds",
     OutgoingTransaction.Purpose.TEST_PAYMENT: "payments.book_test_payments",
+    OutgoingTransaction.Purpose.SWAP: "swaps.advance",
+    OutgoingTransaction.Purpose.APPROVAL: "swaps.advance",
+    OutgoingTransaction.Purpose.SWEEP: "payments.book_sweeps",
+    OutgoingTransaction.Purpose.SWEEP_GAS: "payments.book_sweeps",
 }

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 from django.conf import settings
 
-from apps.chain import sender, signing
+from apps.chain import sender, signing, sweeper
 
 
 @shared_task(name="chain.send")
@@ -19,3 +19,8 @@ def send_due() -> None:
     if settings.SIGNER_INLINE:
         signing.sign_due()
     sender.run_due()
+
+
+@shared_task(name="chain.sweep")
+def sweep() -> None:
+    sweeper.sweep_due()

@@ -29,9 +29,15 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
      + coalesce((SELECT sum(amount_atomic) FROM chain_deposit WHERE asset_id = %(asset)s AND NOT is_simulated
                  AND block_number <= %(block)s
                  AND (status = 'unmatched' OR (status = 'confirmed' AND handled_status <> 'confirmed'))), 0)
-     - coalesce((SELECT sum(CASE WHEN asset_id = %(asset)s AND status = 'confirmed' THEN amount_atomic ELSE 0 END
-                            + CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END) FROM chain_outgoingtransaction
-                 WHERE chain_id = %(chain)s AND status IN ('confirmed', 'failed') AND handled_status <> status), 0)
+     + coalesce((SELECT sum(
+         (CASE WHEN status <> 'confirmed' THEN 0
+               WHEN receives_asset_id = %(asset)s THEN received_atomic
+               WHEN asset_id = %(asset)s AND purpose NOT IN ('approval', 'sweep', 'sweep_gas') THEN -amount_atomic ELSE 0 END
+          - CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END)
+         * ((block_number <= %(block)s)::int - (handled_status = status)::int)
+       ) FROM chain_outgoingtransaction
+         WHERE chain_id = %(chain)s AND status IN ('confirmed', 'failed') AND block_number IS NOT NULL
+           AND (handled_status <> status OR block_number > %(block)s)), 0)
 """
 
 

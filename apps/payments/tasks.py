@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.payments.services import expire, reconcile, refund_progress, settle, test_wallet
+from apps.payments.services import expire, reconcile, refund_progress, settle, sweep_books, test_wallet
 
 
 @shared_task(name="payments.settle_deposits")
@@ -30,3 +30,8 @@ def advance_refunds() -> None:
 @shared_task(name="payments.book_test_payments")
 def book_test_payments() -> None:
     test_wallet.book_test_payments()
+
+
+@shared_task(name="payments.book_sweeps")
+def book_sweeps() -> None:
+    sweep_books.book_sweeps()

@@ -9,6 +9,9 @@ from typing import Any
 
 from django.db import transaction
 
+from apps.assets.models import Asset, TokenStandard
+from apps.chain import sender
+from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs
 from apps.core.failpoints import failpoint
 from apps.ledger import movements
@@ -19,6 +22,7 @@ from apps.swaps.providers.treasury import PATIENCE
 from apps.swaps.services.quote import provider_of
 
 BATCH_MAX = 100
+UUID_LENGTH = 36
 FOLLOWERS = ("swaps.auto_swap",)
 _Status = Swap.Status
 
@@ -28,6 +32,28 @@ def advance_swaps() -> int:
     found = list(Swap.objects.filter(status__in=states.OPEN).order_by("created_at").values_list("pk", flat=True)[:BATCH_MAX])
     for swap_id in found:
         advance_swap(swap_id)
+    book_approvals()
+    return len(found)
+
+
+def book_approvals() -> int:
+    """Book the gas of approvals that have ended, whatever became of their swaps; how many there were."""
+    found = sender.unhandled(OutgoingTransaction.Purpose.APPROVAL)
+    for row in found:
+        if row.status == OutgoingTransaction.Status.REVIEW:
+            continue
+        natives = Asset.objects.filter(chain=row.chain_id, token_standard=TokenStandard.NATIVE)
+        with transaction.atomic():
+            if row.network_fee_atomic:
+                movements.swap_approval_paid(
+                    mode=row.mode,
+                    asset_id=str(natives.values_list("pk", flat=True).get()),
+                    reference=row.reference,
+                    swap_id=uuid.UUID(row.reference[:UUID_LENGTH]),
+                    gas_atomic=row.network_fee_atomic,
+                    at=row.finished_at or clock.real_now(),
+                )
+            sender.mark_handled(row)
     return len(found)
 
 

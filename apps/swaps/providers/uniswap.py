@@ -1,0 +1,148 @@
+"""Swaps on the exchange of the chain (Uniswap V2), from the hot wallet: an approval for tokens, then one call, each sent once.
+
+An allowance is for one swap's exact amount; swaps of one token go one after the other, and one that fails takes its allowance back.
+"""
+
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from eth_abi.abi import decode, encode
+from eth_abi.exceptions import DecodingError
+
+from apps.assets.models import Asset, TokenStandard
+from apps.chain import calls, sender
+from apps.chain.calls import Router, router_of
+from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import RpcError
+from apps.core import clock
+from apps.swaps.providers.base import FAILED, FILLED, SUBMITTED, WAITING, NoRoute, Order, Outcome
+
+_GET_AMOUNTS_OUT = "0xd06ca61f"
+TAKEN_BACK = ":end"  # of the reference of the approval that ends an allowance
+LIFETIME = timedelta(hours=1)  # the call is refused when it is mined later
+_Purpose, _Sent = OutgoingTransaction.Purpose, OutgoingTransaction.Status
+_OVER = (_Sent.CONFIRMED, _Sent.FAILED)
+
+
+@dataclass(frozen=True)
+class Uniswap:
+    """Which router belongs to a chain is told by settings.SWAP_ROUTERS; the signer looks there too."""
+
+    name = "uniswap"
+    is_on_chain = True
+
+    def quote(self, source: Asset, buy: Asset, sell_atomic: int) -> int:
+        """What the pools give now for the amount."""
+        router = self._router(source, buy)
+        if router is None:
+            raise NoRoute
+        data = _GET_AMOUNTS_OUT + encode(["uint256", "address[]"], [sell_atomic, router.path(source, buy)]).hex()
+        with closing(nodes_of(source.chain)) as nodes:
+            try:
+                answer = nodes.call("eth_call", [{"to": router.address, "data": data}, "latest"])
+            except RpcError as error:
+                if error.code is None:
+                    raise
+                raise NoRoute from None  # the router reverts: there is no pool, or it is empty
+        try:
+            (amounts,) = decode(["uint256[]"], bytes.fromhex(str(answer)[2:]))
+        except (DecodingError, ValueError):
+            raise NoRoute from None
+        if not amounts or not amounts[-1]:
+            raise NoRoute
+        return int(amounts[-1])
+
+    def advance(self, order: Order, at: datetime) -> Outcome:
+        """One step: ask for the approval, then for the call, then tell what came of it."""
+        router, wallet = self._router(order.source, order.buy), HotWallet.objects.filter(chain=order.source.chain_id).first()
+        if router is None or wallet is None:
+            return Outcome(WAITING, reason="The chain has no exchange")
+        sent = self._sent(order, _Purpose.SWAP)
+        if sent is None and not order.source.is_native:
+            refused = self._approved(order, router)
+            if refused is not None:
+                return refused
+        return self._told(order, router, sent or self._ask(order, router, wallet))
+
+    def _approved(self, order: Order, router: Router) -> Outcome | None:
+        """None when the router may take the tokens of this order, and of no other."""
+        approval = self._sent(order, _Purpose.APPROVAL)
+        if approval is None:
+            if self._is_other_under_way(order):
+                return Outcome(WAITING)
+            approval = self._request_approval(order, router, str(order.id), order.sell_atomic)
+        if approval.status == _Sent.CONFIRMED:
+            return None
+        if approval.status == _Sent.FAILED:
+            return Outcome(FAILED, reason=approval.reason or "The token refuses the approval")
+        return Outcome(WAITING)
+
+    def _is_other_under_way(self, order: Order) -> bool:
+        """Whether an earlier order's allowance of this token may stand. The wallet's row is the turn: who comes first is first."""
+        HotWallet.objects.select_for_update().get(chain=order.source.chain_id)
+        rows = OutgoingTransaction.objects.filter(chain=order.source.chain_id, asset=order.source)
+        approvals = rows.filter(purpose=_Purpose.APPROVAL).exclude(reference__endswith=TAKEN_BACK)
+        last = approvals.order_by("-requested_at").first()
+        if last is None or last.status == _Sent.FAILED:
+            return False
+        is_used = rows.filter(purpose=_Purpose.SWAP, reference=last.reference, status=_Sent.CONFIRMED).exists()
+        taken_back = rows.filter(purpose=_Purpose.APPROVAL, reference=last.reference + TAKEN_BACK, status__in=_OVER)
+        return not (is_used or taken_back.exists())
+
+    def _ask(self, order: Order, router: Router, wallet: HotWallet) -> OutgoingTransaction:
+        real = clock.real_now()
+        deadline = int((real + LIFETIME).timestamp())
+        return sender.request(
+            chain_id=order.source.chain_id,
+            asset_id=order.source.pk,
+            to=router.address,
+            amount_atomic=order.sell_atomic,
+            purpose=_Purpose.SWAP,
+            reference=order.id,
+            mode=order.mode,
+            at=real,
+            call_data=calls.swap(router, order.source, order.buy, order.sell_atomic, order.min_buy_atomic, wallet.address, deadline),
+            receives_asset_id=order.buy.pk,
+        )
+
+    def _told(self, order: Order, router: Router, sent: OutgoingTransaction) -> Outcome:
+        tx_hash, native_id, gas = sent.tx_hash or None, _native_asset_id(order.source), sent.network_fee_atomic
+        if sent.status == _Sent.CONFIRMED:
+            sender.mark_handled(sent)
+            return Outcome(FILLED, tx_hash, sent.received_atomic, native_id, gas)
+        if sent.status == _Sent.FAILED:
+            sender.mark_handled(sent)
+            if not order.source.is_native:
+                self._request_approval(order, router, f"{order.id}{TAKEN_BACK}", 0)
+            return Outcome(FAILED, tx_hash, 0, native_id, gas, sent.reason or "The exchange refuses the swap")
+        return Outcome(SUBMITTED if sent.status in (_Sent.SUBMITTED, _Sent.REVIEW) and tx_hash else WAITING, tx_hash)
+
+    def _request_approval(self, order: Order, router: Router, reference: str, amount_atomic: int) -> OutgoingTransaction:
+        return sender.request(
+            chain_id=order.source.chain_id,
+            asset_id=order.source.pk,
+            to=str(order.source.contract_address),
+            amount_atomic=order.sell_atomic,
+            purpose=_Purpose.APPROVAL,
+            reference=reference,
+            mode=order.mode,
+            at=clock.real_now(),
+            call_data=calls.approval(router, amount_atomic),
+        )
+
+    @staticmethod
+    def _sent(order: Order, purpose: str) -> OutgoingTransaction | None:
+        return OutgoingTransaction.objects.filter(purpose=purpose, reference=str(order.id)).first()
+
+    @staticmethod
+    def _router(source: Asset, buy: Asset) -> Router | None:
+        on_one_chain = source.chain_id == buy.chain_id and all(one.is_native or one.contract_address for one in (source, buy))
+        return router_of(source.chain_id) if on_one_chain else None
+
+
+def _native_asset_id(asset: Asset) -> str:
+    """Gas is paid in the chain's own coin."""
+    natives = Asset.objects.filter(chain=asset.chain_id, token_standard=TokenStandard.NATIVE)
+    return str(natives.values_list("pk", flat=True).get())
