@@ -11,9 +11,10 @@ from apps.core import buckets
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, check_storable
 from apps.stores.models import User
+from apps.stores.services import PASSWORD_LENGTH_MAX
 
 POLICY = "sign_in"
-PASSWORD_LENGTH_MAX, EMAIL_LENGTH_MAX = 1024, 254
+EMAIL_LENGTH_MAX = 254
 
 
 class Refused(Flat):

@@ -1,21 +1,140 @@
-"""Who works in the store, and what each role may do."""
+"""Who works in the store and who is invited; roles changed, people removed, ownership handed over; leaving."""
 
+from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.dashboard.plumbing import PageRequest, show
+from apps.access import invitations, team
+from apps.access.sessions import STORE_KEY
+from apps.core import clock
+from apps.core.errors import Failure, NotFound
+from apps.core.literal import is_uuid
+from apps.dashboard.plumbing import PageRequest, find, go, sentences, show
 from apps.stores import roles
-from apps.stores.models import Member, Role
+from apps.stores.models import Invitation, Member, Role
 
 _PERMISSIONS = {
     roles.VIEW: "See payments, balances and settings",
     roles.PAY: "Create payments and invoices",
-    roles.DEVELOP: "Manage API keys and webhook endpoints",
+    roles.DEVELOP: "Manage API keys, webhook endpoints and apps",
     roles.MOVE_MONEY: "Refund, pay out and accept late deposits",
     roles.MANAGE: "Manage members and settings",
+    roles.OWN: "Make and remove owners",
 }
 
 
 def index(request: PageRequest) -> HttpResponse:
     members = Member.objects.filter(store_id=request.access.store_id).select_related("user").order_by("created_at")
     table = [(sentence, [role in roles.TABLE[permission] for role in Role.values]) for permission, sentence in _PERMISSIONS.items()]
-    return show(request, "dashboard/members.html", {"members": members, "roles": Role.choices, "table": table})
+    context = {
+        "members": members,
+        "invitations": invitations.pending(request.access.store),
+        "now": clock.real_now(),
+        "roles": Role.choices,
+        "table": table,
+    }
+    return show(request, "dashboard/members/list.html", context)
+
+
+def invite(request: PageRequest) -> HttpResponse:
+    given = {"email": request.POST.get("email", ""), "role": request.POST.get("role", Role.DEVELOPER)}
+    if request.method == "GET":
+        return _form(request, "invite", {"given": given})
+    try:
+        made = invitations.invite(request.member, email=given["email"], role=given["role"], at=clock.real_now())
+    except Failure as refusal:
+        return _form(request, "invite", {"given": given}, refusal)
+    messages.success(request, f"A letter is on its way to {made.email}. It works for {invitations.LIFETIME.days} days.")
+    return go("members")
+
+
+def resend(request: PageRequest, id: str) -> HttpResponse:
+    invitation = _find_invitation(request, id)
+    try:
+        invitations.resend(request.member, invitation, clock.real_now())
+    except Failure as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, f"A new letter is on its way to {invitation.email}. The old one no longer works.")
+    return go("members")
+
+
+def revoke(request: PageRequest, id: str) -> HttpResponse:
+    invitation = _find_invitation(request, id)
+    invitations.revoke(invitation, clock.real_now())
+    messages.success(request, f"The invitation of {invitation.email} has been revoked.")
+    return go("members")
+
+
+def change_role(request: PageRequest, id: str) -> HttpResponse:
+    member = _find(request, id)
+    if request.method == "GET":
+        return _form(request, "role", {"member_shown": member, "chosen": member.role})
+    role = request.POST.get("role", "")
+    try:
+        team.change_role(request.member, member, role)
+    except Failure as refusal:
+        return _form(request, "role", {"member_shown": member, "chosen": role}, refusal)
+    messages.success(request, f"{_name(member)} is now {Role(role).label.lower()}.")
+    return go("members")
+
+
+def remove(request: PageRequest, id: str) -> HttpResponse:
+    member = _find(request, id)
+    if request.method == "GET":
+        return _form(request, "remove", {"member_shown": member})
+    try:
+        team.remove(request.member, member)
+    except Failure as refusal:
+        return _form(request, "remove", {"member_shown": member}, refusal)
+    messages.success(request, f"{_name(member)} has been removed.")
+    return go("members")
+
+
+def hand_over(request: PageRequest, id: str) -> HttpResponse:
+    member = _find(request, id)
+    if request.method == "GET":
+        return _form(request, "hand_over", {"member_shown": member})
+    try:
+        team.hand_over(request.member, member)
+    except Failure as refusal:
+        return _form(request, "hand_over", {"member_shown": member}, refusal)
+    messages.success(request, f"{_name(member)} owns the store now. You are an admin.")
+    return go("members")
+
+
+def leave(request: PageRequest) -> HttpResponse:
+    """Anybody may leave the store that they look at."""
+    if getattr(request, "member", None) is None:
+        raise NotFound
+    if request.method == "GET":
+        return _form(request, "leave", {})
+    try:
+        team.leave(request.member)
+    except Failure as refusal:
+        return _form(request, "leave", {}, refusal)
+    request.session.pop(STORE_KEY, None)
+    messages.success(request, f"You have left {request.access.store.name}.")
+    return go("home")
+
+
+def _find(request: PageRequest, id: str) -> Member:
+    rows = Member.objects.filter(store_id=request.access.store_id).select_related("user")
+    found = rows.filter(user_id=id).first() if is_uuid(id) else None
+    if found is None:
+        raise NotFound
+    return found
+
+
+def _find_invitation(request: PageRequest, id: str) -> Invitation:
+    found: Invitation = find(invitations.pending(request.access.store), id)
+    return found
+
+
+def _name(member: Member) -> str:
+    return member.user.name or member.user.email
+
+
+def _form(request: PageRequest, name: str, context: dict[str, object], refusal: Failure | None = None) -> HttpResponse:
+    status = refusal.http_status if refusal else 200
+    errors = sentences(refusal) if refusal else []
+    return show(request, f"dashboard/members/{name}.html", {**context, "roles": Role.choices, "errors": errors}, status=status)

@@ -37,7 +37,7 @@ def password(request: HttpRequest) -> HttpResponse:
     except Failure as refusal:
         return _form(request, "password", refusal)
     if factor is None:
-        return _enter(request, user, None)
+        return enter(request, user, None)
     request.session.cycle_key()
     request.session[_HALF_WAY_KEY] = {
         "user_id": str(user.pk),
@@ -57,7 +57,7 @@ def code(request: HttpRequest) -> HttpResponse:
         factor = sign_in.by_code(user, request.POST.get("code", ""), client_address(request))
     except Failure as refusal:
         return _form(request, "code", refusal)
-    return _enter(request, user, factor)
+    return enter(request, user, factor)
 
 
 def sign_out(request: HttpRequest) -> HttpResponse:
@@ -86,7 +86,7 @@ def _named(request: PageRequest) -> dict[str, Any]:
     return {"act": act, "access": getattr(request, "access", None) if is_stores else None}
 
 
-def _enter(request: HttpRequest, user: User, factor: SecondFactor | None) -> HttpResponse:
+def enter(request: HttpRequest, user: User, factor: SecondFactor | None) -> HttpResponse:
     """A new session id, so that one planted before signing in is worth nothing."""
     where, at = next_url(request), clock.real_now()
     request.session.flush()

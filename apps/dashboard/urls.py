@@ -1,13 +1,16 @@
 """THE table of pages: path, name, view, who may read, who may write, and where a fresh code is asked for."""
 
 from apps.dashboard import (
+    audit_log,
     home,
     invoices,
+    join,
     keys,
     members,
     payment_links,
     payments,
     refunds,
+    request_log,
     security,
     settings,
     sign_in,
@@ -15,7 +18,7 @@ from apps.dashboard import (
     webhook_endpoints,
 )
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
-from apps.stores.roles import DEVELOP, MANAGE, MOVE_MONEY, PAY, VIEW
+from apps.stores.roles import DEVELOP, MANAGE, MOVE_MONEY, OWN, PAY, VIEW
 
 app_name = "dashboard"
 BOTH, POST = ("GET", "POST"), ("POST",)
@@ -39,6 +42,9 @@ PAGES = (
     Page("api-keys", "keys", keys.index),
     Page("api-keys/new", "key_create", keys.create, DEVELOP, methods=BOTH, stepup=True),
     Page("api-keys/<str:id>/revoke", "key_revoke", keys.revoke, DEVELOP, methods=BOTH),
+    Page("requests", "request_log", request_log.index),
+    Page("requests/<str:id>", "request_entry", request_log.show_one),
+    Page("audit-log", "audit_log", audit_log.index, MANAGE),
     Page("webhooks", "webhook_endpoints", webhook_endpoints.index),
     Page("webhooks/new", "webhook_endpoint_create", webhook_endpoints.create, DEVELOP, methods=BOTH, stepup=True),
     Page("webhooks/<str:id>", "webhook_endpoint", webhook_endpoints.show_one),
@@ -48,6 +54,14 @@ PAGES = (
     Page("webhooks/<str:id>/test", "webhook_endpoint_test", webhook_endpoints.send_test, DEVELOP, methods=POST),
     Page("webhooks/<str:id>/deliveries/<str:delivery_id>", "redeliver", webhook_endpoints.redeliver, DEVELOP, methods=POST),
     Page("team", "members", members.index),
+    Page("team/invite", "member_invite", members.invite, MANAGE, methods=BOTH, stepup=True),
+    Page("team/invitations/<str:id>/resend", "invitation_resend", members.resend, MANAGE, methods=POST),
+    Page("team/invitations/<str:id>/revoke", "invitation_revoke", members.revoke, MANAGE, methods=POST),
+    Page("team/leave", "member_leave", members.leave, SIGNED_IN, methods=BOTH),
+    Page("team/<str:id>/role", "member_role", members.change_role, MANAGE, methods=BOTH, stepup=True),
+    Page("team/<str:id>/remove", "member_remove", members.remove, MANAGE, methods=BOTH, stepup=True),
+    Page("team/<str:id>/owner", "member_hand_over", members.hand_over, OWN, methods=BOTH, stepup=True),
+    Page("join/<str:token>", "join", join.join, EVERYBODY, methods=BOTH),
     Page("settings", "settings", settings.checkout, VIEW, MANAGE, methods=BOTH),
     Page("settings/assets", "settings_assets", settings.assets, VIEW, MANAGE, methods=BOTH),
     Page("settings/branding", "settings_branding", settings.branding, VIEW, MANAGE, methods=BOTH),

@@ -193,3 +193,29 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor_name or self.actor_kind}: {self.action}"
+
+
+class Invitation(models.Model):
+    """An offer by e-mail to join a store. Only the hash of its token is kept; a new letter makes a new token."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+")
+    email = models.EmailField(max_length=254)
+    role = models.CharField(max_length=10, choices=Role.choices)
+    token_hash = models.BinaryField(max_length=32, unique=True)
+    invited_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    sent_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "store",
+                Lower("email"),
+                condition=models.Q(accepted_at=None, revoked_at=None),
+                name="invitation_once_per_store",
+            )
+        ]

@@ -2,7 +2,7 @@
 
 from apps.stores.models import Role
 
-VIEW, PAY, DEVELOP, MOVE_MONEY, MANAGE = "view", "pay", "develop", "move_money", "manage"
+VIEW, PAY, DEVELOP, MOVE_MONEY, MANAGE, OWN = "view", "pay", "develop", "move_money", "manage", "own"
 
 # permission: who has it
 TABLE: dict[str, frozenset[str]] = {
@@ -11,6 +11,7 @@ TABLE: dict[str, frozenset[str]] = {
     DEVELOP: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),  # API keys and webhook endpoints
     MOVE_MONEY: frozenset({Role.OWNER, Role.ADMIN}),  # refunds, payouts, swaps, late deposits
     MANAGE: frozenset({Role.OWNER, Role.ADMIN}),  # members and settings
+    OWN: frozenset({Role.OWNER}),  # make and remove owners
 }
 
 # What a permission is on the API, for a session of the dashboard.

@@ -15,6 +15,7 @@ from apps.core.literal import Invalid, check_storable
 from apps.stores import audit
 from apps.stores.models import Currency, Member, Role, Store, User
 
+PASSWORD_LENGTH_MAX = 1024
 _COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
 
 
@@ -104,6 +105,16 @@ def change_checkout(
 
 def change_password(user: User, password: str) -> None:
     """A new password; every session ends. Raises Flat with what is wrong with it."""
+    check_password(password, user)
+    user.set_password(password)
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        sign_out_everywhere(user)
+        audit.record("password.changed", target=user, name=user.email)
+
+
+def check_password(password: str, user: User) -> None:
+    """Whether it may be the person's password. Raises Flat with what is wrong with it."""
     try:
         check_storable(password)
         validate_password(password, user)
@@ -111,11 +122,8 @@ def change_password(user: User, password: str) -> None:
         raise Flat("password contains characters that can't be stored") from None
     except ValidationError as refusal:
         raise Flat(" ".join(refusal.messages)) from None
-    user.set_password(password)
-    with transaction.atomic():
-        user.save(update_fields=["password"])
-        sign_out_everywhere(user)
-        audit.record("password.changed", target=user, name=user.email)
+    if len(password) > PASSWORD_LENGTH_MAX:
+        raise Flat(f"This password is too long. It may have {PASSWORD_LENGTH_MAX} characters.")
 
 
 def sign_out_everywhere(user: User) -> None:

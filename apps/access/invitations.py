@@ -1,0 +1,194 @@
+"""Inviting people to a store by e-mail: a letter with a token that works once, for a week, for one address.
+
+Only owners make owners. Accepting takes an account with the invited address; whoever has none makes it on the way.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from apps.access.credentials import digest
+from apps.core import clock, mail
+from apps.core.errors import Flat, NotFound
+from apps.core.literal import Invalid, check_storable
+from apps.stores import audit
+from apps.stores.models import Invitation, Member, Role, Store, User
+from apps.stores.services import check_password, create_user
+
+LIFETIME = timedelta(days=7)
+OPEN_MAX, RESEND_WAIT = 50, timedelta(minutes=1)
+
+
+class BadAddress(Flat):
+    message = "That is not an e-mail address"
+
+
+class UnknownRole(Flat):
+    message = "Choose one of the roles"
+
+
+class OnlyOwnersMakeOwners(Flat):
+    message = "Only an owner can make somebody an owner"
+
+
+class AlreadyMember(Flat):
+    message = "This person is in the store already"
+
+
+class AlreadyInvited(Flat):
+    message = "This address has been invited already. Send the letter again instead."
+
+
+class TooManyInvitations(Flat):
+    message = "There are too many open invitations. Revoke some first."
+
+
+class JustSent(Flat):
+    message = "The letter was sent a moment ago. Wait a minute before you send it again."
+
+
+class ForSomebodyElse(Flat):
+    message = "This invitation is for another e-mail address"
+
+
+def pending(store: Store) -> "QuerySet[Invitation]":
+    """Those that were neither accepted nor revoked, expired ones too."""
+    return Invitation.objects.filter(store=store, accepted_at=None, revoked_at=None).select_related("invited_by").order_by("-created_at")
+
+
+def invite(by: Member, *, email: str, role: str, at: datetime) -> Invitation:
+    """Offer a role to whoever reads the address. Raises one of the refusals above."""
+    email = email.strip()
+    _check(by, email, role)
+    token = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        Store.objects.select_for_update().get(pk=by.store_id)
+        if Member.objects.filter(store=by.store, user__email__iexact=email).exists():
+            raise AlreadyMember
+        if pending(by.store).count() >= OPEN_MAX:
+            raise TooManyInvitations
+        invitation = Invitation(store=by.store, email=email, role=role, invited_by=by.user, created_at=at)
+        _renew(invitation, token, at)
+        try:
+            with transaction.atomic():
+                invitation.save(force_insert=True)
+        except IntegrityError:
+            raise AlreadyInvited from None
+        audit.record("member.invited", store=by.store, target=invitation, name=email, details={"role": role})
+        _send(invitation, token)
+    return invitation
+
+
+def _check(by: Member, email: str, role: str) -> None:
+    try:
+        check_storable(email)
+        validate_email(email)
+    except (Invalid, ValidationError):
+        raise BadAddress from None
+    if len(email) > 254:
+        raise BadAddress
+    check_role(by, role)
+
+
+def check_role(by: Member, role: str) -> None:
+    """Whether the member may give this role. Raises UnknownRole or OnlyOwnersMakeOwners."""
+    if role not in Role.values:
+        raise UnknownRole
+    if role == Role.OWNER and by.role != Role.OWNER:
+        raise OnlyOwnersMakeOwners
+
+
+def resend(by: Member, invitation: Invitation, at: datetime) -> None:
+    """A new letter with a new token and another week; the old letter is worth nothing. Raises JustSent."""
+    check_role(by, invitation.role)
+    token = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        row = _open_row(invitation)
+        if at - row.sent_at < RESEND_WAIT:
+            raise JustSent
+        _renew(row, token, at)
+        row.save(update_fields=["token_hash", "sent_at", "expires_at"])
+        audit.record("invitation.sent_again", store=row.store, target=row, name=row.email)
+        _send(row, token)
+
+
+def revoke(invitation: Invitation, at: datetime) -> None:
+    """The letter is worth nothing any more."""
+    with transaction.atomic():
+        row = _open_row(invitation)
+        row.revoked_at = at
+        row.save(update_fields=["revoked_at"])
+        audit.record("invitation.revoked", store=row.store, target=row, name=row.email)
+
+
+def find(token: str, at: datetime) -> Invitation:
+    """The open invitation with this token. Raises NotFound."""
+    rows = Invitation.objects.filter(accepted_at=None, revoked_at=None, expires_at__gt=at, store__deleted_at=None)
+    found = rows.filter(token_hash=digest(token)).select_related("store", "invited_by").first()
+    if found is None or _may_not_invite(found):
+        raise NotFound
+    return found
+
+
+def _may_not_invite(invitation: Invitation) -> bool:
+    """Whether the one who invited has left since, or may not give that role any more."""
+    roles = {Role.OWNER} if invitation.role == Role.OWNER else {Role.OWNER, Role.ADMIN}
+    return not Member.objects.filter(store=invitation.store, user=invitation.invited_by, role__in=roles).exists()
+
+
+def invited_user(invitation: Invitation) -> User | None:
+    """The account with the invited address, if there is one."""
+    return User.objects.filter(email__iexact=invitation.email).first()
+
+
+def accept(invitation: Invitation, user: User, at: datetime) -> Member:
+    """Join the store. Raises ForSomebodyElse, or NotFound when it was accepted or revoked meanwhile."""
+    if user.email.casefold() != invitation.email.casefold():
+        raise ForSomebodyElse
+    with transaction.atomic():
+        row = _open_row(invitation)
+        row.accepted_at = at
+        row.save(update_fields=["accepted_at"])
+        member, _ = Member.objects.get_or_create(store=row.store, user=user, defaults={"role": row.role, "created_at": at})
+        audit.record("member.joined", store=row.store, target=user, name=user.email, details={"role": member.role})
+    return member
+
+
+def accept_as_new(invitation: Invitation, *, name: str, password: str, at: datetime) -> Member:
+    """Make the account of the invited address and join. Raises Flat with what is wrong."""
+    name = name.strip()
+    if len(name) > 100:
+        raise Flat("The name may have 100 characters")
+    with transaction.atomic():
+        check_password(password, User(email=invitation.email, name=name))
+        user = create_user(invitation.email, password, name=name)
+        return accept(invitation, user, at)
+
+
+def _open_row(invitation: Invitation) -> Invitation:
+    rows = Invitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
+    row = rows.select_related("store", "invited_by").first()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def _renew(invitation: Invitation, token: str, at: datetime) -> None:
+    invitation.token_hash, invitation.sent_at, invitation.expires_at = digest(token), at, at + LIFETIME
+
+
+def _send(invitation: Invitation, token: str) -> None:
+    context = {
+        "store": invitation.store.name,
+        "inviter": invitation.invited_by.name or invitation.invited_by.email,
+        "role": invitation.get_role_display(),
+        "email": invitation.email,
+        "token": token,
+        "days": LIFETIME.days,
+    }
+    key = f"invitation:{invitation.pk}:{clock.iso(invitation.sent_at)}"
+    mail.send(key=key, to=invitation.email, template="invitation", context=context)

@@ -1,0 +1,99 @@
+"""Who works in a store: roles changed, people removed, ownership handed over. A store always has an owner.
+
+Whoever leaves loses the store with the next request, and so do the apps they let in.
+"""
+
+from django.db import transaction
+
+from apps.access.invitations import check_role
+from apps.access.models import AccessToken, AgentCredential, RefreshToken
+from apps.core import clock, mail
+from apps.core.errors import Flat, NotFound
+from apps.stores import audit
+from apps.stores.models import Member, Role, Store, User
+
+
+class LastOwner(Flat):
+    message = "A store needs an owner. Hand the ownership over first."
+
+
+class OwnersOnly(Flat):
+    message = "Only an owner can change or remove an owner"
+
+
+class NotYourself(Flat):
+    message = "You can't change your own role"
+
+
+def change_role(by: Member, member: Member, role: str) -> None:
+    """Another role for another person. Raises UnknownRole, OnlyOwnersMakeOwners, OwnersOnly or NotYourself."""
+    check_role(by, role)
+    if by.pk == member.pk:
+        raise NotYourself
+    with transaction.atomic():
+        row = _locked(by, member)
+        before, row.role = row.role, role
+        row.save(update_fields=["role"])
+        if before != role:
+            audit.record("member.role_changed", store=row.store, target=row.user, name=row.user.email, details={"role": [before, role]})
+
+
+def remove(by: Member, member: Member) -> None:
+    """The person has no part in the store any more. Raises OwnersOnly or LastOwner."""
+    with transaction.atomic():
+        row = _locked(by, member)
+        _end(row)
+        audit.record("member.removed", store=row.store, target=row.user, name=row.user.email, details={"role": row.role})
+        at = clock.iso(clock.real_now())
+        context = {"store": row.store.name, "email": row.user.email}
+        mail.send(key=f"member_removed:{row.pk}:{at}", to=row.user.email, template="member_removed", context=context)
+
+
+def leave(member: Member) -> None:
+    """Of one's own will. Raises LastOwner."""
+    with transaction.atomic():
+        row = _locked(member, member)
+        _end(row)
+        audit.record("member.left", store=row.store, target=row.user, name=row.user.email, details={"role": row.role})
+
+
+def hand_over(by: Member, member: Member) -> None:
+    """The other becomes owner and the one who hands over an admin. Raises OwnersOnly."""
+    if by.pk == member.pk:
+        raise NotYourself
+    with transaction.atomic():
+        to = _locked(by, member)
+        giver = Member.objects.get(pk=by.pk)
+        if giver.role != Role.OWNER:
+            raise OwnersOnly
+        to.role, giver.role = Role.OWNER, Role.ADMIN
+        to.save(update_fields=["role"])
+        giver.save(update_fields=["role"])
+        audit.record("store.ownership_handed_over", store=to.store, target=to.user, name=to.user.email)
+
+
+def _locked(by: Member, member: Member) -> Member:
+    """The member as it is now; changes of one store's team wait for each other. Raises NotFound or OwnersOnly."""
+    Store.objects.select_for_update().get(pk=by.store_id)
+    rows = {row.pk: row for row in Member.objects.filter(store_id=by.store_id, pk__in=[by.pk, member.pk]).select_related("user", "store")}
+    if len(rows) != len({by.pk, member.pk}):
+        raise NotFound
+    if rows[member.pk].role == Role.OWNER and rows[by.pk].role != Role.OWNER:
+        raise OwnersOnly
+    return rows[member.pk]
+
+
+def _end(member: Member) -> None:
+    is_last = member.role == Role.OWNER and not Member.objects.filter(store=member.store, role=Role.OWNER).exclude(pk=member.pk).exists()
+    if is_last:
+        raise LastOwner
+    Member.objects.filter(pk=member.pk).delete()
+    end_apps(member.user, member.store)
+
+
+def end_apps(user: User, store: Store) -> None:
+    """Everything that apps hold for a person in a store ends."""
+    now, held = clock.real_now(), {"user": user, "store": store}
+    AccessToken.objects.filter(**held, revoked_at=None).update(revoked_at=now)
+    RefreshToken.objects.filter(**held, revoked=None).update(revoked=now)
+    AgentCredential.objects.filter(**held, revoked_at=None).update(revoked_at=now)

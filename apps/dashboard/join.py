@@ -1,0 +1,72 @@
+"""The page of an invitation, reached by the letter's link: sign in or make an account, then join the store."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.access import invitations, sign_in
+from apps.access.sessions import STORE_KEY, is_alive
+from apps.core import acting, clock
+from apps.core.errors import Failure, NotFound
+from apps.core.middleware import client_address
+from apps.dashboard.plumbing import go, sentences
+from apps.dashboard.sign_in import enter
+from apps.stores.models import Invitation, Member, User
+
+
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Opening the page changes nothing: mail programs look at links too."""
+    try:
+        invitation = invitations.find(token, clock.real_now())
+        return _page(request, invitation) if request.method == "GET" else _answer(request, invitation)
+    except NotFound:
+        return render(request, "dashboard/join/over.html", status=404)
+
+
+def _answer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    try:
+        sign_in.count_attempt(f"invitation:{invitation.pk}", client_address(request))
+        return _accept(request, invitation)
+    except NotFound:
+        raise
+    except Failure as refusal:
+        return _page(request, invitation, refusal)
+
+
+def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    at, person = clock.real_now(), _person(request)
+    if person is None:
+        name, password = request.POST.get("name", ""), request.POST.get("password", "")
+        member = invitations.accept_as_new(invitation, name=name, password=password, at=at)
+        enter(request, member.user, None)
+    else:
+        acting.become(acting.Kind.PERSON, person.pk, person.email)
+        member = invitations.accept(invitation, person, at)
+    return _arrive(request, member)
+
+
+def _arrive(request: HttpRequest, member: Member) -> HttpResponse:
+    request.session[STORE_KEY] = str(member.store_id)
+    messages.success(request, f"Welcome to {member.store.name}.")
+    return go("home")
+
+
+def _person(request: HttpRequest) -> User | None:
+    user = request.user
+    return user if isinstance(user, User) and is_alive(request.session, clock.real_now()) else None
+
+
+def _page(request: HttpRequest, invitation: Invitation, refusal: Failure | None = None) -> HttpResponse:
+    person, account = _person(request), invitations.invited_user(invitation)
+    if person is not None:
+        step = "accept" if person.email.casefold() == invitation.email.casefold() else "other"
+    else:
+        step = "sign_in" if account is not None else "new"
+    context = {
+        "invitation": invitation,
+        "step": step,
+        "person": person,
+        "name": request.POST.get("name", ""),
+        "errors": sentences(refusal) if refusal else [],
+    }
+    return render(request, "dashboard/join/join.html", context, status=refusal.http_status if refusal else 200)

@@ -1,0 +1,227 @@
+"""The team: people are invited by letter, join, change roles, hand the store over, leave and are removed."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.core import mail as django_mail
+
+from apps.access.models import AgentCredential
+from apps.access.services import create_agent_credential
+from apps.core import clock, mail
+from apps.stores.models import AuditEntry, Invitation, Member, Role, User
+from tests.cast import PASSWORD, Cast, person
+from tests.dashboard.browse import Browser, text
+
+NEW = "dora@example.com"
+
+
+@pytest.fixture
+def alice(cast: Cast) -> Browser:
+    return Browser(cast.alice)
+
+
+def link(to: str) -> str:
+    """The path of the newest letter's link to the person."""
+    mail.send_due()
+    letter = [one for one in django_mail.outbox if one.to == [to]][-1]
+    found = re.search(r"/dashboard/join/\S+", letter.body)
+    assert found is not None
+    return found.group()
+
+
+def invite(browser: Browser, email: str = NEW, role: str = "developer") -> Any:
+    return browser.post("team/invite", email=email, role=role)
+
+
+def role_of(cast: Cast, user: User) -> str | None:
+    return Member.objects.filter(store=cast.bakery.store, user=user).values_list("role", flat=True).first()
+
+
+def admin(cast: Cast) -> User:
+    user = person("adam")
+    Member.objects.create(store=cast.bakery.store, user=user, role=Role.ADMIN, created_at=clock.real_now())
+    return user
+
+
+def test_somebody_new_is_invited_makes_an_account_and_is_in_the_store(cast: Cast, alice: Browser) -> None:
+    assert invite(alice, f" {NEW} ").status_code == 303
+    visitor, path = Browser(), link(NEW)
+    assert "Make an account and join" in text(visitor.get(path))
+    answer = visitor.post(path, name="Dora", password="a long enough sentence")
+    assert answer.headers["Location"] == "/dashboard/"
+    shown = text(visitor.get(""))
+    assert "Alice&#x27;s Bakery" in shown and NEW in shown
+    dora = User.objects.get(email=NEW)
+    assert role_of(cast, dora) == "developer"
+    assert Browser().post("sign-in", email=NEW, password="a long enough sentence").status_code == 302
+    assert visitor.get(path).status_code == 404
+    assert [one.action for one in AuditEntry.objects.filter(store_id=cast.bakery.store.pk).order_by("id")][-2:] == [
+        "member.invited", "member.joined",
+    ]  # fmt: skip
+
+
+def test_somebody_with_an_account_signs_in_first_and_then_joins(cast: Cast, alice: Browser) -> None:
+    invite(alice, cast.charlie.email.upper())
+    path = link(cast.charlie.email.upper())
+    visitor = Browser()
+    shown = text(visitor.get(path))
+    assert "Sign in to accept" in shown and "Make an account" not in shown
+    assert visitor.post(path, name="Mallory", password="a long enough sentence").status_code == 422
+    assert User.objects.get(pk=cast.charlie.pk).check_password(PASSWORD)
+    back = visitor.post("sign-in", email=cast.charlie.email, password=PASSWORD, next=path).headers["Location"]
+    assert back == path
+    assert visitor.post(path).status_code == 303
+    assert role_of(cast, cast.charlie) == "developer"
+    assert "Alice&#x27;s Bakery" in text(visitor.get(""))
+
+
+def test_a_letter_is_for_its_address_alone(cast: Cast, alice: Browser) -> None:
+    invite(alice)
+    path, charlie = link(NEW), Browser(cast.charlie)
+    assert "Sign out, then open the link again" in text(charlie.get(path))
+    assert charlie.post(path).status_code == 422
+    assert role_of(cast, cast.charlie) is None
+
+
+def test_opening_the_link_changes_nothing_and_its_token_is_not_stored(cast: Cast, alice: Browser) -> None:
+    invite(alice)
+    path = link(NEW)
+    Browser().get(path)
+    row = Invitation.objects.get()
+    assert row.accepted_at is None
+    assert path.rpartition("/")[2] not in str(Invitation.objects.values().get())
+
+
+def test_a_weak_password_makes_no_account(cast: Cast, alice: Browser) -> None:
+    invite(alice)
+    path = link(NEW)
+    assert "too short" in text(Browser().post(path, name="D", password="short"))
+    assert not User.objects.filter(email=NEW).exists()
+    assert Browser().post(path, name="D" * 101, password="a long enough sentence").status_code == 422
+
+
+def test_a_letter_works_for_seven_days(cast: Cast, alice: Browser) -> None:
+    invite(alice)
+    path = link(NEW)
+    with time_machine.travel(clock.real_now() + timedelta(days=7, minutes=1), tick=True):
+        assert Browser().get(path).status_code == 404
+        assert Browser().post(path, name="D", password="a long enough sentence").status_code == 404
+
+
+def test_a_letter_sent_again_ends_the_first_and_waits_a_minute(cast: Cast, alice: Browser) -> None:
+    invite(alice)
+    first, row = link(NEW), Invitation.objects.get()
+    alice.post(f"team/invitations/{row.pk}/resend")
+    assert "sent a moment ago" in text(alice.get("team"))
+    with time_machine.travel(clock.real_now() + timedelta(minutes=2), tick=True):
+        alice.post(f"team/invitations/{row.pk}/resend")
+        second = link(NEW)
+        assert second != first
+        assert [Browser().get(path).status_code for path in (first, second)] == [404, 200]
+
+
+def test_a_revoked_letter_is_worth_nothing_and_the_address_can_be_invited_anew(cast: Cast, alice: Browser) -> None:
+    invite(alice)
+    path = link(NEW)
+    alice.post(f"team/invitations/{Invitation.objects.get().pk}/revoke")
+    assert Browser().get(path).status_code == 404
+    assert invite(alice).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("email", "role", "sentence"),
+    [
+        ("not an address", "viewer", "That is not an e-mail address."),
+        ("a\x00@example.com", "viewer", "That is not an e-mail address."),
+        (NEW, "king", "Choose one of the roles."),
+        (NEW, "", "Choose one of the roles."),
+    ],
+)
+def test_what_cannot_be_invited(cast: Cast, alice: Browser, email: str, role: str, sentence: str) -> None:
+    answer = invite(alice, email, role)
+    assert answer.status_code == 422 and sentence in text(answer)
+
+
+def test_nobody_is_invited_twice(cast: Cast, alice: Browser) -> None:
+    invite(alice)
+    assert "has been invited already" in text(invite(alice, NEW.upper()))
+    assert "is in the store already" in text(invite(alice, cast.bob.email))
+
+
+def test_a_letter_ends_with_the_one_who_sent_it(cast: Cast) -> None:
+    adam = admin(cast)
+    invite(Browser(adam))
+    path = link(NEW)
+    Browser(cast.alice).post(f"team/{adam.pk}/remove")
+    assert Browser().get(path).status_code == 404
+
+
+def test_an_admin_makes_no_owner_and_touches_none(cast: Cast) -> None:
+    browser = Browser(admin(cast))
+    assert "Only an owner can make somebody an owner." in text(invite(browser, NEW, "owner"))
+    assert "Only an owner can make somebody an owner." in text(browser.post(f"team/{cast.bob.pk}/role", role="owner"))
+    for act in ("role", "remove"):
+        assert "Only an owner can change or remove an owner." in text(browser.post(f"team/{cast.alice.pk}/{act}", role="viewer"))
+    assert browser.post(f"team/{cast.bob.pk}/owner").status_code == 403
+    assert role_of(cast, cast.alice) == "owner"
+
+
+def test_a_role_counts_from_the_next_page(cast: Cast, alice: Browser) -> None:
+    bob = Browser(cast.bob)
+    assert bob.get("api-keys/new").status_code == 200
+    alice.post(f"team/{cast.bob.pk}/role", role="viewer")
+    assert bob.get("api-keys/new").status_code == 403
+    assert "You can&#x27;t change your own role." in text(alice.post(f"team/{cast.alice.pk}/role", role="viewer"))
+
+
+def test_who_is_removed_loses_the_store_and_its_apps_at_once_and_is_told(cast: Cast, alice: Browser) -> None:
+    bob = Browser(cast.bob)
+    credential, _ = create_agent_credential(cast.bakery.store, "test")
+    AgentCredential.objects.filter(pk=credential.pk).update(user=cast.bob)
+    assert bob.get("payments").status_code == 200
+    alice.post(f"team/{cast.bob.pk}/remove")
+    assert bob.get("payments").status_code == 403
+    assert bob.client.get("/api/v2/payments").status_code == 401
+    credential.refresh_from_db()
+    assert credential.revoked_at is not None
+    mail.send_due()
+    assert [letter.to for letter in django_mail.outbox] == [[cast.bob.email]]
+
+
+def test_the_last_owner_can_neither_leave_nor_be_removed(cast: Cast, alice: Browser) -> None:
+    assert "A store needs an owner." in text(alice.post("team/leave"))
+    assert "A store needs an owner." in text(alice.post(f"team/{cast.alice.pk}/remove"))
+    assert role_of(cast, cast.alice) == "owner"
+
+
+def test_who_leaves_is_out_and_may_have_nothing_left(cast: Cast) -> None:
+    bob = Browser(cast.bob)
+    assert bob.get("team/leave").status_code == 200
+    assert bob.post("team/leave").status_code == 303
+    assert role_of(cast, cast.bob) is None
+    assert bob.get("payments").status_code == 403
+    assert bob.get("team/leave").status_code == 404
+
+
+def test_ownership_is_handed_over_and_then_the_old_owner_may_leave(cast: Cast, alice: Browser) -> None:
+    assert alice.get(f"team/{cast.bob.pk}/owner").status_code == 200
+    assert alice.post(f"team/{cast.bob.pk}/owner").status_code == 303
+    assert (role_of(cast, cast.alice), role_of(cast, cast.bob)) == ("admin", "owner")
+    assert alice.post(f"team/{cast.bob.pk}/owner").status_code == 403
+    assert alice.post("team/leave").status_code == 303
+
+
+def test_two_owners_may_not_both_be_the_last_to_leave(cast: Cast, alice: Browser) -> None:
+    alice.post(f"team/{cast.bob.pk}/role", role="owner")
+    assert alice.post("team/leave").status_code == 303
+    assert "A store needs an owner." in text(Browser(cast.bob).post("team/leave"))
+
+
+def test_the_team_page_offers_what_the_role_may(cast: Cast, alice: Browser) -> None:
+    invite(alice)
+    owner, developer = text(alice.get("team")), text(Browser(cast.bob).get("team"))
+    assert "Make owner" in owner and "Send again" in owner and NEW in owner
+    assert "Make owner" not in developer and "Send again" not in developer and "Leave" in developer
