@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from apps.access import request_log
 from apps.assets.rates import refresh
 from apps.core import buckets
 from tests.cast import Cast, Shop, assemble
@@ -17,8 +18,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: object) -> None:
 
 @pytest.fixture(autouse=True)
 def _full_buckets() -> Iterator[None]:
-    """Each test meets full token buckets."""
+    """Each test meets full token buckets, and no call of another one waits to be logged."""
     yield
+    request_log.forget()
     buckets.client().flushdb()
 
 

@@ -14,6 +14,7 @@ from apps.access.models import (
     Grant,
     IDToken,
     RefreshToken,
+    RequestEntry,
     SecondFactor,
 )
 from apps.access.services import revoke_api_key
@@ -44,6 +45,15 @@ class AgentCredentialAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["=id", "=last_four", "store__name", "principal"]
     exclude = ["secret_hash"]
+
+
+@admin.register(RequestEntry)
+class RequestEntryAdmin(ReadOnly):
+    list_display = ["created_at", "method", "path", "status", "credential_kind", "duration_ms", "store", "mode"]
+    list_filter = ["mode", "method"]
+    list_select_related = ["store"]
+    search_fields = ["=request_id", "=store__id"]
+    exclude = ["body_digest"]
 
 
 @admin.register(SecondFactor)

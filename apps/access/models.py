@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django_otp.models import Device, ThrottlingMixin
 from django_otp.oath import TOTP
@@ -29,6 +30,7 @@ __all__ = [
     "IDToken",
     "KeyType",
     "RefreshToken",
+    "RequestEntry",
     "SecondFactor",
 ]
 
@@ -72,6 +74,34 @@ class AgentCredential(Owned):
     class Meta:
         indexes = [models.Index(fields=["store", "mode", "-created_at"])]
         constraints = [models.UniqueConstraint(fields=["application", "user", "store", "mode"], name="agent_credential_of_an_app")]
+
+
+class RequestEntry(Owned):
+    """One call of the API with a credential. Never a query, a body or a secret; kept for settings.REQUEST_LOG_DAYS."""
+
+    method = models.CharField(max_length=7)
+    route = models.CharField(max_length=100)  # the line of the route table
+    path = models.CharField(max_length=200)
+    status = models.PositiveSmallIntegerField()
+    credential_kind = models.CharField(max_length=11)
+    credential_id = models.UUIDField(null=True)
+    credential_name = models.CharField(max_length=255)
+    caller = models.CharField(max_length=64)
+    request_id = models.CharField(max_length=64)
+    duration_ms = models.PositiveIntegerField()
+    idempotency_key = models.CharField(max_length=255, blank=True)
+    is_replay = models.BooleanField()
+    body_digest = models.BinaryField(max_length=32, null=True)
+    error_code = models.CharField(max_length=64, blank=True)
+    error_message = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        verbose_name_plural = "request entries"
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"], name="request_of_store"),
+            models.Index(fields=["store", "idempotency_key"], condition=~models.Q(idempotency_key=""), name="request_by_key"),
+            BrinIndex(fields=["created_at"], name="request_by_age"),
+        ]
 
 
 class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp has no types

@@ -20,10 +20,18 @@ class Room:
 
 ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
     ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"))),
-    ("Developers", (Room("API keys", "key", "keys"), Room("Webhooks", "bolt", "webhook_endpoints"))),
+    (
+        "Developers",
+        (Room("API keys", "key", "keys"), Room("Webhooks", "bolt", "webhook_endpoints"), Room("Request log", "queue-list", "request_log")),
+    ),
     (
         "Settings",
-        (Room("Store", "cog-6-tooth", "settings"), Room("Team", "users", "members"), Room("Your account", "shield-check", "security")),
+        (
+            Room("Store", "cog-6-tooth", "settings"),
+            Room("Team", "users", "members"),
+            Room("Audit log", "clipboard-document-list", "audit_log"),
+            Room("Your account", "shield-check", "security"),
+        ),
     ),
 )
 

@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from apps.core.staff import StaffInline, Switches
-from apps.stores.models import Member, Store, User
+from apps.core.staff import ReadOnly, StaffInline, Switches
+from apps.stores.models import AuditEntry, Member, Store, User
 
 
 class Members(StaffInline):
@@ -62,3 +62,11 @@ class StoreAdmin(Switches):
         "support_email",
         "remove_service_branding",
     )
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnly):
+    list_display = ["at", "action", "actor_kind", "actor_name", "address", "target_type", "target_name", "store_id"]
+    list_filter = ["actor_kind", "mode"]
+    search_fields = ["=store_id", "=action", "actor_name", "=target_id", "=request_id"]
+    ordering = ["-id"]

@@ -13,8 +13,8 @@ from tests.cast import PASSWORD, Api, Cast
 from tests.dashboard.browse import Browser, code_of, text
 
 PAGES = (
-    "stores/user", "stores/store", "access/apikey", "access/agentcredential", "access/secondfactor",
-    "assets/chain", "assets/asset", "assets/acceptedasset", "assets/rate",
+    "stores/user", "stores/store", "stores/auditentry", "access/apikey", "access/requestentry", "access/agentcredential",
+    "access/secondfactor", "assets/chain", "assets/asset", "assets/acceptedasset", "assets/rate",
 )  # fmt: skip
 
 

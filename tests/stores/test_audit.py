@@ -116,3 +116,12 @@ def test_secrets_are_taken_out_of_the_details(bakery: Shop) -> None:
         "test.noted", store=bakery.store, details={"client_secret": "x", "text": bakery.secrets["live"], "list": ["whsec_0123abcd"]}
     )
     assert newest().details == {"client_secret": "[redacted]", "text": "[redacted]", "list": ["[redacted]"]}
+
+
+def test_the_room_is_for_those_who_manage_and_shows_one_store(cast: Cast) -> None:
+    services.create_api_key(cast.bakery.store, "test", name="Till of the bakery")
+    services.create_api_key(cast.strangers.store, "test", name="Till of a stranger")
+    page = Browser(cast.alice).get("audit-log?action=api_key").content.decode()
+    assert "Till of the bakery" in page and "Till of a stranger" not in page
+    assert "Till of the bakery" not in Browser(cast.alice).get("audit-log?action=refund").content.decode()
+    assert Browser(cast.bob).get("audit-log").status_code == 403

@@ -3,6 +3,7 @@
 Authenticate, keep publishable keys out, check method and scope, take a token, parse literally; the route line says which.
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
@@ -20,7 +21,7 @@ from apps.access.access import AGENT, PUBLISHABLE, Access, who
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
-from apps.api.plumbing import routes
+from apps.api.plumbing import request_log, routes
 from apps.api.plumbing.description import DoorSchema
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.routes import PUBLIC, Route
@@ -61,6 +62,7 @@ class Door(APIView):
         return list(self.route.scopes) if self.route is not None else super().allowed_methods
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self._began = time.perf_counter()
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method == "OPTIONS" and self.route.cors:
             return
@@ -169,6 +171,8 @@ class Door(APIView):
                 response.setdefault(name, value)
         if self.route.cors:
             self._allow_origin(request, response)
+        if hasattr(self, "access"):
+            request_log.note(request, response, self.access, self.route, self.kwargs, self._began)
         return response
 
     def _allow_origin(self, request: Request, response: Any) -> None:

@@ -1,0 +1,126 @@
+"""The request log of each store: noted in memory, written by a thread of its own in batches, so that no request waits for it.
+
+A process that is killed loses its last second. The body of a call under an idempotency key is kept as a digest: so a replay
+that sent something else than the first call can be told.
+"""
+
+import atexit
+import os
+import threading
+import time
+import uuid
+from collections import deque
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import Error, InterfaceError, OperationalError, connection
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, When
+
+from apps.access.access import Access
+from apps.access.models import RequestEntry
+from apps.core.literal import is_uuid
+
+log = structlog.get_logger(__name__)
+WAITING_MAX, BATCH_MAX = 20_000, 2_000
+_COLUMNS = (
+    "id", "store_id", "mode", "created_at", "method", "route", "path", "status", "credential_kind", "credential_id", "credential_name",
+    "caller", "request_id", "duration_ms", "idempotency_key", "is_replay", "body_digest", "error_code", "error_message",
+)  # fmt: skip
+_COPY = f"COPY {RequestEntry._meta.db_table} ({', '.join(_COLUMNS)}) FROM STDIN"
+_waiting: deque[tuple[Any, ...]] = deque(maxlen=WAITING_MAX)
+_writer_of = 0  # the process whose thread writes
+_lock = threading.Lock()
+
+
+def note(access: Access, at: datetime, **call: Any) -> None:
+    """Remember one call; `call` has the columns that say what was asked and answered."""
+    row = {
+        "id": uuid.uuid4(),
+        "store_id": access.store_id,
+        "mode": access.mode,
+        "created_at": at,
+        "credential_kind": access.kind,
+        "credential_id": access.credential_id,
+        "credential_name": access.user.email if access.user is not None else access.label,
+        "caller": access.caller,
+        **call,
+    }
+    _waiting.append(tuple(row[column] for column in _COLUMNS))
+    if settings.REQUEST_LOG_SECONDS and _writer_of != os.getpid():
+        _begin()
+
+
+def flush() -> int:
+    """Write what waits; how many rows. What the database refuses is dropped, what it can't take now is kept."""
+    written = 0
+    while _waiting:
+        rows = [_waiting.popleft() for _ in range(min(len(_waiting), BATCH_MAX))]
+        try:
+            with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+                for row in rows:
+                    copy.write_row(row)
+        except (OperationalError, InterfaceError):
+            _waiting.extendleft(reversed(rows[: WAITING_MAX - len(_waiting)]))
+            raise
+        except Error as error:
+            log.exception("request_log_refused", rows=len(rows), exc_info=error)
+        else:
+            written += len(rows)
+    return written
+
+
+def forget() -> None:
+    """Drop what waits."""
+    _waiting.clear()
+
+
+def _begin() -> None:
+    """One thread per process; a fork has none yet."""
+    global _writer_of
+    with _lock:
+        if _writer_of == os.getpid():
+            return
+        _writer_of = os.getpid()
+    atexit.register(_write)
+    threading.Thread(target=_go_on, name="request-log", daemon=True).start()
+
+
+def _go_on() -> None:
+    while True:
+        time.sleep(settings.REQUEST_LOG_SECONDS)
+        _write()
+
+
+def _write() -> None:
+    try:
+        flush()
+    except Error as error:
+        connection.close()
+        log.warning("request_log_waits", rows=len(_waiting), error=type(error).__name__)
+
+
+def entries(access: Access, *, status: str = "", method: str = "", credential: str = "", q: str = "") -> "QuerySet[RequestEntry]":
+    """Calls of a store, newest first. `status` is a class as `4`, `q` a request id, an idempotency key or the id in a path."""
+    rows = RequestEntry.objects.seen_by(access).order_by("-created_at", "-id")
+    if status in ("2", "3", "4", "5"):
+        rows = rows.filter(status__gte=int(status) * 100, status__lt=int(status) * 100 + 100)
+    if method:
+        rows = rows.filter(method=method)
+    if credential:
+        rows = rows.filter(credential_id=credential) if is_uuid(credential) else rows.filter(credential_kind=credential)
+    if q:
+        rows = rows.filter(request_id=q) | rows.filter(idempotency_key=q) | rows.filter(path__endswith=f"/{q}")
+    return with_first_body(rows)
+
+
+def with_first_body(rows: "QuerySet[RequestEntry]") -> "QuerySet[RequestEntry]":
+    """Each row with `is_body_different`: a replay that sent something else than the call whose record it was answered with."""
+    same = ("store", "mode", "route", "method", "caller", "idempotency_key")
+    first = RequestEntry.objects.filter(**{name: OuterRef(name) for name in same}, is_replay=False, status__range=(200, 299))
+    digest = Subquery(first.exclude(idempotency_key="").order_by("created_at").values("body_digest")[:1])
+    differs = Q(is_replay=True, first_body_digest__isnull=False) & ~Q(body_digest=F("first_body_digest"))
+    return rows.annotate(
+        first_body_digest=digest, is_body_different=Case(When(differs, then=Value(value=True)), default=Value(value=False))
+    )

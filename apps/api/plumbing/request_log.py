@@ -1,0 +1,80 @@
+"""What the request log is told of a call: the route and its plain ids, never a query, a token or the body itself."""
+
+import hashlib
+import json
+import re
+import time
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from apps.access import request_log
+from apps.access.access import Access
+from apps.api.plumbing.routes import Route
+from apps.core import clock
+from apps.core.logs import request_id
+
+_PART = re.compile(r"<str:(\w+)>")
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_WITH_BODY = ("POST", "PATCH", "PUT")
+_MESSAGE_MAX = 200
+
+
+def note(request: Request, response: HttpResponse, access: Access, route: Route, arguments: dict[str, Any], began: float) -> None:
+    """One answered call of somebody with a credential."""
+    method, key = str(request.method), request.headers.get("Idempotency-Key", "")[:255]
+    has_key = bool(key) and method in _WITH_BODY and key.isascii() and key.isprintable()
+    path = path_of(route.path, arguments)
+    code, message = _error_of(getattr(response, "data", None)) if response.status_code >= 400 else ("", "")
+    request_log.note(
+        access,
+        clock.real_now(),
+        method=method[:7],
+        route=route.path,
+        path=path,
+        status=response.status_code,
+        request_id=request_id.get(),
+        duration_ms=round((time.perf_counter() - began) * 1000),
+        idempotency_key=key if has_key else "",
+        is_replay=response.headers.get("Idempotent-Replayed") == "true",
+        body_digest=_digest(path, getattr(request, "_full_data", None)) if has_key else None,
+        error_code=code,
+        error_message=message,
+    )
+
+
+def path_of(path: str, arguments: dict[str, Any]) -> str:
+    """The path with its ids; a token, or what is no id, stays a name in braces."""
+
+    def part(match: re.Match[str]) -> str:
+        name, value = match[1], str(arguments.get(match[1], ""))
+        return value if name != "token" and _PLAIN.fullmatch(value) else f"{{{name}}}"
+
+    return "/" + (_PART.sub(part, path) if "<" in path else path)[: _MESSAGE_MAX - 1]
+
+
+def _digest(path: str, data: Any) -> bytes | None:
+    """SHA-256 of what was asked, however its keys were ordered and spaced."""
+    if not isinstance(data, dict):
+        return None
+    try:
+        canonical = orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # a number of more than 64 bits
+        canonical = json.dumps(data, sort_keys=True).encode()
+    return hashlib.sha256(path.encode() + b"\n" + canonical).digest()
+
+
+def _error_of(body: Any) -> tuple[str, str]:
+    """The code and the sentence of a refusal of any shape."""
+    if not isinstance(body, dict):
+        return "", ""
+    error = body.get("error", body.get("errors", ""))
+    if isinstance(error, dict):
+        return str(error.get("code") or "")[:64], _stored(error.get("message"))
+    return "", _stored("; ".join(map(str, error)) if isinstance(error, list) else error)
+
+
+def _stored(text: Any) -> str:
+    return str(text or "").replace("\x00", "")[:_MESSAGE_MAX]

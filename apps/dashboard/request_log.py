@@ -1,0 +1,42 @@
+"""Request log: the API calls of the chosen mode, filtered, and one call in full."""
+
+from django.conf import settings
+from django.http import HttpResponse
+
+from apps.access import request_log
+from apps.access.models import ApiKey, RequestEntry
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, find, show
+
+_STATUSES = {"": "All", "2": "Succeeded (2xx)", "4": "Refused (4xx)", "5": "Failed (5xx)"}
+_METHODS = ("GET", "POST", "PATCH", "DELETE")
+_KINDS = {"session": "Dashboard sessions", "oauth": "Apps", "agent": "Agents"}
+_TEXT_MAX = 255
+
+
+def index(request: PageRequest) -> HttpResponse:
+    given = {name: request.GET.get(name, "").strip()[:_TEXT_MAX] for name in ("status", "method", "credential", "q")}
+    given["q"] = given["q"].replace("\x00", "")
+    given["status"] = given["status"] if given["status"] in _STATUSES else ""
+    given["method"] = given["method"] if given["method"] in _METHODS else ""
+    keys = [(str(key.pk), f"{key.name or 'Unnamed'} …{key.last_four}") for key in _keys(request)]
+    given["credential"] = given["credential"] if given["credential"] in {*dict(keys), *_KINDS} else ""
+    context = {
+        "window": window(request_log.entries(request.access, **given), request.GET, given),
+        "given": given,
+        "is_filtered": any(given.values()),
+        "statuses": _STATUSES.items(),
+        "methods": _METHODS,
+        "credentials": [*keys, *_KINDS.items()],
+        "days": settings.REQUEST_LOG_DAYS,
+    }
+    return show(request, "dashboard/request_log/list.html", context)
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    entry = find(request_log.with_first_body(RequestEntry.objects.seen_by(request.access)), id)
+    return show(request, "dashboard/request_log/detail.html", {"entry": entry})
+
+
+def _keys(request: PageRequest) -> list[ApiKey]:
+    return list(ApiKey.objects.seen_by(request.access).order_by("-created_at")[:100])
