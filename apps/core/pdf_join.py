@@ -1,6 +1,6 @@
-"""Many PDFs as one, still tagged: a long listing is drawn in parts, so that memory doesn't grow with its length.
+"""Many PDFs as one, tagged: a long listing is drawn in untagged parts, so that neither memory nor time grows out of hand.
 
-The first part keeps its structure. Of the others each page becomes one paragraph of it, read in the order in which it was drawn.
+The first part keeps its own structure. Each page of the others becomes one paragraph of it, all of the page being its text.
 """
 
 import io
@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
+
+_OPEN, _CLOSE = b"/P <</MCID 0>> BDC\n", b"\nEMC\n"
 
 
 def join(parts: Iterable[bytes], file: IO[bytes]) -> None:
@@ -16,34 +18,29 @@ def join(parts: Iterable[bytes], file: IO[bytes]) -> None:
     rest = iter(parts)
     writer = PdfWriter(clone_from=io.BytesIO(next(rest)))
     tree: Any = writer.root_object["/StructTreeRoot"]
-    document, numbers = tree["/K"][0].get_object(), tree["/ParentTree"]["/Nums"]
+    document, owners = tree["/K"][0].get_object(), tree["/ParentTree"]["/Nums"]
     for part in rest:
-        for page, marks in _pages(part):
-            _append(writer, document, numbers, page, marks)
+        for page in PdfReader(io.BytesIO(part)).pages:
+            _append(writer, document, owners, page)
     writer.write(file)
 
 
-def _pages(part: bytes) -> list[tuple[Any, int]]:
-    """The pages of a part, each with how many marked pieces it has."""
-    reader = PdfReader(io.BytesIO(part))
-    tree: Any = reader.root_object["/StructTreeRoot"]
-    flat = tree["/ParentTree"]["/Nums"]
-    marks = {int(flat[at]): len(flat[at + 1].get_object()) for at in range(0, len(flat), 2)}
-    return [(page, marks[int(page["/StructParents"])]) for page in reader.pages]  # type: ignore[call-overload]  # a number in a page
-
-
-def _append(writer: PdfWriter, document: Any, numbers: Any, page: Any, marks: int) -> None:
-    added, key = writer.add_page(page), NumberObject(int(numbers[-2]) + 1)
-    added[NameObject("/StructParents")] = key
+def _append(writer: PdfWriter, document: Any, owners: Any, page: Any) -> None:
+    """`owners` is flat: the number of a page, then who owns its pieces, in rising order."""
+    contents = DecodedStreamObject()
+    contents.set_data(_OPEN + page.get_contents().get_data() + _CLOSE)
+    page[NameObject("/Contents")] = contents.flate_encode()
+    added, key = writer.add_page(page), NumberObject(int(owners[-2]) + 1)
+    added[NameObject("/StructParents")], added[NameObject("/Tabs")] = key, NameObject("/S")
     paragraph = DictionaryObject(
         {
             NameObject("/Type"): NameObject("/StructElem"),
             NameObject("/S"): NameObject("/P"),
             NameObject("/P"): document.indirect_reference,
             NameObject("/Pg"): added.indirect_reference,
-            NameObject("/K"): ArrayObject(NumberObject(mark) for mark in range(marks)),
+            NameObject("/K"): ArrayObject([NumberObject(0)]),
         }
     )
     reference = writer._add_object(paragraph)
     document["/K"].append(reference)
-    numbers.extend([key, ArrayObject([reference] * marks)])
+    owners.extend([key, ArrayObject([reference])])

@@ -26,11 +26,9 @@ def write(report: Report, file: Any, progress: Callable[[int], None]) -> None:
     sums = asset_sums(extent)
     report.lines_total = sum(one.entries for asset in sums for one in asset.sums)
     every = _counted(lines(extent, sums), progress)
-    if report.report_type == Report.Type.MERCHANT_STATEMENT:
-        header, rows = STATEMENT_COLUMNS, _statement(sums, every)
-    else:
-        header, rows = ENTRY_COLUMNS, (_entry(line) for line in every)
-    for text in spreadsheet.lines(header, rows):
+    is_statement = report.report_type == Report.Type.MERCHANT_STATEMENT
+    rows = _statement(sums, every) if is_statement else (_entry(line) for line in every)
+    for text in spreadsheet.lines(STATEMENT_COLUMNS if is_statement else ENTRY_COLUMNS, rows):
         file.write(text.encode())
 
 

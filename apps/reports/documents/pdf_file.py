@@ -4,7 +4,7 @@ Text is a hundred times cheaper to draw than cells, and it is drawn a few pages 
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import IO, Any
 
@@ -17,13 +17,12 @@ from apps.reports.labels import ACCOUNTS, kind_label
 from apps.reports.models import Report
 from apps.reports.selectors import Amounts, AssetSums, Extent, Line, asset_sums, lines
 
-LINES_PER_PAGE, PAGES_PER_PART = 54, 16
+LINES_PER_PAGE, PAGES_PER_PART = 56, 16
 STEP = 2_000
-# Name and width of each column; those with a minus are set to the right.
-COLUMNS = (
-    ("Time (UTC)", 19), ("What", 25), ("Account", 9), ("Asset", 9), ("Amount", -24), ("Balance", -24), ("Value", -17), ("Rate", -16),
-    ("Source", 9), ("Reference", 36),
-)  # fmt: skip
+GAP, SPOOLED_BETWEEN = "  ", "\x1f"
+HEAD = ("Time (UTC)", "What", "Account", "Asset", "Amount", "Balance", "Value", "Rate", "Source", "Reference")
+TO_THE_RIGHT = frozenset({"Amount", "Balance", "Value", "Rate"})
+REFERENCE_LENGTH = 16  # a payment's reference; of other records the beginning of the id
 
 
 def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> None:
@@ -32,53 +31,58 @@ def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> N
     sums = asset_sums(extent)
     report.lines_total = sum(one.entries for asset in sums for one in asset.sums)
     is_listed = report.report_type == Report.Type.ACCOUNTING_TRANSACTIONS
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as spool:
-        values = Values()
+    values, widths = Values(), [len(name) for name in HEAD]
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         for line in lines(extent, sums):
             values.add(line)
             if is_listed:
-                spool.write(f"{_row(line)}\n")
+                cells = _cells(line)
+                widths = [max(width, len(cell)) for width, cell in zip(widths, cells, strict=True)]
+                spool.write(SPOOLED_BETWEEN.join(cells) + "\n")
             if values.lines % STEP == 0:
-                progress(values.lines if not is_listed else 0)
+                progress(0 if is_listed else values.lines)
         spool.seek(0)
         summary = pdf.render(render_to_string("pdf/report.html", _summary(report, sums, values)))
-        join(_parts(report, summary, spool, progress), file)
+        join(_parts(summary, _pages(report, spool, widths), progress), file)
 
 
-def _parts(report: Report, summary: bytes, spool: IO[str], progress: Callable[[int], None]) -> Iterator[bytes]:
+def _cells(line: Line) -> list[str]:
+    return [
+        f"{line.at:%Y-%m-%d %H:%M:%S}",
+        kind_label(line.kind),
+        ACCOUNTS[line.account],
+        line.asset_id,
+        money.decimal_from_atomic(line.amount_atomic, line.atomic_decimals),
+        money.decimal_from_atomic(line.balance_atomic, line.atomic_decimals),
+        "" if line.value_cents is None else f"{money.text_from_cents(line.value_cents)} {line.currency}",
+        "" if line.rate is None else money.fraction_text(line.rate),
+        line.rate_source,
+        (line.payment_reference or str(line.reference or ""))[:REFERENCE_LENGTH],
+    ]
+
+
+def _pages(report: Report, spool: IO[str], widths: list[int]) -> Iterator[tuple[str, int]]:
+    """The text of each page, with the number of entries on it."""
+    of = f"{report.get_report_type_display()}, {report.period_from} to {report.period_to}"
+    number = 1
+    while rows := [text.rstrip("\n").split(SPOOLED_BETWEEN) for text in islice(spool, LINES_PER_PAGE)]:
+        texts = [f"{of}: entries, page {number}", "", *(_columns(cells, widths) for cells in (HEAD, *rows))]
+        yield "\n".join(texts), len(rows)
+        number += 1
+
+
+def _columns(cells: Sequence[str], widths: list[int]) -> str:
+    told = zip(HEAD, cells, widths, strict=True)
+    return GAP.join(cell.rjust(width) if name in TO_THE_RIGHT else cell.ljust(width) for name, cell, width in told).rstrip()
+
+
+def _parts(summary: bytes, pages: Iterator[tuple[str, int]], progress: Callable[[int], None]) -> Iterator[bytes]:
     yield summary
-    head, done, first_page = _columns(name for name, _ in COLUMNS), 0, 1
-    while rows := [text.rstrip("\n") for text in islice(spool, LINES_PER_PAGE * PAGES_PER_PART)]:
-        pages = ["\n".join([head, *rows[at : at + LINES_PER_PAGE]]) for at in range(0, len(rows), LINES_PER_PAGE)]
-        context = {"report": report, "pages": pages, "number_before": first_page - 1}
-        yield pdf.render(render_to_string("pdf/report_listing.html", context))
-        done, first_page = done + len(rows), first_page + len(pages)
+    done = 0
+    while some := list(islice(pages, PAGES_PER_PART)):
+        yield pdf.render(render_to_string("pdf/report_listing.html", {"pages": [text for text, _ in some]}), is_part=True)
+        done += sum(entries for _, entries in some)
         progress(done)
-
-
-def _row(line: Line) -> str:
-    return _columns(
-        (
-            f"{line.at:%Y-%m-%d %H:%M:%S}",
-            kind_label(line.kind),
-            ACCOUNTS[line.account],
-            line.asset_id,
-            money.decimal_from_atomic(line.amount_atomic, line.atomic_decimals),
-            money.decimal_from_atomic(line.balance_atomic, line.atomic_decimals),
-            "" if line.value_cents is None else f"{money.text_from_cents(line.value_cents)} {line.currency}",
-            "" if line.rate is None else money.fraction_text(line.rate),
-            line.rate_source,
-            line.payment_reference or str(line.reference or ""),
-        )
-    )
-
-
-def _columns(cells: Any) -> str:
-    """Cells as columns; figures that are too long for theirs push the rest along, and are never cut."""
-    texts = []
-    for cell, (_, width) in zip(cells, COLUMNS, strict=True):
-        texts.append(cell.rjust(-width) if width < 0 else cell.ljust(width))
-    return " ".join(texts).rstrip()
 
 
 def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str, Any]:

@@ -1,0 +1,106 @@
+"""What a report costs: its time, the peak of its memory, and that neither grows faster than the entries.
+
+    .venv/bin/python -m tests.bench.reports [entries ...]
+
+Each report is made in a process of its own, so that the peak is that report's. Goal: 10,000 entries in 6 s and 200 MB.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.bench.harness import bench_database, print_table
+
+SIZES = (1_000, 10_000, 100_000)
+BEGIN = datetime(2026, 10, 1, tzinfo=UTC)
+CASES = (("accounting_transactions", "pdf"), ("accounting_transactions", "csv"), ("merchant_statement", "pdf"))
+
+# What the process of its own runs: nothing but one report, as the worker makes it.
+_CHILD = """
+import json, resource, sys, time, django
+django.setup()
+from django.db import connection
+connection.settings_dict["NAME"] = sys.argv[1]
+from apps.core import pdf
+from apps.reports.models import Report
+from apps.reports.services.generate import WRITERS
+report = Report.objects.select_related("store").get(pk=sys.argv[2])
+pdf.render("<html lang=en><title>warm</title><p>warm</p></html>")
+import tempfile
+began = time.perf_counter()
+with tempfile.TemporaryFile() as file:
+    WRITERS[report.format](report, file, lambda lines: None)
+    size = file.tell()
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"seconds": time.perf_counter() - began, "peak": peak, "size": size, "lines": report.lines_total}))
+"""
+
+
+def store_with(entries: int) -> Any:
+    """A store with so many entries in a month, two for each deposit that is settled without a fee but in three legs."""
+    from apps.ledger.posting import BATCH_MAX, Line, Posting, post_many
+    from apps.stores.models import User
+    from apps.stores.services import create_store
+
+    owner = User.objects.create(email=f"{uuid.uuid4().hex}@example.com")
+    store, amount = create_store(owner, "A busy bakery"), 1_234_567
+    postings: list[Posting] = []
+    for number in range(entries // 2):
+        at = BEGIN + timedelta(seconds=number * 25)
+        lines = [
+            Line("reserved", "ETH_USDC", amount + number, "principal", store.pk),
+            Line("available", "ETH_USDC", amount, "principal", store.pk),
+            Line("custody_deposits", "ETH_USDC", -2 * amount - number, "principal"),
+        ]
+        postings.append(Posting(f"bench:{uuid.uuid4()}", "deposit_confirmed", "live", uuid.uuid4(), at, lines))
+        if len(postings) == BATCH_MAX:
+            post_many(postings)
+            postings.clear()
+    if postings:
+        post_many(postings)
+    return store
+
+
+def measured(store: Any, report_type: str, form: str) -> dict[str, float]:
+    from django.db import connection
+
+    from apps.reports.models import Report
+
+    days = {"period_from": BEGIN.date(), "period_to": BEGIN.date() + timedelta(days=60)}
+    born = {"created_at": BEGIN, "touched_at": BEGIN}
+    report = Report.objects.create(store=store, mode="live", report_type=report_type, format=form, **days, **born)
+    command = [sys.executable, "-c", _CHILD, connection.settings_dict["NAME"], str(report.pk)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+    told: dict[str, float] = json.loads(run.stdout.splitlines()[-1])
+    return told
+
+
+def main(sizes: tuple[int, ...]) -> None:
+    began = time.monotonic()
+    with bench_database():
+        from django.db import connection
+
+        stores = {size: store_with(size) for size in sizes}
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+        rows = []
+        for report_type, form in CASES:
+            base: dict[str, float] = {}
+            for size, store in stores.items():
+                told = measured(store, report_type, form)
+                base = base or told
+                growth = f"{told['peak'] / base['peak']:.2f} x"
+                each = f"{told['seconds'] / max(told['lines'], 1) * 1_000_000:,.0f} us"
+                cost = [f"{told['seconds']:.2f} s", each, f"{told['peak']:.0f} MB", growth, f"{told['size'] / 2**20:.1f} MB"]
+                rows.append([f"{report_type} {form}", f"{size:,}", *cost])
+        print_table(["report", "entries", "time", "per entry", "peak memory", "of the smallest", "file"], rows)
+    print(f"{time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main(tuple(int(one) for one in sys.argv[1:]) or SIZES)

@@ -1,0 +1,40 @@
+"""Asking for a report as a merchant does, making it, and reading the file."""
+
+import csv
+import io
+from datetime import date
+from typing import Any
+
+from django.core.files.storage import storages
+
+from apps.access.access import Access
+from apps.reports.models import Report
+from apps.reports.services.generate import generate_due
+from apps.reports.services.request import request_report
+from tests.ledger.books import Books
+
+ENTRIES, STATEMENT = Report.Type.ACCOUNTING_TRANSACTIONS, Report.Type.MERCHANT_STATEMENT
+
+
+def access_to(books: Books) -> Access:
+    return Access.for_public(books.store, books.mode)
+
+
+def asked(access: Access, first: Any, last: Any, kind: str = ENTRIES, **more: str) -> Report:
+    return request_report(access, kind, {"start_date": str(first), "end_date": str(last), "format": "csv", **more})
+
+
+def made(access: Access, first: date | str, last: date | str, kind: str = ENTRIES, **more: str) -> bytes:
+    """The file of a report."""
+    report = asked(access, first, last, kind, **more)
+    generate_due()
+    report.refresh_from_db()
+    assert report.status == Report.Status.GENERATED, report.error
+    with storages["private"].open(report.file_name) as file:
+        content: bytes = file.read()
+    assert len(content) == report.size_bytes
+    return content
+
+
+def rows_of(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))

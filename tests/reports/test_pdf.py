@@ -1,0 +1,84 @@
+"""The PDF of a report holds every entry, and a screen reader finds its way through all of it."""
+
+import io
+import uuid
+from typing import Any
+
+import pytest
+from pypdf import PdfReader
+
+from apps.ledger import movements
+from apps.reports.documents import pdf_file
+from tests import make
+from tests.cast import Shop
+from tests.ledger.books import AT, Books, open_books
+from tests.reports.reading import STATEMENT, access_to, made
+
+DAY = str(AT.date())
+
+
+def read(content: bytes) -> PdfReader:
+    return PdfReader(io.BytesIO(content))
+
+
+def words(page: Any) -> str:
+    return " ".join(page.extract_text().split())
+
+
+@pytest.fixture
+def long_books(db: None) -> Books:
+    """130 deposits: three pages of entries after the sums."""
+    books = open_books()
+    for number in range(130):
+        amount = 10**18 + number
+        movements.deposit_confirmed(**books.of_store, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False)
+    return books
+
+
+def test_a_long_listing_is_one_document_with_every_entry(long_books: Books, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pdf_file, "PAGES_PER_PART", 2)
+    reader = read(made(access_to(long_books), DAY, DAY, format="pdf"))
+    pages = [words(page) for page in reader.pages]
+    assert len(pages) == 4
+    assert "Opening balance" in pages[0] and "Deposit confirmed 130" in pages[0]
+    listing = " ".join(pages[1:])
+    assert [f"1000000000000.{number:06d}".rstrip("0") in listing for number in range(130)] == [True] * 130
+    assert all("Time (UTC) What Account" in page for page in pages[1:])
+    assert [f"entries, page {number}" in page for number, page in enumerate(pages)] == [False, True, True, True]
+    assert listing.count("Deposit confirmed") == 130
+
+
+def test_a_joined_document_is_tagged_from_its_first_page_to_its_last(long_books: Books, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pdf_file, "PAGES_PER_PART", 1)
+    reader = read(made(access_to(long_books), DAY, DAY, format="pdf"))
+    root: Any = reader.root_object
+    assert root["/MarkInfo"]["/Marked"] and root["/Lang"] == "en" and root["/ViewerPreferences"]["/DisplayDocTitle"]
+    assert b"pdfuaid" in root["/Metadata"].get_data()
+    assert reader.metadata is not None and (reader.metadata.title or "").startswith("Accounting transactions 2026-11-02")
+    flat = root["/StructTreeRoot"]["/ParentTree"]["/Nums"]
+    owners = {int(flat[at]): flat[at + 1].get_object() for at in range(0, len(flat), 2)}
+    keys = [int(page["/StructParents"]) for page in reader.pages]  # type: ignore[call-overload]  # a number in a page
+    assert len(set(keys)) == len(keys) == 4 and list(owners) == sorted(owners)
+    document = root["/StructTreeRoot"]["/K"][0].get_object()
+    for page, key in list(zip(reader.pages, keys, strict=True))[1:]:
+        paragraph = owners[key][0].get_object()
+        assert paragraph["/S"] == "/P" and paragraph["/P"] == document and paragraph["/Pg"].get_object() == page
+        drawn = page.get_contents().get_data()  # type: ignore[union-attr]  # a page has contents
+        assert drawn.startswith(b"/P <</MCID 0>> BDC") and drawn.endswith(b"EMC\n") and drawn.count(b"/MCID") == 1
+        assert (list(paragraph["/K"]), len(owners[key])) == ([0], 1)
+        assert any(kid == owners[key][0] for kid in document["/K"])
+
+
+def test_a_statement_says_in_words_what_moved_and_that_it_was_a_test(bakery: Shop) -> None:
+    make.paid(bakery.test, amount="20.00", currency="USD")
+    day = str(bakery.access().now().date())
+    make.advance(bakery.test, 2 * 86400)
+    text = words(read(made(bakery.access(), day, day, STATEMENT, format="pdf")).pages[0])
+    for part in ("Merchant statement", "Test mode", "Alice's Bakery", "SETH", "Payment settled 1", "Worth in USD", "$20.00", "-$0.20"):
+        assert part in text
+
+
+def test_a_report_about_nothing_is_still_a_document(bakery: Shop) -> None:
+    for kind in ("accounting_transactions", STATEMENT):
+        reader = read(made(bakery.access("live"), DAY, DAY, kind, format="pdf"))
+        assert len(reader.pages) == 1 and "Nothing was booked" in words(reader.pages[0])
