@@ -201,6 +201,8 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {"ENGINE": "django.db.backends.postgresql"}
 }
 DATABASES["default"] |= {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
+# Statements of core.sql.prepared are planned once per connection; Django's own cursors never are.
+DATABASES["default"]["OPTIONS"] = {**DATABASES["default"].get("OPTIONS", {}), "prepare_threshold": 2}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL or "redis://"}}
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_NAME = "__Host-session" if IS_PRODUCTION else "session"
@@ -216,6 +218,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "/dashboard/sign-in"
+PASSWORD_RESET_TIMEOUT = 3600
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_I18N = True
@@ -231,7 +234,7 @@ def _storage(folder: str, on_this_machine: str) -> dict[str, Any]:
     """Where uploads (`default`) and what only a link opens (`private`) are kept: a folder here or, with a bucket, S3."""
     if not S3_BUCKET:
         return {"BACKEND": on_this_machine, "OPTIONS": {"location": str(VAR_DIR / folder)}}
-    options = {"bucket_name": S3_BUCKET, "location": folder, "default_acl": None, "file_overwrite": True}
+    options: dict[str, Any] = {"bucket_name": S3_BUCKET, "location": folder, "default_acl": None, "file_overwrite": True}
     options |= {"querystring_expire": 3600, "signature_version": "s3v4"}
     return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | {key: value for key, value in _S3_OPTIONS.items() if value}}
 

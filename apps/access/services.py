@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from django.db import connection, models, transaction
+from django.db import models, transaction
 
 from apps.access import credentials, scopes
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
@@ -19,6 +19,7 @@ from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
 from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
+from apps.core.sql import prepared
 from apps.stores import audit
 from apps.stores.models import Member, Store
 
@@ -234,7 +235,7 @@ def _look_up_sql(model: type[models.Model]) -> tuple[str, list[str], list[str]]:
 
 def _look_up(model: Any, credential: str) -> tuple[Any, Store] | None:
     sql, fields, store_fields = _look_up_sql(model)
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(sql, [credentials.digest(credential)])
         row = cursor.fetchone()
     if row is None:
