@@ -19,5 +19,5 @@ def prepared() -> Iterator[CursorWrapper]:
     connection.ensure_connection()
     cursor = psycopg.Cursor(connection.connection)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-    with wrap(cursor) as wrapped:
+    with wrap(cursor) as wrapped:  # type: ignore[arg-type]  # the stubs know the wrapper alone
         yield wrapped
