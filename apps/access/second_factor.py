@@ -14,7 +14,7 @@ from django_otp import verify_token
 from apps.access.models import SecondFactor
 from apps.core import clock, crypto
 from apps.core.errors import Flat
-from apps.stores import audit
+from apps.stores import audit, notices
 from apps.stores.models import User
 from apps.stores.services import sign_out_everywhere
 
@@ -63,6 +63,7 @@ def confirm(user: User, code: str) -> list[str]:
         codes = _new_backup_codes(factor)
         sign_out_everywhere(user)
         audit.record("second_factor.set_up", target=user, name=user.email)
+        notices.tell(user, "An authenticator app was set up")
     return codes
 
 
@@ -90,6 +91,7 @@ def take_off(user: User) -> None:
         SecondFactor.objects.filter(user=user).delete()
         sign_out_everywhere(user)
         audit.record("second_factor.removed", target=user, name=user.email)
+        notices.tell(user, "Your authenticator app was removed")
 
 
 def verify(user: User, factor: SecondFactor, code: str) -> None:

@@ -13,13 +13,14 @@ ACTS: dict[str, str] = {
     "security_take_off": "Remove your authenticator app",
     "security_codes": "Make new backup codes",
     "security_password": "Change your password",
+    "security_email": "Change your e-mail address",
     "member_invite": "Invite somebody to the team",
     "member_role": "Change a member's role",
     "member_remove": "Remove a member",
     "member_hand_over": "Hand the ownership over",
     "oauth_consent": "Let an app into your store",
 }
-PERSONAL = ("security_take_off", "security_codes", "security_password")
+PERSONAL = ("security_take_off", "security_codes", "security_password", "security_email")
 
 
 def act_of(url: str) -> tuple[str, bool]:

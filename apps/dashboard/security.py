@@ -5,7 +5,7 @@ from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django_otp import login as otp_login
 
-from apps.access import second_factor, sign_in, stepup
+from apps.access import email_change, second_factor, sign_in, stepup
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
@@ -72,6 +72,24 @@ def password(request: PageRequest) -> HttpResponse:
         return show(request, "dashboard/security/password.html", {"errors": sentences(refusal)}, status=refusal.http_status)
     _stay_signed_in(request)
     messages.success(request, "Your password has been changed. You have been signed out everywhere else.")
+    return go("security")
+
+
+def email(request: PageRequest) -> HttpResponse:
+    """Ask for another address; it counts when the link that goes there was opened."""
+    given = request.POST.get("email", "")
+    if request.method == "GET":
+        return show(request, "dashboard/security/email.html", {"errors": [], "email": ""})
+    try:
+        email_change.ask(request.person, email=given, password=request.POST.get("password", ""), address=client_address(request))
+    except sign_in.Refused:
+        return show(
+            request, "dashboard/security/email.html", {"errors": ["Your current password is not right."], "email": given}, status=422
+        )
+    except Failure as refusal:
+        context = {"errors": sentences(refusal), "email": given}
+        return show(request, "dashboard/security/email.html", context, status=refusal.http_status)
+    messages.success(request, f"A link is on its way to {given.strip()}. It works for a day.")
     return go("security")
 
 

@@ -9,6 +9,7 @@ from apps.dashboard import (
     members,
     payment_links,
     payments,
+    recovery,
     refunds,
     request_log,
     security,
@@ -26,6 +27,9 @@ BOTH, POST = ("GET", "POST"), ("POST",)
 PAGES = (
     Page("sign-in", "sign_in", sign_in.password, EVERYBODY, methods=BOTH),
     Page("sign-in/code", "sign_in_code", sign_in.code, EVERYBODY, methods=BOTH),
+    Page("forgot", "forgot", recovery.forgot, EVERYBODY, methods=BOTH),
+    Page("reset/<str:id>/<str:token>", "reset", recovery.reset, EVERYBODY, methods=BOTH),
+    Page("email/<str:token>", "confirm_email", recovery.confirm_email, EVERYBODY, methods=BOTH),
     Page("sign-out", "sign_out", sign_in.sign_out, EVERYBODY, methods=POST),
     Page("confirm", "stepup", sign_in.confirm, SIGNED_IN, methods=BOTH),
     Page("store", "switch_store", switches.store, SIGNED_IN, methods=POST),
@@ -70,6 +74,7 @@ PAGES = (
     Page("security/authenticator", "security_enrol", security.enrol, SIGNED_IN, methods=BOTH),
     Page("security/authenticator/remove", "security_take_off", security.take_off, SIGNED_IN, methods=BOTH, stepup=True),
     Page("security/backup-codes", "security_codes", security.renew_codes, SIGNED_IN, methods=BOTH, stepup=True),
+    Page("security/email", "security_email", security.email, SIGNED_IN, methods=BOTH, stepup=True),
     Page("security/password", "security_password", security.password, SIGNED_IN, methods=BOTH, stepup=True),
 )
 

@@ -12,7 +12,7 @@ from django.db.models import F
 from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, check_storable
-from apps.stores import audit
+from apps.stores import audit, notices
 from apps.stores.models import Currency, Member, Role, Store, User
 
 PASSWORD_LENGTH_MAX = 1024
@@ -111,6 +111,7 @@ def change_password(user: User, password: str) -> None:
         user.save(update_fields=["password"])
         sign_out_everywhere(user)
         audit.record("password.changed", target=user, name=user.email)
+        notices.tell(user, "Your password was changed")
 
 
 def check_password(password: str, user: User) -> None:

@@ -47,6 +47,8 @@ def records(cast: Cast) -> dict[str, dict[str, str]]:
         "api-keys": {"id": str(key)},
         "team": {"id": str(cast.bob.pk)},
         "join": {"token": "unknown"},
+        "reset": {"id": str(cast.bob.pk), "token": "unknown"},
+        "email": {"token": "unknown"},
         "webhooks": {"id": str(endpoint.pk), "delivery_id": str(uuid.uuid4())},
     }
 

@@ -1,0 +1,82 @@
+"""Another e-mail address for an account: it counts when its owner has opened the link that was sent there.
+
+The link works once, for a day. The old address is told.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+
+from apps.access import sign_in
+from apps.core import mail
+from apps.core.errors import Flat, NotFound
+from apps.core.literal import Invalid, check_storable, is_uuid
+from apps.stores import audit, notices
+from apps.stores.models import User
+from apps.stores.services import EmailTaken, sign_out_everywhere
+
+LIFETIME = timedelta(days=1)
+_SALT = "apps.access.email_change"
+
+
+class BadAddress(Flat):
+    message = "That is not an e-mail address"
+
+
+class SameAddress(Flat):
+    message = "That is your address already"
+
+
+def ask(user: User, *, email: str, password: str, address: str) -> None:
+    """Send the link to the new address, unless somebody has it. Raises Refused, BadAddress, SameAddress or TooManyAttempts."""
+    email = email.strip()
+    try:
+        check_storable(email)
+        validate_email(email)
+    except (Invalid, ValidationError):
+        raise BadAddress from None
+    if len(email) > sign_in.EMAIL_LENGTH_MAX:
+        raise BadAddress
+    if email == user.email:
+        raise SameAddress
+    sign_in.by_password(user.email, password, address)
+    if User.objects.filter(email__iexact=email).exclude(pk=user.pk).exists():
+        return
+    token = signing.dumps([str(user.pk), user.email, email, user.session_version], salt=_SALT)
+    context = {"token": token, "email": email, "old": user.email}
+    mail.send(key=f"email_change:{token[-40:]}", to=email, template="email_change", context=context)
+
+
+def find(token: str) -> tuple[User, str]:
+    """Whose link it is, and the new address. Raises NotFound when it was used or is too old."""
+    try:
+        given: Any = signing.loads(token, salt=_SALT, max_age=LIFETIME)
+        id, old, new, version = given
+    except (signing.BadSignature, ValueError, TypeError):
+        raise NotFound from None
+    rows = User.objects.filter(pk=id, email=old, session_version=version, is_active=True)
+    user = rows.first() if is_uuid(id) else None
+    if user is None:
+        raise NotFound
+    return user, str(new)
+
+
+def finish(token: str) -> User:
+    """From now on the person signs in with the new address; every session ends. Raises NotFound or EmailTaken."""
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=find(token)[0].pk)
+        user, new = find(token)
+        old, user.email = user.email, new
+        try:
+            with transaction.atomic():
+                user.save(update_fields=["email"])
+        except IntegrityError:
+            raise EmailTaken from None
+        sign_out_everywhere(user)
+        audit.record("email.changed", target=user, name=new, details={"email": [old, new]})
+        notices.tell(user, f"Your e-mail address was changed to {new}", to=old)
+    return user

@@ -1,0 +1,63 @@
+"""Pages for people who can't sign in or have a link from a letter: a forgotten password, and a new e-mail address."""
+
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.access import email_change, recovery
+from apps.core.errors import Failure, NotFound
+from apps.core.middleware import client_address
+from apps.dashboard.plumbing import go, sentences
+
+
+def forgot(request: HttpRequest) -> HttpResponse:
+    if request.method == "GET":
+        return _page(request, "forgot")
+    try:
+        recovery.ask(request.POST.get("email", ""), client_address(request))
+    except Failure as refusal:
+        return _page(request, "forgot", refusal)
+    return _page(request, "sent")
+
+
+def reset(request: HttpRequest, id: str, token: str) -> HttpResponse:
+    try:
+        user = recovery.find(id, token)
+        if request.method == "GET":
+            return _page(request, "reset", user=user)
+        try:
+            recovery.reset(id, token, request.POST.get("password", ""), client_address(request))
+        except NotFound:
+            raise
+        except Failure as refusal:
+            return _page(request, "reset", refusal, user=user)
+    except NotFound:
+        return render(request, "dashboard/recovery/over.html", status=404)
+    logout(request)
+    messages.success(request, "Your password has been changed. Sign in with it.")
+    return go("sign_in")
+
+
+def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
+    """Opening the page changes nothing: mail programs look at links too."""
+    try:
+        user, email = email_change.find(token)
+        if request.method == "GET":
+            return _page(request, "email", user=user, new_email=email)
+        email_change.finish(token)
+    except NotFound:
+        return render(request, "dashboard/recovery/over.html", status=404)
+    except Failure as refusal:
+        return _page(request, "email", refusal, user=user, new_email=email)
+    logout(request)
+    messages.success(request, f"Your address is now {email}. Sign in with it.")
+    return go("sign_in")
+
+
+def _page(request: HttpRequest, name: str, refusal: Failure | None = None, **context: object) -> HttpResponse:
+    shown = {**context, "errors": sentences(refusal) if refusal else [], "email": request.POST.get("email", "")}
+    response = render(request, f"dashboard/recovery/{name}.html", shown, status=refusal.http_status if refusal else 200)
+    for header, value in (refusal.headers if refusal else {}).items():
+        response[header] = value
+    return response
