@@ -29,7 +29,7 @@ app.conf.update(
 )
 app.autodiscover_tasks(
     [
-        *("apps.core", "apps.access", "apps.assets", "apps.chain", "apps.ledger", "apps.webhooks", "apps.payments"),
+        *("apps.core", "apps.stores", "apps.access", "apps.assets", "apps.chain", "apps.ledger", "apps.webhooks", "apps.payments"),
         *("apps.swaps", "apps.payouts"),
         *("apps.onramp", "apps.billing", "apps.platforms", "apps.agents", "apps.reports"),
     ],
@@ -39,6 +39,7 @@ SECOND, MINUTE = 1.0, 60.0
 
 # name of the job -> seconds between runs. Each run is safe to repeat and takes no argument.
 PERIODIC: dict[str, float] = {
+    "access.tidy_sessions": 60 * MINUTE,
     "assets.refresh_rates": 30 * SECOND,
     "chain.send_due": 3 * SECOND,
     "core.send_mail": 15 * SECOND,
@@ -54,6 +55,7 @@ PERIODIC: dict[str, float] = {
     "swaps.auto_swap": 3 * SECOND,
     "reports.generate": 10 * SECOND,
     "webhooks.deliver_due": 5 * SECOND,
+    "stores.check_domains": 5 * MINUTE,
 }
 app.conf.beat_schedule = {
     name: {"task": name, "schedule": seconds, "options": {"expires": max(seconds, 5.0)}} for name, seconds in PERIODIC.items()

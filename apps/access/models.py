@@ -5,6 +5,7 @@ A credential is stored as a SHA-256 hash; its entropy makes that enough. What mu
 
 import json
 import secrets
+import uuid
 from binascii import unhexlify
 from collections.abc import Sequence
 from typing import Any
@@ -32,6 +33,7 @@ __all__ = [
     "RefreshToken",
     "RequestEntry",
     "SecondFactor",
+    "SignIn",
 ]
 
 
@@ -166,3 +168,19 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
             return False
         self.keep_backup_codes(left)
         return True
+
+
+class SignIn(models.Model):
+    """One signed-in browser of a person. Ended by hand, by age, or when the person's `session_version` moves on."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    began_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    address = models.CharField(max_length=64, blank=True)
+    browser = models.CharField(max_length=300, blank=True)
+    session_version = models.PositiveIntegerField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-seen_at"], name="sign_in_of_user")]

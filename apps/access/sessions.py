@@ -4,14 +4,19 @@ from collections.abc import Mapping, MutableMapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
+
 from apps.access.access import Access
+from apps.access.models import SignIn
 from apps.core import clock
 from apps.core.models import Mode
+from apps.stores import audit
 from apps.stores.models import Member, User
 
-STORE_KEY, MODE_KEY = "store_id", "mode"
+STORE_KEY, MODE_KEY, SIGN_IN_KEY = "store_id", "mode", "sign_in_id"
 BEGAN_AT_KEY, SEEN_AT_KEY = "began_at", "seen_at"
-LIFETIME, IDLE = timedelta(hours=12), timedelta(minutes=30)
+LIFETIME, IDLE, KEPT = timedelta(hours=12), timedelta(minutes=30), timedelta(days=30)
 _SEEN_RESOLUTION = timedelta(minutes=1)
 
 
@@ -21,8 +26,10 @@ def begin(session: MutableMapping[str, Any], at: datetime) -> None:
 
 
 def is_alive(session: Mapping[str, Any], at: datetime) -> bool:
-    """Whether the session is younger than 12 hours and was used within 30 minutes."""
-    return _age(session, BEGAN_AT_KEY, at) < LIFETIME and _age(session, SEEN_AT_KEY, at) < IDLE
+    """Whether the session is younger than 12 hours, was used within 30 minutes and wasn't ended from elsewhere."""
+    if _age(session, BEGAN_AT_KEY, at) >= LIFETIME or _age(session, SEEN_AT_KEY, at) >= IDLE:
+        return False
+    return SIGN_IN_KEY not in session or SignIn.objects.filter(pk=session[SIGN_IN_KEY], ended_at=None).exists()
 
 
 def touch(session: MutableMapping[str, Any], at: datetime) -> None:
@@ -31,6 +38,50 @@ def touch(session: MutableMapping[str, Any], at: datetime) -> None:
         begin(session, at)
     elif _age(session, SEEN_AT_KEY, at) >= _SEEN_RESOLUTION:
         session[SEEN_AT_KEY] = at.isoformat()
+        SignIn.objects.filter(pk=session.get(SIGN_IN_KEY)).update(seen_at=at)
+
+
+def keep(session: MutableMapping[str, Any], user: User, at: datetime, *, address: str, browser: str) -> None:
+    """The session is in use, by this browser; it stands in the person's list from its first page on."""
+    touch(session, at)
+    if SIGN_IN_KEY not in session:
+        row = SignIn.objects.create(
+            user=user,
+            began_at=datetime.fromisoformat(session[BEGAN_AT_KEY]),
+            seen_at=at,
+            address=address[:64],
+            browser=" ".join(browser.replace("\x00", "").split())[:300],
+            session_version=user.session_version,
+        )
+        session[SIGN_IN_KEY] = str(row.pk)
+
+
+def adopt(session: Mapping[str, Any], user: User) -> None:
+    """This session goes on although all of the person's have just ended."""
+    SignIn.objects.filter(pk=session.get(SIGN_IN_KEY)).update(session_version=user.session_version)
+
+
+def open_of(user: User, at: datetime) -> "QuerySet[SignIn]":
+    """The person's sessions that are alive, the last used first."""
+    rows = SignIn.objects.filter(user=user, ended_at=None, session_version=user.session_version)
+    return rows.filter(began_at__gt=at - LIFETIME, seen_at__gt=at - IDLE).order_by("-seen_at")
+
+
+def end(row: SignIn, at: datetime) -> None:
+    """Nothing opens with that session any more."""
+    SignIn.objects.filter(pk=row.pk, ended_at=None).update(ended_at=at)
+    audit.record("session.ended", target=row, name=row.browser)
+
+
+def leave(session: Mapping[str, Any], at: datetime) -> None:
+    """The person signs out here."""
+    SignIn.objects.filter(pk=session.get(SIGN_IN_KEY), ended_at=None).update(ended_at=at)
+
+
+def tidy(at: datetime) -> None:
+    """Forget sessions that ended a month ago, and Django's own rows of expired ones."""
+    SignIn.objects.filter(seen_at__lt=at - KEPT).delete()
+    Session.objects.filter(expire_date__lt=at).delete()
 
 
 def _age(session: Mapping[str, Any], key: str, at: datetime) -> timedelta:

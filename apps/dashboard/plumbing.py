@@ -24,6 +24,7 @@ from apps.core import buckets, clock
 from apps.core.acting import Kind, become
 from apps.core.errors import Failure, Listed, NotFound
 from apps.core.literal import Invalid, is_uuid
+from apps.core.middleware import client_address
 from apps.dashboard.navigation import ROOMS, current
 from apps.stores import roles
 from apps.stores.models import Member, User
@@ -97,7 +98,8 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
     if not sessions.is_alive(request.session, now):
         logout(request)
         return away(request, _sign_in_url(request))
-    sessions.touch(request.session, now)
+    browser = request.headers.get("User-Agent", "")
+    sessions.keep(request.session, request.user, now, address=client_address(request), browser=browser)
     limited = _take_token(request)
     if limited is not None:
         return limited

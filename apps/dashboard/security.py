@@ -5,7 +5,7 @@ from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django_otp import login as otp_login
 
-from apps.access import email_change, second_factor, sign_in, stepup
+from apps.access import email_change, second_factor, sessions, sign_in, stepup
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
@@ -16,7 +16,11 @@ from apps.stores.services import change_password
 def index(request: PageRequest) -> HttpResponse:
     factor = second_factor.confirmed(request.person)
     left = len(factor.backup_codes) if factor is not None else 0
-    return show(request, "dashboard/security/account.html", {"factor": factor, "codes_left": left})
+    return show(
+        request,
+        "dashboard/security/account.html",
+        {"factor": factor, "codes_left": left, "sessions": sessions.open_of(request.person, clock.real_now()).count()},
+    )
 
 
 def enrol(request: PageRequest) -> HttpResponse:
@@ -30,7 +34,7 @@ def enrol(request: PageRequest) -> HttpResponse:
         codes = second_factor.confirm(request.person, request.POST.get("code", ""))
     except Failure as refusal:
         return _picture(request, sentences(refusal), refusal.http_status)
-    _stay_signed_in(request)
+    stay_signed_in(request)
     otp_login(request, second_factor.confirmed(request.person))
     stepup.note(request.session, request.person, clock.real_now())
     return show(
@@ -54,7 +58,7 @@ def take_off(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/security/take_off.html")
     second_factor.take_off(request.person)
-    _stay_signed_in(request)
+    stay_signed_in(request)
     messages.success(request, "The authenticator app has been removed. You have been signed out everywhere else.")
     return go("security")
 
@@ -70,7 +74,7 @@ def password(request: PageRequest) -> HttpResponse:
         return show(request, "dashboard/security/password.html", {"errors": ["Your current password is not right."]}, status=422)
     except Failure as refusal:
         return show(request, "dashboard/security/password.html", {"errors": sentences(refusal)}, status=refusal.http_status)
-    _stay_signed_in(request)
+    stay_signed_in(request)
     messages.success(request, "Your password has been changed. You have been signed out everywhere else.")
     return go("security")
 
@@ -93,9 +97,10 @@ def email(request: PageRequest) -> HttpResponse:
     return go("security")
 
 
-def _stay_signed_in(request: PageRequest) -> None:
+def stay_signed_in(request: PageRequest) -> None:
     """This session goes on under a new id; every other one has ended."""
     update_session_auth_hash(request, request.person)
+    sessions.adopt(request.session, request.person)
 
 
 def _picture(request: PageRequest, errors: list[str], status: int = 200) -> HttpResponse:

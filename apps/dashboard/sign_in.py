@@ -61,6 +61,7 @@ def code(request: HttpRequest) -> HttpResponse:
 
 
 def sign_out(request: HttpRequest) -> HttpResponse:
+    sessions.leave(request.session, clock.real_now())
     logout(request)
     return go("sign_in")
 

@@ -47,6 +47,7 @@ def records(cast: Cast) -> dict[str, dict[str, str]]:
         "api-keys": {"id": str(key)},
         "team": {"id": str(cast.bob.pk)},
         "join": {"token": "unknown"},
+        "security": {"id": str(uuid.uuid4())},
         "reset": {"id": str(cast.bob.pk), "token": "unknown"},
         "email": {"token": "unknown"},
         "webhooks": {"id": str(endpoint.pk), "delivery_id": str(uuid.uuid4())},

@@ -1,0 +1,69 @@
+"""Where the person is signed in: each browser with its address and last use; one or all others are signed out."""
+
+import re
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.access import sessions
+from apps.access.models import SignIn
+from apps.core import clock
+from apps.dashboard.plumbing import PageRequest, find, go, show
+from apps.dashboard.security import stay_signed_in
+from apps.stores import audit
+from apps.stores.services import sign_out_everywhere
+
+# The first that is found in what a browser says of itself; the order matters, because they all claim to be each other.
+_BROWSERS = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("CriOS/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
+
+
+def index(request: PageRequest) -> HttpResponse:
+    current = str(request.session.get(sessions.SIGN_IN_KEY))
+    rows = sessions.open_of(request.person, clock.real_now())
+    shown = [(row, device_of(row.browser), str(row.pk) == current) for row in rows]
+    return show(request, "dashboard/security/sessions.html", {"rows": shown, "others": sum(not is_here for _, _, is_here in shown)})
+
+
+def end_one(request: PageRequest, id: str) -> HttpResponse:
+    at = clock.real_now()
+    row: SignIn = find(sessions.open_of(request.person, at), id)
+    if str(row.pk) == request.session.get(sessions.SIGN_IN_KEY):
+        messages.error(request, "This is the session you are in. Sign out instead.")
+    else:
+        sessions.end(row, at)
+        messages.success(request, f"{device_of(row.browser)} has been signed out.")
+    return go("sessions")
+
+
+def end_others(request: PageRequest) -> HttpResponse:
+    sign_out_everywhere(request.person)
+    audit.record("session.others_ended", target=request.person, name=request.person.email)
+    stay_signed_in(request)
+    messages.success(request, "You have been signed out everywhere else.")
+    return go("sessions")
+
+
+def device_of(browser: str) -> str:
+    """What a browser says of itself, in two words that people know."""
+    name = next((title for mark, title in _BROWSERS if mark in browser), "")
+    system = next((title for mark, title in _SYSTEMS if mark in browser), "")
+    if not name and not system:
+        return re.split(r"[ /(]", browser, maxsplit=1)[0][:40] or "Unknown browser"
+    return f"{name or 'A browser'} on {system or 'an unknown system'}"
