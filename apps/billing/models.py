@@ -1,0 +1,287 @@
+"""What is sold, to whom, and what is owed: products, prices, customers, subscriptions and invoices.
+
+The database numbers invoices without gaps, locks what was finalized, and bills a cycle once (unique period_key). Cents are
+hundredths of the major unit in every currency.
+"""
+
+import uuid
+
+from django.db import models
+from django.db.models.functions import Lower
+
+from apps.core.models import Owned
+from apps.stores.models import Currency
+
+
+class Product(Owned):
+    """The thing sold."""
+
+    name = models.CharField(max_length=255)
+    description = models.TextField(null=True)
+    active = models.BooleanField(default=True)
+    metadata = models.JSONField(default=dict)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["store", "mode", "-created_at"], name="product_newest")]
+
+
+class Interval(models.TextChoices):
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+    YEARLY = "yearly"
+
+
+class Price(Owned):
+    """What a product costs per interval. Only `active` ever changes."""
+
+    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="prices")
+    unit_amount_cents = models.BigIntegerField()
+    currency = models.CharField(max_length=3, choices=Currency.choices)
+    interval = models.CharField(max_length=7, choices=Interval.choices)
+    interval_count = models.PositiveSmallIntegerField(default=1)
+    active = models.BooleanField(default=True)
+    metadata = models.JSONField(default=dict)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(unit_amount_cents__gte=0), name="price_not_negative"),
+            models.CheckConstraint(condition=models.Q(interval_count__gte=1, interval_count__lte=365), name="price_interval_count"),
+        ]
+        indexes = [models.Index(fields=["product", "-created_at"], name="price_newest")]
+
+    @property
+    def cycle(self) -> tuple[str, int, str]:
+        """What all prices of one subscription share."""
+        return self.interval, self.interval_count, self.currency
+
+
+class Customer(Owned):
+    """Who is billed. A deleted one keeps its row, its invoices and its e-mail address."""
+
+    email = models.EmailField(max_length=254)
+    name = models.CharField(max_length=255, null=True)
+    phone = models.CharField(max_length=50, null=True)
+    address = models.JSONField(null=True)
+    metadata = models.JSONField(default=dict)
+    deleted_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("store", "mode", Lower("email"), name="customer_email_once_per_store")]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(deleted_at=None), name="customer_newest"),
+        ]
+
+
+class Subscription(Owned):
+    """A customer on one or more prices. `price` and `quantity` are the anchor; add-ons are items.
+
+    Periods follow one another; months are counted on `anchor_day`. `next_step_at` is never later than the next thing that time
+    does to it, and null when time does nothing.
+    """
+
+    class Status(models.TextChoices):
+        TRIALING = "trialing"
+        ACTIVE = "active"
+        PAST_DUE = "past_due"
+        PAUSED = "paused"
+        CANCELED = "canceled"
+
+    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="subscriptions")
+    price = models.ForeignKey(Price, on_delete=models.PROTECT, related_name="+")
+    quantity = models.PositiveIntegerField(default=1)
+    status = models.CharField(max_length=8, choices=Status.choices)
+    started_at = models.DateTimeField()
+    anchor_day = models.PositiveSmallIntegerField()
+    current_period_start = models.DateTimeField()
+    current_period_end = models.DateTimeField()
+    next_billing_at = models.DateTimeField(null=True)
+    next_step_at = models.DateTimeField(null=True)
+    trial_end = models.DateTimeField(null=True)
+    cancel_at_period_end = models.BooleanField(default=False)
+    cancel_at = models.DateTimeField(null=True)
+    canceled_at = models.DateTimeField(null=True)
+    paused_at = models.DateTimeField(null=True)
+    failed_cycle_count = models.PositiveIntegerField(default=0)
+    grace_cycles = models.PositiveIntegerField(default=1)
+    metadata = models.JSONField(default=dict)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(quantity__gte=1), name="subscription_quantity_positive"),
+            models.CheckConstraint(
+                condition=models.Q(current_period_end__gt=models.F("current_period_start")), name="subscription_period_is_forward"
+            ),
+            models.CheckConstraint(condition=models.Q(anchor_day__gte=1, anchor_day__lte=31), name="subscription_anchor_is_day"),
+        ]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"], name="subscription_newest"),
+            models.Index(fields=["next_step_at"], condition=models.Q(next_step_at__isnull=False), name="subscription_due"),
+        ]
+
+
+class SubscriptionItem(models.Model):
+    """An add-on of a subscription, billed in the same cycle as its anchor."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    subscription = models.ForeignKey(Subscription, on_delete=models.PROTECT, related_name="add_ons")
+    price = models.ForeignKey(Price, on_delete=models.PROTECT, related_name="+")
+    quantity = models.PositiveIntegerField()
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.CheckConstraint(condition=models.Q(quantity__gte=1), name="subscription_item_quantity_positive")]
+
+
+class SubscriptionChange(models.Model):
+    """One line of a subscription's history, in order of id."""
+
+    subscription = models.ForeignKey(Subscription, on_delete=models.PROTECT, related_name="changes")
+    change = models.CharField(max_length=40)
+    from_status = models.CharField(max_length=8, null=True)
+    to_status = models.CharField(max_length=8)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+
+
+class Invoice(Owned):
+    """What a customer owes. A draft can be changed; afterwards its totals, lines and number stand for good."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        OPEN = "open"
+        PAID = "paid"
+        VOID = "void"
+        UNCOLLECTIBLE = "uncollectible"
+
+    class DiscountType(models.TextChoices):
+        AMOUNT = "amount"
+        PERCENT = "percent"
+
+    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="invoices")
+    subscription = models.ForeignKey(Subscription, null=True, on_delete=models.PROTECT, related_name="invoices")
+    period_key = models.CharField(max_length=80, null=True, unique=True)
+    status = models.CharField(max_length=13, choices=Status.choices, default=Status.DRAFT)
+    number = models.PositiveIntegerField(null=True)
+    custom_number = models.CharField(max_length=100, null=True)
+    public_token = models.CharField(max_length=64, null=True, unique=True)
+    po_number = models.CharField(max_length=100, null=True)
+    currency = models.CharField(max_length=3, choices=Currency.choices)
+    description = models.TextField(null=True)
+    notes = models.TextField(null=True)
+    footer = models.TextField(null=True)
+    metadata = models.JSONField(default=dict)
+    discount_type = models.CharField(max_length=7, choices=DiscountType.choices, null=True)
+    discount_value = models.BigIntegerField(null=True)
+    tax_rate_bps = models.PositiveIntegerField(null=True)
+    subtotal_cents = models.BigIntegerField(default=0)
+    discount_cents = models.BigIntegerField(default=0)
+    tax_cents = models.BigIntegerField(default=0)
+    total_cents = models.BigIntegerField(default=0)
+    amount_paid_cents = models.BigIntegerField(default=0)
+    refunded_cents = models.BigIntegerField(default=0)
+    needs_attention = models.CharField(max_length=30, null=True)
+    due_at = models.DateTimeField(null=True)
+    due_judged_at = models.DateTimeField(null=True)  # when its cycle was found unpaid, or let off
+    finalized_at = models.DateTimeField(null=True)
+    paid_at = models.DateTimeField(null=True)
+    voided_at = models.DateTimeField(null=True)
+    uncollectible_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(total_cents=models.F("subtotal_cents") - models.F("discount_cents") + models.F("tax_cents")),
+                name="invoice_totals_add_up",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(subtotal_cents__gte=0, discount_cents__gte=0, tax_cents__gte=0, total_cents__gte=0),
+                name="invoice_totals_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(number__isnull=True, public_token__isnull=True, finalized_at__isnull=True, status__in=["draft", "void"])
+                | models.Q(
+                    number__isnull=False,
+                    public_token__isnull=False,
+                    finalized_at__isnull=False,
+                    status__in=["open", "paid", "void", "uncollectible"],
+                ),
+                name="invoice_numbered_when_finalized",
+            ),
+            models.UniqueConstraint(fields=["store", "mode", "number"], name="invoice_number_once"),
+            models.UniqueConstraint(fields=["store", "mode", "custom_number"], name="invoice_custom_number_once"),
+        ]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"], name="invoice_newest"),
+            models.Index(fields=["customer", "-created_at"], name="invoice_of_customer"),
+            models.Index(fields=["subscription", "due_at"], condition=models.Q(status="open"), name="invoice_open_cycle"),
+        ]
+
+
+class InvoiceLine(models.Model):
+    """A line of an invoice, in order of `position`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    invoice = models.ForeignKey(Invoice, on_delete=models.CASCADE, related_name="lines")
+    description = models.CharField(max_length=500)
+    quantity = models.PositiveIntegerField()
+    unit_amount_cents = models.BigIntegerField()
+    amount_cents = models.BigIntegerField()
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(amount_cents=models.F("quantity") * models.F("unit_amount_cents")), name="invoice_line_adds_up"
+            ),
+            models.UniqueConstraint(fields=["invoice", "position"], name="invoice_line_position_once"),
+        ]
+
+
+class InvoiceCounter(models.Model):
+    """The last number that a store gave an invoice in a mode; its row lock puts finalizing in order."""
+
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    mode = models.CharField(max_length=4)
+    last_number = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["store", "mode"], name="invoice_counter_once")]
+
+
+class InvoicePayment(models.Model):
+    """A payment intent made for an invoice. `counted_at` is when what it brought was added to the invoice."""
+
+    invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="payments")
+    payment = models.OneToOneField("payments.Payment", on_delete=models.PROTECT, related_name="+")
+    counted_cents = models.BigIntegerField(default=0)
+    counted_at = models.DateTimeField(null=True)
+    refunded_cents = models.BigIntegerField(default=0)
+    refund_seen_at = models.DateTimeField(null=True)  # the last refund that `refunded_cents` includes
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["payment"], condition=models.Q(counted_at=None), name="invoice_payment_waiting")]
+
+
+class InvoiceChange(models.Model):
+    """One line of an invoice's history, in order of id."""
+
+    invoice = models.ForeignKey(Invoice, on_delete=models.CASCADE, related_name="changes")
+    change = models.CharField(max_length=40)
+    from_status = models.CharField(max_length=13, null=True)
+    to_status = models.CharField(max_length=13)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
