@@ -34,7 +34,7 @@ def is_offered(request: PageRequest, payment: Payment) -> bool:
     if not roles.may(request.member.role, roles.MOVE_MONEY):
         return False
     try:
-        return any(isinstance(one, Share) for one in shares_to_send(payment, Wish()))
+        return any(isinstance(one, Share) for one in shares_to_send(payment, Wish())) or bool(payment.needs_attention)
     except PayerUnknown:
         return True
     except Refusals:
@@ -73,6 +73,8 @@ def _review(
     """What would leave, where to, and what can't be done any more afterwards."""
     shares = shares_to_send(payment, wish)
     transfers = [one for one in shares if isinstance(one, Share)]
+    if not shares:
+        raise PayerUnknown
     if not transfers:
         messages.error(request, "A refund of this payment is already under way.")
         return go("payment", payment.pk)

@@ -4,6 +4,7 @@ Rates, fees and required amounts are locked at creation. The intent's status cha
 """
 
 import uuid
+from datetime import datetime
 
 from django.db import models
 
@@ -61,7 +62,18 @@ class Payment(Owned):
     reconciled_at = models.DateTimeField(null=True)
     reconciliation_due = models.BooleanField(default=False)
 
+    # Set from above: somebody else's coins are on their way (services.hold).
+    held_open_until = models.DateTimeField(null=True)
+    is_card_funded = models.BooleanField(default=False)
+    card_shortfall_bps = models.PositiveSmallIntegerField(default=0)
+    needs_attention = models.CharField(max_length=20, blank=True, default="")
+
     fresh_addresses: "list[PaymentAddress] | None" = None  # what create has just made, so that answering reads nothing
+
+    @property
+    def deadline(self) -> datetime:
+        """When an open intent is judged: its own deadline, or later while it is held open."""
+        return max(self.expires_at, self.held_open_until or self.expires_at)
 
     class Meta:
         constraints = [

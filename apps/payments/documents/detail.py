@@ -34,6 +34,7 @@ def detail(payment: Payment) -> dict[str, Any]:
         "merchant": merchant(payment),
         "onramp_session": None,
         "onramp_unavailable": None,
+        "needs_attention": payment.needs_attention or None,
         "auto_swap_detail": None,
         "late_deposits": late_deposits(payment, received),
         "payment_events": [parts.event(one) for one in history],

@@ -3,7 +3,8 @@
 import uuid
 from datetime import datetime, timedelta
 
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q, Value
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, Greatest
 
 from apps.core import clock
 from apps.payments import states
@@ -27,25 +28,33 @@ def expire_due() -> int:
 def _is_due(real: datetime) -> Q:
     """Past its deadline by the store's own time: test stores may be ahead of the machine."""
     ahead = ExpressionWrapper(Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)), output_field=DateTimeField())
-    return Q(mode="live", expires_at__lte=real) | Q(mode="test", expires_at__lte=ahead)
+    is_past = Q(mode="live", expires_at__lte=real) | Q(mode="test", expires_at__lte=ahead)
+    is_held = Q(mode="live", held_open_until__gt=real) | Q(mode="test", held_open_until__gt=ahead)
+    return is_past & (Q(held_open_until=None) | ~is_held)
 
 
 def expire_if_due(payment: Payment) -> Payment:
     """What reading a checkout does: an open intent whose time is past is settled first."""
-    if payment.status in OPEN and payment.expires_at <= clock.now(payment.store, payment.mode):
+    if payment.status in OPEN and payment.deadline <= clock.now(payment.store, payment.mode):
         return settle_payment(payment.pk)
     return payment
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     """The next deadline among the store's open test intents."""
-    rows = Payment.objects.filter(store_id=store_id, mode="test", status__in=OPEN)
+    rows = _with_deadline(store_id)
     if after is not None:
-        rows = rows.filter(expires_at__gt=after)
-    return rows.order_by("expires_at").values_list("expires_at", flat=True).first()
+        rows = rows.filter(judged_at__gt=after)
+    return rows.order_by("judged_at").values_list("judged_at", flat=True).first()
+
+
+def _with_deadline(store_id: uuid.UUID) -> "QuerySet[Payment]":
+    """The store's open test intents, each with `Payment.deadline` as a column."""
+    rows = Payment.objects.filter(store_id=store_id, mode="test", status__in=OPEN)
+    return rows.annotate(judged_at=Greatest("expires_at", Coalesce("held_open_until", "expires_at")))
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    rows = Payment.objects.filter(store_id=store_id, mode="test", status__in=OPEN, expires_at__lte=now).order_by("expires_at")
+    rows = _with_deadline(store_id).filter(judged_at__lte=now).order_by("judged_at")
     for payment_id in list(rows.values_list("pk", flat=True)):
         settle_payment(payment_id)

@@ -17,6 +17,7 @@ from apps.ledger.posting import InsufficientBalance
 from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
+from apps.payments.services import hold
 from apps.payments.services.refund_shares import Share, Wish, shares_to_send, to_payers
 from apps.stores import audit
 
@@ -54,6 +55,7 @@ def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, ag
             if agreed is not None and plan_digest(shares) != agreed:
                 raise FiguresChanged
             made = _make(locked, shares, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
+            hold.settle_card_refund(locked, is_sent=bool(made))
             _note(locked, made)
             return _answer(locked, made), True
     except InsufficientBalance:

@@ -83,6 +83,8 @@ def shares_to_send(payment: Payment, wish: Wish) -> Sequence[Share | Refund]:
         raise NotRefundable
     if not received:
         raise NothingLeft
+    if payment.is_card_funded and wish.destination_address is None:
+        return _without_destination(payment, received)
     if payment.status == states.COMPLETED:
         return _from_completed(payment, received, wish)
     if wish.amount is not None:
@@ -93,6 +95,15 @@ def shares_to_send(payment: Payment, wish: Wish) -> Sequence[Share | Refund]:
         raise AssetRequired
     chosen = [one for one in received if wish.asset_id in (None, one.address.asset_id)] if wish.destination_address else received
     return _from_closed(payment, chosen, wish)
+
+
+def _without_destination(payment: Payment, received: list[Received]) -> Sequence[Share | Refund]:
+    """The coins came from a card provider, so nothing goes back to their sender: a person finds out where to."""
+    if under_way := _under_way(payment, received):
+        return under_way
+    if payment.status in (states.FAILED, states.EXPIRED):
+        return []
+    raise PayerUnknown
 
 
 def _confirmed(one: Received) -> list[Deposit]:

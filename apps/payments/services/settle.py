@@ -23,7 +23,7 @@ from apps.payments import events, states
 from apps.payments.documents import parts
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
-from apps.payments.services import auto_swap
+from apps.payments.services import auto_swap, hold
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
 
@@ -81,7 +81,10 @@ def _set_aside_unexpected(received: list[Received], at: datetime) -> None:
 
 
 def _give_back(payment: Payment, at: datetime) -> None:
-    """A rejected payment goes back to its payers; what came from nobody known waits for the merchant."""
+    """A rejected payment goes back to its payers; what came from nobody known, or from a card provider, waits for the merchant."""
+    if payment.is_card_funded:
+        hold.flag_card_refund(payment)
+        return
     with contextlib.suppress(PayerUnknown):
         refund_automatically(payment, at)
 
@@ -148,10 +151,10 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
     return states.Facts(
         confirmed=sum((Fraction(one.confirmed_atomic, one.address.required_atomic) for one in received), Fraction(0)),
         unconfirmed=sum((Fraction(one.unconfirmed_atomic, one.address.required_atomic) for one in received), Fraction(0)),
-        is_past_deadline=payment.expires_at <= at and _is_judged(payment, received, at),
+        is_past_deadline=payment.deadline <= at and _is_judged(payment, received, at),
         accepts_overpayments=store.accept_overpayments,
         accepts_underpayments=store.accept_underpayments,
-        underpayment_tolerance=Fraction(store.underpayment_tolerance_bps, BASIS_POINTS),
+        underpayment_tolerance=Fraction(max(store.underpayment_tolerance_bps, payment.card_shortfall_bps), BASIS_POINTS),
         overpayment_tolerance=Fraction(store.overpayment_tolerance_bps, BASIS_POINTS),
         is_under_review=_is_under_review(payment, received),
     )
@@ -165,7 +168,7 @@ def _is_judged(payment: Payment, received: list[Received], at: datetime) -> bool
     if payment.mode == "test" and payment.store.test_offset_seconds:
         return True
     chains = {one.address.asset.chain_id for one in received}
-    return all(is_caught_up(chain_id, payment.expires_at) for chain_id in chains)
+    return all(is_caught_up(chain_id, payment.deadline) for chain_id in chains)
 
 
 def _is_under_review(payment: Payment, received: list[Received]) -> bool:

@@ -1,0 +1,40 @@
+"""What a card payment under way means for its intent: the app above decides, the intent only keeps it.
+
+An intent is held open past its deadline for a while; coins of a card provider never go back to their sender by themselves.
+"""
+
+from datetime import datetime
+
+from apps.core import jobs
+from apps.payments import states
+from apps.payments.models import Payment
+
+CARD_REFUND = "card_refund"
+
+
+def begin_card_funding(payment: Payment, until: datetime) -> None:
+    """Somebody has started to pay by card: whatever comes counts as the provider's, and the intent waits for it."""
+    Payment.objects.filter(pk=payment.pk).update(is_card_funded=True, held_open_until=until)
+    payment.is_card_funded, payment.held_open_until = True, until
+
+
+def hold_open(payment_id: object, until: datetime | None, *, shortfall_bps: int = 0) -> None:
+    """Hold an intent open until then, or no longer; `shortfall_bps` is what the card may cost the store, which counts as paid."""
+    rows = Payment.objects.filter(pk=payment_id)
+    rows.update(held_open_until=until, **({"card_shortfall_bps": shortfall_bps} if shortfall_bps else {}))
+    if until is None:
+        jobs.enqueue("payments.expire_due")
+
+
+def flag_card_refund(payment: Payment) -> None:
+    """A person must find out who paid by card and send the coins there."""
+    Payment.objects.filter(pk=payment.pk).update(needs_attention=CARD_REFUND)
+    payment.needs_attention = CARD_REFUND
+
+
+def settle_card_refund(payment: Payment, *, is_sent: bool) -> None:
+    """A refund was asked for: one that was sent settles the flag, one that was held back raises it."""
+    if is_sent and payment.needs_attention == CARD_REFUND:
+        Payment.objects.filter(pk=payment.pk).update(needs_attention="")
+    elif not is_sent and payment.is_card_funded and payment.status in states.REFUNDABLE:
+        flag_card_refund(payment)
