@@ -56,6 +56,7 @@ ALLOWED_HOSTS: list[str] = env.list(
     "ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))]
 )
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
+DNS_SERVERS: list[str] = env.list("DNS_SERVERS", default=[])
 WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
 RATE_PROVIDERS: list[str] = env.list("RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"])
 RATE_MAX_AGE_SECONDS: int = env.int("RATE_MAX_AGE_SECONDS", 300)
@@ -164,6 +165,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "apps.core.middleware.RequestId",
+    "apps.hosted.domains.CheckoutDomain",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -368,7 +370,10 @@ _SWAP_BACKENDS = {
     "uniswap": {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}},
 }
 _SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS, "is_limited": False}}
+_DNS = {"BACKEND": "apps.stores.providers.dns.Dns", "OPTIONS": {"servers": DNS_SERVERS}}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
+    # Where checkout domains are looked up; a demo asks nobody and serves names under .localhost.
+    "dns": {"live": [_DNS if IS_PRODUCTION else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}]},
     "chain": {mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}] for mode in ("live", "test")},
     # Tried in order; the first that answers prices. Test mode never asks outside, so that tests repeat.
     "rates": {"live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS], "test": [_RATE_BACKENDS["fixed"]]},

@@ -5,13 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import connection
 
 from apps.ledger.models import Entry
-
-STATEMENT_MAX = 100
 
 
 @dataclass(frozen=True)
@@ -98,59 +95,6 @@ def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str,
             if at is not None or split.refunded_atomic:
                 found[reference][asset_id] = split
     return found
-
-
-@dataclass(frozen=True)
-class StatementLine:
-    """One entry of an account, with the balance it left. `cursor` asks for the lines before it."""
-
-    entry_id: int
-    at: datetime
-    kind: str
-    role: str
-    reference: uuid.UUID | None
-    amount_atomic: int
-    balance_atomic: int
-    cursor: str
-
-
-_STATEMENT = """
-WITH page AS (
-    SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
-    WHERE e.account_id = %(account)s AND (e.xid, e.id) < (%(xid)s::text::xid8, %(id)s)
-    ORDER BY e.xid DESC, e.id DESC LIMIT %(limit)s
-), start AS MATERIALIZED (
-    SELECT coalesce(%(balance)s::numeric, ledger_balance(%(account)s)) AS balance
-)
-SELECT page.id, m.at, m.kind, page.role, m.reference, page.amount_atomic, page.xid::text,
-       start.balance + page.amount_atomic - sum(page.amount_atomic) OVER (ORDER BY page.xid DESC, page.id DESC)
-FROM start, page JOIN ledger_movement m ON m.id = page.movement_id ORDER BY page.xid DESC, page.id DESC
-"""
-_NEWEST = f"{2**64 - 1}.{2**63 - 1}."
-
-
-def statement(account_id: int, *, before: str | None = None, limit: int = 25) -> list[StatementLine]:
-    """A page of an account's entries, newest first, with the running balance; `before` is the cursor of the page's last line.
-
-    The cursor carries the balance, so a late page costs what the first does. Raises ValueError for a cursor that is none.
-    """
-    xid, entry_id, balance = (before or _NEWEST).split(".")
-    arguments: dict[str, Any] = {
-        "account": account_id,
-        "xid": str(int(xid)),
-        "id": int(entry_id),
-        "balance": int(balance) if balance else None,
-        "limit": max(1, min(limit, STATEMENT_MAX)),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_STATEMENT, arguments)
-        return [_line(row) for row in cursor.fetchall()]
-
-
-def _line(row: tuple[Any, ...]) -> StatementLine:
-    entry_id, at, kind, role, reference, amount, xid, balance = row
-    cursor = f"{xid}.{entry_id}.{int(balance) - int(amount)}"
-    return StatementLine(entry_id, at, kind, role, reference, int(amount), int(balance), cursor)
 
 
 _BOOKED = """

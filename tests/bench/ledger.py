@@ -101,7 +101,8 @@ def contention(world: World, rounds: int) -> list[list[str]]:
 def reads(world: World) -> list[list[str]]:
     from django.db import connection
 
-    from apps.ledger.selectors import balance_of, statement
+    from apps.ledger.selectors import balance_of
+    from apps.ledger.statements import statement
 
     rows = []
     for size in SIZES:

@@ -8,7 +8,8 @@ from django.db import IntegrityError, transaction
 from apps.ledger import movements
 from apps.ledger.models import Entry, Movement
 from apps.ledger.posting import InsufficientBalance, Line, Posting, post, post_many
-from apps.ledger.selectors import balance_of, balances, booked_deposits, payment_split, statement
+from apps.ledger.selectors import balance_of, balances, booked_deposits, payment_split
+from apps.ledger.statements import statement
 from apps.stores.models import User
 from tests.ledger.books import AT, COIN, NATIVE, Books
 

@@ -19,7 +19,7 @@ from apps.reports.selectors import Amounts, AssetSums, Extent, Line, asset_sums,
 
 LINES_PER_PAGE, PAGES_PER_PART = 56, 16
 STEP = 2_000
-GAP, SPOOLED_BETWEEN = "  ", "\x1f"
+GAP, SPOOLED_BETWEEN = " ", "\x1f"
 HEAD = ("Time (UTC)", "What", "Account", "Asset", "Amount", "Balance", "Value", "Rate", "Source", "Reference")
 TO_THE_RIGHT = frozenset({"Amount", "Balance", "Value", "Rate"})
 REFERENCE_LENGTH = 16  # a payment's reference; of other records the beginning of the id

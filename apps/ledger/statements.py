@@ -1,0 +1,147 @@
+"""An account's entries page by page, newest first, each with the balance it left: a late page costs what the first one does.
+
+The cursor of a page carries the balance, so nothing is ever summed up from the beginning.
+"""
+
+import re
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+PAGE_MAX = 1_000
+# Of an account with few entries of the kind that is looked for, so many are looked through before the page ends as it is.
+SCAN_MAX = 10_000
+# Entries of one moment may stand in another order than their times, by no more than this.
+DISORDER = timedelta(minutes=10)
+_CURSOR = re.compile(r"([0-9]{1,20})\.([0-9]{1,19})\.(-?[0-9]{1,78})?", re.ASCII)
+_LAST_XID, _LAST_ID = 2**64 - 1, 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which entries: all by default, of one kind of movement, from `since`, before `until`."""
+
+    kind: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class StatementLine:
+    """One entry of an account, with the balance it left. `cursor` asks for the lines before it."""
+
+    entry_id: int
+    at: datetime
+    kind: str
+    role: str
+    reference: uuid.UUID | None
+    amount_atomic: int
+    balance_atomic: int
+    cursor: str
+
+
+class Page(NamedTuple):
+    """Lines, newest first, and the cursor of the page before them; None when there is none."""
+
+    lines: list[StatementLine]
+    older: str | None
+
+
+class _Place(NamedTuple):
+    """Just after an entry, with the balance before what follows; the balance is None at the very end."""
+
+    xid: int
+    entry_id: int
+    balance: int | None
+
+
+# The plan walks the index and stops early: `number` and the sum stream, and the page is cut after them.
+_PAGE = """
+WITH scanned AS (
+    SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
+    WHERE e.account_id = %(account)s AND (e.xid, e.id) < (%(xid)s::text::xid8, %(id)s)
+    ORDER BY e.xid DESC, e.id DESC LIMIT %(scan)s
+), start AS MATERIALIZED (
+    SELECT coalesce(%(balance)s::numeric, ledger_balance(%(account)s)) AS balance
+), told AS (
+    SELECT s.id, m.at, m.kind, s.role, m.reference, s.amount_atomic, s.xid::text AS xid,
+           start.balance + s.amount_atomic - sum(s.amount_atomic) OVER newest AS balance, row_number() OVER newest AS number
+    FROM start, scanned s JOIN ledger_movement m ON m.id = s.movement_id WINDOW newest AS (ORDER BY s.xid DESC, s.id DESC)
+)
+SELECT * FROM (
+    SELECT *, (%(kind)s = '' OR kind = %(kind)s) AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+              AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS is_wanted
+    FROM told
+) every WHERE is_wanted OR number = %(scan)s ORDER BY number LIMIT %(limit)s
+"""
+
+
+def page(account_id: int, *, before: str | None = None, wanted: Wanted = Wanted(), limit: int = 25) -> Page:
+    """A page of an account's entries; `before` is a cursor that a page gave. Raises ValueError for a cursor that is none."""
+    limit = max(1, min(limit, PAGE_MAX))
+    scan = limit + 1 if wanted == Wanted() else SCAN_MAX
+    place = _place(before) if before is not None else _newest(account_id, wanted.until)
+    arguments: dict[str, Any] = {"account": account_id, "xid": str(place.xid), "id": place.entry_id, "balance": place.balance}
+    arguments |= {"scan": scan, "limit": limit + 1, "kind": wanted.kind, "since": wanted.since, "until": wanted.until}
+    with connection.cursor() as cursor:
+        cursor.execute(_PAGE, arguments)
+        rows = cursor.fetchall()
+    found = [_line(row) for row in rows if row[-1]]
+    if len(found) > limit:
+        return Page(found[:limit], found[limit - 1].cursor)
+    is_cut = bool(rows) and rows[-1][-2] == scan and (wanted.since is None or rows[-1][1] >= wanted.since - DISORDER)
+    return Page(found, _line(rows[-1]).cursor if is_cut else None)
+
+
+def statement(account_id: int, *, before: str | None = None, limit: int = 25) -> list[StatementLine]:
+    """The lines of a page of everything."""
+    return page(account_id, before=before, limit=limit).lines
+
+
+def _line(row: tuple[Any, ...]) -> StatementLine:
+    entry_id, at, kind, role, reference, amount, xid, balance = row[:8]
+    cursor = f"{xid}.{entry_id}.{int(balance) - int(amount)}"
+    return StatementLine(entry_id, at, kind, role, reference, int(amount), int(balance), cursor)
+
+
+def _place(cursor: str) -> _Place:
+    parts = _CURSOR.fullmatch(cursor)
+    if parts is None:
+        raise ValueError("no cursor of a statement")
+    xid, entry_id, balance = parts.groups()
+    if int(xid) > _LAST_XID or int(entry_id) > _LAST_ID or not balance:
+        raise ValueError("no cursor of a statement")
+    return _Place(int(xid), int(entry_id), int(balance))
+
+
+_ENDS = "SELECT min(xid)::text, max(xid)::text FROM ledger_entry WHERE account_id = %s"
+_PROBE = """
+SELECT m.at FROM ledger_entry e JOIN ledger_movement m ON m.id = e.movement_id
+WHERE e.account_id = %s AND e.xid >= %s::text::xid8 ORDER BY e.xid, e.id LIMIT 1
+"""
+_BALANCE_BEFORE = """
+SELECT ledger_balance(%(account)s) - coalesce(
+    (SELECT sum(amount_atomic) FROM ledger_entry WHERE account_id = %(account)s AND xid >= %(xid)s::text::xid8), 0)
+"""
+
+
+def _newest(account_id: int, until: datetime | None) -> _Place:
+    """Where a statement begins: at the newest entry or, by bisection over transaction numbers, at the last before a moment."""
+    if until is None:
+        return _Place(_LAST_XID, _LAST_ID, None)
+    with connection.cursor() as cursor:
+        cursor.execute(_ENDS, [account_id])
+        first, last = cursor.fetchone()
+        if first is None:
+            return _Place(_LAST_XID, _LAST_ID, None)
+        low, high = int(first), int(last) + 1
+        while low < high:
+            middle = (low + high) // 2
+            cursor.execute(_PROBE, [account_id, str(middle)])
+            row = cursor.fetchone()
+            low, high = (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
+        cursor.execute(_BALANCE_BEFORE, {"account": account_id, "xid": str(low)})
+        return _Place(low, 0, int(cursor.fetchone()[0]))
