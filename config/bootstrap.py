@@ -31,6 +31,17 @@ ANVIL_VERSION = "1.7.1"
 ANVIL_SHA256 = "10c1c727d6c1de973aeb160e59875b9a9a23464d6e74149ee8abb30b3500311b"
 ANVIL_PACKAGE = "@foundry-rs/anvil-linux-amd64"
 
+# The exchange for swaps on the local chain, as its makers built it: package, version, and the digest of each file that is used.
+EXCHANGE = {
+    "@uniswap/v2-core@1.0.1": {
+        "UniswapV2Factory": "7e666780d3ddf601a17c97dcc6a414dd77f5eae13fb37fce7e0bd282f4f61406",
+    },
+    "@uniswap/v2-periphery@1.1.0-beta.0": {
+        "UniswapV2Router02": "b5d849090faf5255b82bddb2a8a51ad796599fa31bb7a3aa0e0db75226031aaa",
+        "WETH9": "ba02494a1f4d2ca3873f74969d4ff57fc885f37b856486605afa214e4155d18d",
+    },
+}
+
 PDF_LIBRARIES = {
     "libpango-1.0.so.0": "libpango-1.0-0",
     "libpangoft2-1.0.so.0": "libpangoft2-1.0-0",
@@ -76,6 +87,7 @@ def _set_up(command: str) -> None:
     ]
     if command in ("demo", "test"):
         steps.append(("local chain", _has_anvil, _install_anvil))
+        steps.append(("exchange for the local chain", _has_exchange, _install_exchange))
     if command == "test":
         steps.append(("browser", has_chromium, _install_chromium))
     if all(is_done() for _, is_done, _ in steps):
@@ -240,9 +252,7 @@ def _install_anvil() -> None:
     if npm is None:
         say("npm is missing, so there is no local chain. Run: sudo apt-get install npm. ", end="")
         return
-    TOOLS.mkdir(exist_ok=True)
-    options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
-    run = _run(*npm, "install", "--prefix", str(TOOLS), *options, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}", env=_npm_environment(npm))
+    run = _npm_install(npm, TOOLS, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}")
     program = TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil"
     if run.returncode or not program.exists():
         say(f"no local chain ({_last_line(run)}). ", end="")
@@ -251,6 +261,34 @@ def _install_anvil() -> None:
         say("no local chain: the program that came is not the one expected. ", end="")
     else:
         program.chmod(0o755)
+
+
+def _exchange_files() -> list[tuple[Path, str]]:
+    folder = TOOLS / "exchange" / "node_modules"
+    packages = [(folder / name.rpartition("@")[0] / "build", files) for name, files in EXCHANGE.items()]
+    return [(build / f"{file}.json", digest) for build, files in packages for file, digest in files.items()]
+
+
+def _has_exchange() -> bool:
+    return all(path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == digest for path, digest in _exchange_files())
+
+
+def _install_exchange() -> None:
+    """Never fatal: without it the demo swaps with the service's own coins, and its tests are skipped."""
+    npm = _npm()
+    if npm is None:
+        say("npm is missing. ", end="")
+        return
+    run = _npm_install(npm, TOOLS / "exchange", *EXCHANGE)
+    if run.returncode or not _has_exchange():
+        shutil.rmtree(TOOLS / "exchange", ignore_errors=True)
+        say(f"no exchange ({_last_line(run)}). ", end="")
+
+
+def _npm_install(npm: list[str], folder: Path, *packages: str) -> "subprocess.CompletedProcess[str]":
+    folder.mkdir(parents=True, exist_ok=True)
+    options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
+    return _run(*npm, "install", "--prefix", str(folder), *options, *packages, env=_npm_environment(npm))
 
 
 def _npm() -> list[str] | None:

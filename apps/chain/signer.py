@@ -26,7 +26,7 @@ from apps.core.failpoints import failpoint
 log = structlog.get_logger(__name__)
 BATCH_MAX = 50
 CANDIDATES_MAX = 12
-GAS_MAX = 300_000
+GAS_MAX, CALL_GAS_MAX = 300_000, 800_000
 REVERTED_CODE = 3
 _Status, _Purpose = OutgoingTransaction.Status, OutgoingTransaction.Purpose
 
@@ -95,6 +95,8 @@ class ChainSigner:
             if error.code == REVERTED_CODE or "revert" in str(error).lower():
                 return None
             raise
+        if row.call_data:
+            return 2 * estimate  # a pool that nobody used in this block's second writes more than the estimate saw
         return estimate if estimate == NATIVE_GAS else estimate * 5 // 4
 
     # --- a first signature ------------------------------------------------------------------------
@@ -112,7 +114,7 @@ class ChainSigner:
         if not self._is_funded(row, facts, tokens, assumed):
             return self._wait(row, "The hot wallet is short of funds")
         gas_limit = self._gas_limit(row)
-        if gas_limit is None or gas_limit > GAS_MAX:
+        if gas_limit is None or gas_limit > (CALL_GAS_MAX if row.call_data else GAS_MAX):
             reason = "The exchange refuses the swap" if row.call_data else "The recipient refuses the transfer"
             hot_wallets.finish(row, _Status.FAILED, at, reason=reason)
             return 0

@@ -32,7 +32,7 @@ class Wallet:
     def _call(self, method: str, *params: Any) -> Any:
         return local_chain.call(self.url, method, *params)
 
-    def send(self, to: str | None, value_wei: int = 0, data: str = "0x") -> str:
+    def send(self, to: str | None, value_wei: int = 0, data: str = "0x", gas: int = GAS) -> str:
         """The hash of a transaction that the chain has taken."""
         transaction = {
             "type": 2,
@@ -40,7 +40,7 @@ class Wallet:
             "nonce": int(self._call("eth_getTransactionCount", self.address, "pending"), 16),
             "value": value_wei,
             "data": data,
-            "gas": GAS,
+            "gas": gas,
             "maxFeePerGas": 50 * GWEI,
             "maxPriorityFeePerGas": GWEI,
             **({"to": to_checksum_address(to)} if to else {}),

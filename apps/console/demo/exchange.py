@@ -1,0 +1,50 @@
+"""The exchange of the local chain: the contracts of Uniswap V2 as they run everywhere, with pools of the demo's tokens."""
+
+import time
+from dataclasses import dataclass
+
+from eth_abi.abi import encode
+
+from apps.chain.calls import Router
+from apps.console.demo.chain import Wallet
+from config import local_chain
+
+NATIVE_WEI, TOKENS_ATOMIC = 500 * 10**18, 1_000_000 * 10**6
+DEPLOY_GAS = 6_000_000
+HOUR_SECONDS = 3600
+_APPROVE, _ADD_LIQUIDITY_NATIVE = "0x095ea7b3", "0xf305d719"
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A token with what its pool begins with."""
+
+    token: str
+    native_wei: int = NATIVE_WEI
+    tokens_atomic: int = TOKENS_ATOMIC
+
+
+def open_exchange(wallet: Wallet) -> Router | None:
+    """Put the exchange on the chain; None when the set-up brought no contracts."""
+    codes = [local_chain.exchange_bytecode(name) for name in ("UniswapV2Factory", "WETH9", "UniswapV2Router02")]
+    if None in codes:
+        return None
+    factory_code, wrapped_code, router_code = (str(code) for code in codes)
+    factory = _put(wallet, factory_code + encode(["address"], [wallet.address]).hex())
+    wrapped = _put(wallet, wrapped_code)
+    return Router(_put(wallet, router_code + encode(["address", "address"], [factory, wrapped]).hex()), wrapped)
+
+
+def fill(wallet: Wallet, router: Router, pool: Pool) -> None:
+    """Give the token's pool something to trade with; the wallet mints what it puts in."""
+    wallet.receipt(wallet.mint(pool.token, wallet.address, pool.tokens_atomic))
+    allow = _APPROVE + encode(["address", "uint256"], [router.address, pool.tokens_atomic]).hex()
+    wallet.receipt(wallet.send(pool.token, data=allow))
+    deadline = int(time.time()) + 1000 * 24 * HOUR_SECONDS
+    shape = ["address", "uint256", "uint256", "uint256", "address", "uint256"]
+    given = [pool.token, pool.tokens_atomic, 0, 0, wallet.address, deadline]
+    wallet.receipt(wallet.send(router.address, pool.native_wei, _ADD_LIQUIDITY_NATIVE + encode(shape, given).hex(), gas=DEPLOY_GAS))
+
+
+def _put(wallet: Wallet, code: str) -> str:
+    return str(wallet.receipt(wallet.send(None, data=code, gas=DEPLOY_GAS))["contractAddress"]).lower()
