@@ -50,6 +50,27 @@ def cents_for_atomic(amount_atomic: int, rate: Decimal, atomic_decimals: int) ->
     return round(exact)
 
 
+def cents_at_least(amount_atomic: int, rate: Decimal, atomic_decimals: int) -> int:
+    """The fewest cents that buy an amount at `rate`."""
+    return _up(Fraction(amount_atomic, 10**atomic_decimals) * Fraction(rate) * CENTS)
+
+
+def atomic_at_most(cents: int, rate: Decimal, atomic_decimals: int) -> int:
+    """What cents buy at `rate`, rounded down to the atomic unit."""
+    bought: int = (Fraction(cents, CENTS) / Fraction(rate) * 10**atomic_decimals).__floor__()
+    return bought
+
+
+def gross_up_cents(cents: int, fee_bps: int) -> int:
+    """The charge that leaves `cents` after a fee in basis points, rounded up."""
+    return -(-cents * BASIS_POINTS // (BASIS_POINTS - fee_bps))
+
+
+def with_bps(amount: int, more_bps: int) -> int:
+    """An amount and so many basis points of it on top, rounded up."""
+    return -(-amount * (BASIS_POINTS + more_bps) // BASIS_POINTS)
+
+
 def exchanged(sell_atomic: int, sell_rate: Decimal, sell_decimals: int, buy_rate: Decimal, buy_decimals: int, spread_bps: int) -> int:
     """What an amount buys of another asset at two rates in one currency, less a spread; rounded down to the atomic unit."""
     worth = Fraction(sell_atomic, 10**sell_decimals) * Fraction(sell_rate) * (BASIS_POINTS - spread_bps) / BASIS_POINTS
@@ -123,6 +144,27 @@ def rate_told(value: object) -> Decimal | None:
         return None
     rate = Decimal(value)
     return rate if rate.is_finite() and RATE_MIN <= rate <= RATE_MAX else None
+
+
+def cents_told(value: object) -> int | None:
+    """An amount of money in somebody else's JSON, half-even to the cent; None for what is no number, or a negative one."""
+    number = _told(value)
+    return None if number is None else round(Fraction(number) * CENTS)
+
+
+def atomic_told(value: object, atomic_decimals: int) -> int | None:
+    """Coins in somebody else's JSON, rounded down to the atomic unit; None for what is no number, or a negative one."""
+    number = _told(value)
+    return None if number is None else int((Fraction(number) * 10**atomic_decimals).__floor__())
+
+
+def _told(value: object) -> Decimal | None:
+    if isinstance(value, str) and not _PLAIN_NUMBER.fullmatch(value):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
+        return None
+    number = Decimal(value)
+    return number if number.is_finite() and 0 <= number <= RATE_MAX else None
 
 
 def rate_through(rate: Decimal, cross: Decimal) -> Decimal:

@@ -1,6 +1,6 @@
 """Outbound HTTP. `post` goes to addresses that strangers chose: only public ones, pinned to the address that was checked.
 
-`get_json` asks addresses that the operator configured. Neither follows redirects, keeps cookies, asks a proxy or inflates an
+`get_json` and `post_json` ask addresses that the operator configured. Neither follows redirects, keeps cookies, asks a proxy or inflates an
 answer; both read a bounded answer within a total deadline.
 """
 
@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
+import orjson
 import requests
 from aiohttp.abc import AbstractResolver, ResolveResult
 from django.conf import settings
@@ -203,18 +204,28 @@ def _is_literal(host: str) -> bool:
 
 def get_json(url: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> Any:
     """The JSON value at an address that the operator configured, fractions as Decimal; `timeout` bounds the call. Raises ProviderError."""
+    return _asked("GET", url, params, None, headers or {}, timeout)
+
+
+def post_json(url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> Any:
+    """The same for a POST of a JSON object; 201 and 202 are answers too."""
+    return _asked("POST", url, None, orjson.dumps(body), {"Content-Type": "application/json", **(headers or {})}, timeout)
+
+
+def _asked(method: str, url: str, params: Mapping[str, str] | None, body: bytes | None, headers: Mapping[str, str], timeout: float) -> Any:
     deadline = time.monotonic() + timeout
+    asked = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Tillgate/1.0", **headers}
+    limits = (min(CONNECT_SECONDS, timeout), timeout)
     try:
         with requests.Session() as session:
             session.trust_env = False
-            asked = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Tillgate/1.0", **(headers or {})}
-            with session.get(
-                url, params=params, headers=asked, timeout=(min(CONNECT_SECONDS, timeout), timeout), allow_redirects=False, stream=True
+            with session.request(
+                method, url, params=params, data=body, headers=asked, timeout=limits, allow_redirects=False, stream=True
             ) as response:
                 raw = _within(response, deadline)
     except requests.RequestException as error:
         raise ProviderError(type(error).__name__) from None
-    if response.status_code != 200:
+    if response.status_code not in ((200,) if body is None else (200, 201, 202)):
         raise ProviderError(f"HTTP {response.status_code}", retry=response.status_code == 429 or response.status_code >= 500)
     if is_deeper(raw, PROVIDER_DEPTH_MAX):
         raise ProviderError("not JSON", retry=False)
