@@ -14,6 +14,7 @@ ACTS: dict[str, str] = {
     "security_codes": "Make new backup codes",
     "security_password": "Change your password",
     "security_email": "Change your e-mail address",
+    "settings_domain_change": "Change the domain of your checkout",
     "member_invite": "Invite somebody to the team",
     "member_role": "Change a member's role",
     "member_remove": "Remove a member",

@@ -20,6 +20,7 @@ class Room:
 
 ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
     ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"))),
+    ("Books", (Room("Statement", "book-open", "statement"), Room("Reports", "document-chart-bar", "reports"))),
     (
         "Developers",
         (Room("API keys", "key", "keys"), Room("Webhooks", "bolt", "webhook_endpoints"), Room("Request log", "queue-list", "request_log")),

@@ -1,4 +1,4 @@
-"""The store's settings, shared by both modes but for its assets: checkout and fees, accepted assets, branding.
+"""The store's settings, shared by both modes but for its assets: checkout and fees, accepted assets, branding, its domain.
 
 Everybody in the store sees them; changing them takes the permission that the table of pages names.
 """
@@ -10,11 +10,11 @@ from django.http import HttpResponse
 
 from apps.assets import selectors
 from apps.assets.services import set_accepted
-from apps.core import money
+from apps.core import clock, money
 from apps.core.errors import Flat, NotFound
 from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show, status_of
 from apps.stores import branding as looks
-from apps.stores import services
+from apps.stores import domains, services
 from apps.stores.models import Currency, Store
 
 _SWITCHES = ("customer_pays_fee", "accept_overpayments", "accept_underpayments")
@@ -103,6 +103,38 @@ def logo(request: PageRequest) -> HttpResponse:
         return _branding_form(request, given, sentences(refusal), status_of(refusal))
     messages.success(request, "The logo has been changed.")
     return go("settings_branding")
+
+
+def domain(request: PageRequest) -> HttpResponse:
+    """The checkout's own domain: what to put into the DNS, and what was found there. A POST looks again, or takes the domain off."""
+    store = request.access.store
+    if request.method == "POST" and store.checkout_domain:
+        if request.POST.get("to") == "removed":
+            domains.set_domain(store, "")
+            messages.success(request, "The domain has been removed. Payment links lead to our own address again.")
+        elif domains.may_check(store, clock.real_now()):
+            domains.check_domain(store, clock.real_now())
+        else:
+            messages.error(request, "We have just looked. Wait a minute before you ask again.")
+        return go("settings_domain")
+    name, text = domains.proof(store)
+    context = {"store": store, "proof_name": name, "proof_text": text, "our_host": domains.our_host()}
+    if store.checkout_domain:
+        context["example"] = f"{domains.base_url(store.checkout_domain)}/…"
+    return show(request, "dashboard/settings/domain.html", context)
+
+
+def change_domain(request: PageRequest) -> HttpResponse:
+    store = request.access.store
+    given = request.POST.get("domain", "")
+    if request.method == "GET":
+        return show(request, "dashboard/settings/change_domain.html", {"given": store.checkout_domain, "errors": []})
+    try:
+        domains.set_domain(store, given)
+    except Refusals as refusal:
+        context = {"given": given, "errors": sentences(refusal)}
+        return show(request, "dashboard/settings/change_domain.html", context, status=status_of(refusal))
+    return go("settings_domain")
 
 
 def _branding_form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:

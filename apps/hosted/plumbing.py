@@ -16,6 +16,7 @@ from django.shortcuts import render
 
 from apps.core import buckets
 from apps.core.middleware import client_address
+from apps.hosted.domains import store_of
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference
 from apps.payments.services.expire import expire_if_due
@@ -32,7 +33,10 @@ def public_page(policy: str) -> Callable[[Page], Page]:
     def decorate(view: Page) -> Page:
         @wraps(view)
         def guarded(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
-            response = _limited(request, policy, reference) or view(request, reference, **named)
+            response = _limited(request, policy, reference)
+            if response is None:
+                _check_domain(request, reference)
+                response = view(request, reference, **named)
             response.headers.setdefault("Cache-Control", "no-store")
             response.headers.setdefault("Referrer-Policy", "no-referrer")
             response.headers.setdefault("X-Robots-Tag", "noindex")
@@ -41,6 +45,13 @@ def public_page(policy: str) -> Callable[[Page], Page]:
         return guarded
 
     return decorate
+
+
+def _check_domain(request: HttpRequest, reference: str) -> None:
+    """At a store's own domain there is nothing of another store."""
+    store_id = store_of(request)
+    if store_id is not None and not Payment.objects.filter(reference=reference, store_id=store_id).exists():
+        raise Http404
 
 
 def _limited(request: HttpRequest, policy: str, reference: str) -> HttpResponse | None:

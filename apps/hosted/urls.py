@@ -2,17 +2,22 @@
 
 from django.urls import path, re_path
 
-from apps.hosted import checkout, files, media
+from apps.hosted import checkout, domains, files, media
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
 LOGO = r"(?P<store_id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/(?P<digest>[0-9a-f]{32})"
 
-urlpatterns = [
-    re_path(rf"^media/logos/{LOGO}\.png$", media.logo, name="logo"),
-    path("files/<str:token>", files.download, name="private_file"),
+# What a store's own domain serves too.
+CHECKOUT = [
     path("embed.js", checkout.embed_script, name="embed_script"),
     re_path(rf"^(?:pay/)?{REFERENCE}$", checkout.checkout, name="checkout"),
     re_path(rf"^(?:pay/)?{REFERENCE}/brand\.css$", checkout.brand_style, name="checkout_brand"),
     re_path(rf"^(?:pay/)?{REFERENCE}/simulate$", checkout.simulate, name="checkout_simulate"),
+]
+urlpatterns = [
+    path("internal/domain-allowed", domains.is_allowed, name="domain_allowed"),
+    re_path(rf"^media/logos/{LOGO}\.png$", media.logo, name="logo"),
+    path("files/<str:token>", files.download, name="private_file"),
+    *CHECKOUT,
 ]

@@ -114,7 +114,9 @@ class Store(models.Model):
     secondary_color = models.CharField(max_length=7, blank=True)
     remove_service_branding = models.BooleanField(default=False)
     checkout_domain = models.CharField(max_length=253, blank=True)
-    checkout_domain_verified_at = models.DateTimeField(null=True, blank=True)
+    checkout_domain_verified_at = models.DateTimeField(null=True, blank=True)  # served since; null: not served
+    checkout_domain_checked_at = models.DateTimeField(null=True, blank=True)
+    checkout_domain_problem = models.CharField(max_length=200, blank=True)
 
     test_offset_seconds = models.BigIntegerField(default=0)
 
@@ -139,6 +141,9 @@ class Store(models.Model):
                 name="store_tolerances_are_bps",
             ),
             models.CheckConstraint(condition=models.Q(test_offset_seconds__gte=0), name="store_clock_never_behind"),
+            models.UniqueConstraint(
+                fields=["checkout_domain"], condition=models.Q(checkout_domain_verified_at__isnull=False), name="store_domain_unique"
+            ),
             models.UniqueConstraint(
                 fields=["platform", "external_id"], condition=models.Q(external_id__isnull=False), name="store_external_id_unique"
             ),

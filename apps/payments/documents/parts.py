@@ -15,13 +15,14 @@ from apps.core.clock import iso
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import Received, confirmations_of, known_heads, received_by
+from apps.stores import domains
 
 
 def checkout_base(payment: Payment) -> str:
     """Where hosted pages of the store live: its own domain once verified."""
     store = payment.store
     if store.checkout_domain and store.checkout_domain_verified_at:
-        return f"https://{store.checkout_domain}"
+        return domains.base_url(store.checkout_domain)
     return f"{settings.PUBLIC_URL}/pay"
 
 

@@ -1,0 +1,159 @@
+"""A store's own checkout domain: named by the merchant, proved by a TXT record, and served only while it is proved and leads here.
+
+The proof is a MAC over store and domain, so it fits no other store. One domain is served for one store.
+"""
+
+import hashlib
+import hmac
+import re
+import uuid
+from datetime import datetime, timedelta
+from typing import cast
+from urllib.parse import urlsplit
+
+import structlog
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+from django.utils.module_loading import import_string
+
+from apps.core.errors import Flat, ProviderError
+from apps.stores import audit
+from apps.stores.models import Store
+from apps.stores.providers.base import Resolver
+
+log = structlog.get_logger(__name__)
+_DOMAIN = re.compile(r"(?=.{4,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])", re.ASCII)
+PROOF_LABEL = "_tillgate"
+CHECK_EVERY, CHECK_AT_MOST_EVERY, BATCH_MAX = timedelta(hours=1), timedelta(seconds=20), 100
+NOT_PROVED = "The TXT record was not found. A new record can take up to an hour to be seen."
+LEADS_ELSEWHERE = "The domain does not lead to this service yet."
+IN_USE = "Another store uses this domain and still has its TXT record."
+NO_ANSWER = "DNS could not be asked. We try again soon; nothing has changed."
+
+
+class NotADomain(Flat):
+    message = "Enter a domain name such as pay.example.com"
+
+
+class OurDomain(Flat):
+    message = "This domain belongs to the service"
+
+
+def our_host() -> str:
+    """Where a checkout domain has to lead."""
+    return urlsplit(settings.PUBLIC_URL).hostname or ""
+
+
+def base_url(domain: str) -> str:
+    """The origin of a checkout domain; scheme and port are those of the service."""
+    parts = urlsplit(settings.PUBLIC_URL)
+    return f"{parts.scheme}://{domain}" + (f":{parts.port}" if parts.port else "")
+
+
+def proof(store: Store) -> tuple[str, str]:
+    """The name and text of the TXT record that proves the domain."""
+    told = f"checkout-domain\x1f{store.pk}\x1f{store.checkout_domain}".encode()
+    mac = hmac.new(settings.SECRET_KEY.encode(), told, hashlib.sha256).hexdigest()
+    return f"{PROOF_LABEL}.{store.checkout_domain}", f"tillgate-domain={mac[:40]}"
+
+
+def set_domain(store: Store, text: str) -> Store:
+    """Another domain, or none when the text is empty. The one before is not served any more. Raises NotADomain or OurDomain."""
+    domain = _normal(text) if text.strip() else ""
+    with transaction.atomic():
+        locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
+        if domain == locked.checkout_domain:
+            return store
+        audit.record("store.domain_changed", store=store, target=store, name=domain or "none", reason=f"before: {locked.checkout_domain}")
+        _write(store, checkout_domain=domain, checkout_domain_verified_at=None, checkout_domain_checked_at=None, checkout_domain_problem="")
+    return store
+
+
+def check_domain(store: Store, at: datetime) -> Store:
+    """Ask the DNS and write down what it says: a domain whose proof has gone stops at once, one that can't be asked about stays."""
+    domain, problem = store.checkout_domain, ""
+    try:
+        problem = _problem(store, at)
+    except ProviderError as error:
+        log.warning("domain_check_failed", store=str(store.pk), domain=domain, error=str(error))
+        Store.objects.filter(pk=store.pk, checkout_domain=domain).update(checkout_domain_checked_at=at, checkout_domain_problem=NO_ANSWER)
+        store.refresh_from_db()
+        return store
+    try:
+        return _settle(store, domain, problem, at)
+    except IntegrityError:  # somebody else was faster
+        return _settle(store, domain, IN_USE, at)
+
+
+def may_check(store: Store, at: datetime) -> bool:
+    """Whether a person may have us look again."""
+    return store.checkout_domain_checked_at is None or store.checkout_domain_checked_at <= at - CHECK_AT_MOST_EVERY
+
+
+def check_due(at: datetime) -> int:
+    """Look again at every domain that wasn't looked at within the hour; how many."""
+    due = Q(checkout_domain_checked_at=None) | Q(checkout_domain_checked_at__lte=at - CHECK_EVERY)
+    rows = Store.objects.exclude(checkout_domain="").filter(due, deleted_at=None)
+    stores = list(rows.order_by(F("checkout_domain_checked_at").asc(nulls_first=True))[:BATCH_MAX])
+    for store in stores:
+        check_domain(store, at)
+    return len(stores)
+
+
+def store_served_at(domain: str) -> uuid.UUID | None:
+    """Whose checkout is served at a host: None unless a store has proved it."""
+    rows = Store.objects.filter(checkout_domain=domain.lower(), checkout_domain_verified_at__isnull=False, deleted_at=None)
+    found: uuid.UUID | None = rows.values_list("pk", flat=True).first()
+    return found
+
+
+def _problem(store: Store, at: datetime) -> str:
+    entry = settings.PROVIDERS["dns"]["live"][0]
+    resolver = cast(Resolver, import_string(entry["BACKEND"])(**entry["OPTIONS"]))
+    if not resolver.has_text(*proof(store)):
+        return NOT_PROVED
+    if not resolver.leads_to(store.checkout_domain, our_host()):
+        return LEADS_ELSEWHERE
+    other = Store.objects.filter(checkout_domain=store.checkout_domain, checkout_domain_verified_at__isnull=False)
+    holder = other.exclude(pk=store.pk).first()
+    if holder is not None and resolver.has_text(*proof(holder)):
+        return IN_USE
+    if holder is not None:
+        _settle(holder, holder.checkout_domain, NOT_PROVED, at)
+    return ""
+
+
+def _settle(store: Store, domain: str, problem: str, at: datetime) -> Store:
+    with transaction.atomic():
+        locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
+        store.refresh_from_db()
+        if locked.checkout_domain != domain:
+            return store
+        was_verified = locked.checkout_domain_verified_at is not None
+        verified_at = None if problem else locked.checkout_domain_verified_at or at
+        if was_verified == bool(problem):
+            done = "store.domain_stopped" if problem else "store.domain_verified"
+            audit.record(done, store=store, target=store, name=domain, reason=problem)
+        _write(store, checkout_domain_verified_at=verified_at, checkout_domain_checked_at=at, checkout_domain_problem=problem)
+    return store
+
+
+def _write(store: Store, **columns: object) -> None:
+    for column, value in columns.items():
+        setattr(store, column, value)
+    store.save(update_fields=list(columns))
+
+
+def _normal(text: str) -> str:
+    text = text.strip().rstrip(".").lower()
+    try:
+        domain = text.encode("idna").decode("ascii")
+    except UnicodeError:
+        raise NotADomain from None
+    if not _DOMAIN.fullmatch(domain):
+        raise NotADomain
+    ours = our_host()
+    if domain == ours or (domain.endswith(f".{ours}") and ours != "localhost") or domain in settings.ALLOWED_HOSTS:
+        raise OurDomain
+    return domain
