@@ -2,9 +2,33 @@
 
 from typing import Any
 
+from apps.payments.documents import detail
 from apps.payments.models import Payment
+from apps.payments.services import reconcile
+from apps.swaps.documents import auto_swap_detail
+from apps.swaps.models import Swap
+from apps.swaps.selectors import of_payment, swap_delta
 
 
 def onramp_of(payment: Payment) -> dict[str, Any]:
     """Whether a card option may be shown on a checkout, and through whom. No store has one yet."""
     return {"available": False, "providers": []}
+
+
+def payment_detail(payment: Payment) -> dict[str, Any]:
+    """The detail view of an intent, with what other apps add to it."""
+    return {**detail.detail(payment), **auto_swap_of(payment)}
+
+
+def auto_swap_of(payment: Payment) -> dict[str, Any]:
+    """The automatic swap of a payment's coins, once it is under way and as long as it has not failed."""
+    shown = (Swap.Status.SUBMITTED, Swap.Status.COMPLETED)
+    swap = next((one for one in of_payment(payment) if one.status in shown), None) if payment.auto_swap_status else None
+    return {"auto_swap_detail": auto_swap_detail(swap) if swap is not None else None}
+
+
+def reconciliation_of(payment: Payment) -> dict[str, Any]:
+    """Whether chain, intent and ledger agree, and what an automatic swap brought beside its estimate."""
+    document = reconcile.document(payment)
+    delta = swap_delta(payment) if payment.auto_swap_status and payment.reconciled_at else None
+    return {**document, **dict(zip(("swap_delta", "swap_delta_atomic"), delta, strict=True))} if delta else document

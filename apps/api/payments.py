@@ -5,14 +5,15 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.api import composed
 from apps.api.plumbing import lists
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded
 from apps.core.literal import Schema, wrapped, wrapper_schema
 from apps.payments import selectors
-from apps.payments.documents import detail, parts, summary
+from apps.payments.documents import parts, summary
 from apps.payments.models import Payment
-from apps.payments.services import reconcile, test_wallet
+from apps.payments.services import test_wallet
 from apps.payments.services.create import create_payment
 from apps.payments.services.fields import payment_intent
 from apps.payments.services.simulate import SCENARIOS, LiveMode, simulate_deposit
@@ -69,7 +70,7 @@ class PaymentById(PaymentDoor):
     """Everything there is to know about an intent."""
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(detail.detail(self.payment(id)))
+        return Response(composed.payment_detail(self.payment(id)))
 
 
 class PaymentEvents(PaymentDoor):
@@ -91,7 +92,7 @@ class Reconciliation(PaymentDoor):
     """Whether chain, intent and ledger agree."""
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(reconcile.document(self.payment(id)))
+        return Response(composed.reconciliation_of(self.payment(id)))
 
 
 class SimulatedPayments(PaymentDoor):
@@ -114,7 +115,7 @@ class SimulatedPayments(PaymentDoor):
             "confirmations": deposit.simulated_confirmations,
             "status": deposit.status,
         }
-        return Response({**detail.detail(payment), "payment_status": payment.status, "simulated_payment": told}, status=201)
+        return Response({**composed.payment_detail(payment), "payment_status": payment.status, "simulated_payment": told}, status=201)
 
 
 class TestPayments(PaymentDoor):
