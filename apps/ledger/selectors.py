@@ -38,6 +38,31 @@ def balances(store_id: uuid.UUID, mode: str) -> dict[str, Balance]:
     return {asset_id: Balance(asset_id, **amounts) for asset_id, amounts in found.items()}
 
 
+@dataclass(frozen=True)
+class StoreAccount:
+    """An account that a store has had an entry in."""
+
+    account_id: int
+    asset_id: str
+    kind: str
+    atomic_decimals: int
+    balance_atomic: int
+
+
+_STORE_ACCOUNTS = """
+SELECT a.id, a.asset_id, a.kind, s.atomic_decimals, ledger_balance(a.id) FROM ledger_account a JOIN assets_asset s ON s.id = a.asset_id
+WHERE a.store_id = %s AND a.mode = %s AND EXISTS (SELECT 1 FROM ledger_entry e WHERE e.account_id = a.id)
+ORDER BY s.position, a.asset_id, a.kind
+"""
+
+
+def store_accounts(store_id: uuid.UUID, mode: str) -> list[StoreAccount]:
+    """The accounts of a store with their balances, in the order of the assets; what can be spent comes first."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STORE_ACCOUNTS, [store_id, mode])
+        return [StoreAccount(one, asset_id, kind, decimals, int(told)) for one, asset_id, kind, decimals, told in cursor.fetchall()]
+
+
 _BALANCE = """
 SELECT ledger_balance(id) FROM ledger_account WHERE store_id IS NOT DISTINCT FROM %s AND mode = %s AND asset_id = %s AND kind = %s
 """

@@ -92,7 +92,7 @@ def page(account_id: int, *, before: str | None = None, wanted: Wanted = Wanted(
     found = [_line(row) for row in rows if row[-1]]
     if len(found) > limit:
         return Page(found[:limit], found[limit - 1].cursor)
-    is_cut = bool(rows) and rows[-1][-2] == scan and (wanted.since is None or rows[-1][1] >= wanted.since - DISORDER)
+    is_cut = bool(rows) and rows[-1][-2] == scan and (wanted.since is None or rows[-1][1] + DISORDER >= wanted.since)
     return Page(found, _line(rows[-1]).cursor if is_cut else None)
 
 

@@ -26,6 +26,9 @@ KINDS: dict[str, str] = {
     "correction": "Correction by staff",
 }
 ACCOUNTS: dict[str, str] = {chart.AVAILABLE: "Available", chart.HELD: "Held", chart.RESERVED: "Reserved"}
+# Those that never touch a store's own accounts: a store is not offered to look for them.
+_OF_SERVICE = {"swap_exchanged", "swap_approval_paid", "sweep_confirmed", "sweep_gas_sent", "test_payment_sent"}
+OF_STORES = frozenset(KINDS) - _OF_SERVICE
 
 
 def kind_label(kind: str) -> str:

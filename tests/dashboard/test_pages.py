@@ -11,6 +11,7 @@ from apps.core import buckets, clock
 from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
+from apps.reports.services.request import request_report
 from apps.stores import roles
 from apps.stores.models import Member, Role, User
 from apps.webhooks.services.endpoints import register_endpoint
@@ -38,6 +39,8 @@ def records(cast: Cast) -> dict[str, dict[str, str]]:
     deposit = late_deposit(made["id"])
     endpoint = register_endpoint(access, {"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS}).endpoint
     key = access.credential_id
+    days = {"start_date": "2026-01-01", "end_date": "2026-01-02"}
+    report = request_report(access, "merchant_statement", days)
     request_log.flush()
     call = RequestEntry.objects.seen_by(access).first()
     assert call is not None
@@ -45,6 +48,7 @@ def records(cast: Cast) -> dict[str, dict[str, str]]:
         "requests": {"id": str(call.pk)},
         "payments": {"id": made["id"], "deposit_id": deposit},
         "api-keys": {"id": str(key)},
+        "reports": {"id": str(report.pk)},
         "team": {"id": str(cast.bob.pk)},
         "join": {"token": "unknown"},
         "security": {"id": str(uuid.uuid4())},

@@ -76,6 +76,11 @@ BADGES = {
         "disabled": (QUIET, _("Disabled")),
         "error": (BAD, _("Turned off after failures")),
     },
+    "report": {
+        "pending": (WAIT, _("Being made")),
+        "generated": (GOOD, _("Ready")),
+        "failed": (BAD, _("Failed")),
+    },
     "payout": {
         "pending": (WAIT, _("Pending")),
         "processing": (WAIT, _("Processing")),
