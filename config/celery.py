@@ -39,6 +39,7 @@ SECOND, MINUTE = 1.0, 60.0
 
 # name of the job -> seconds between runs. Each run is safe to repeat and takes no argument.
 PERIODIC: dict[str, float] = {
+    "access.end_orphans": MINUTE,
     "access.tidy_sessions": 60 * MINUTE,
     "assets.refresh_rates": 30 * SECOND,
     "chain.send_due": 3 * SECOND,
@@ -53,9 +54,15 @@ PERIODIC: dict[str, float] = {
     "payments.book_sweeps": 10 * SECOND,
     "swaps.advance": 3 * SECOND,
     "swaps.auto_swap": 3 * SECOND,
+    "payouts.advance": 2 * SECOND,
+    "payouts.run_schedules": 10 * SECOND,
     "reports.generate": 10 * SECOND,
+    "agents.advance_settlements": 3 * SECOND,
+    "agents.expire_mandates": MINUTE,
     "webhooks.deliver_due": 5 * SECOND,
     "stores.check_domains": 5 * MINUTE,
+    "access.prune": 60 * MINUTE,
+    "webhooks.prune": 60 * MINUTE,
 }
 app.conf.beat_schedule = {
     name: {"task": name, "schedule": seconds, "options": {"expires": max(seconds, 5.0)}} for name, seconds in PERIODIC.items()

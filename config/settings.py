@@ -100,8 +100,15 @@ SWAP_ROUTERS: list[str] = env.list(
 SWAP_PROVIDER: str = env.str("SWAP_PROVIDER", "treasury")
 SWAP_SPREAD_BPS: int = env.int("SWAP_SPREAD_BPS", 50)
 SWAP_SLIPPAGE_BPS: int = env.int("SWAP_SLIPPAGE_BPS", 50)
+# Who pays live bank payouts: the embedded sandbox, or an off-ramp behind HTTP with its key and the secret of its callbacks.
+OFFRAMP_PROVIDER: str = env.str("OFFRAMP_PROVIDER", "http" if IS_PRODUCTION else "sandbox")
+OFFRAMP_URL: str = env.str("OFFRAMP_URL", "")
+OFFRAMP_API_KEY: str = env.str("OFFRAMP_API_KEY", "")
+OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
 # How long what is only looked at is kept; the books, payments, events of payments and the audit log stay for ever.
 REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
+WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)
+OAUTH_KEPT_DAYS: int = env.int("OAUTH_KEPT_DAYS", 30)
 # The request log is written in batches this often; 0: only when it is asked to (tests).
 REQUEST_LOG_SECONDS = 0.0 if TILLGATE_ENV == "test" else 1.0
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
@@ -369,8 +376,23 @@ _SWAP_BACKENDS = {
     "treasury": {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS}},
     "uniswap": {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}},
 }
+_OFFRAMP_BACKENDS = {
+    # Where the sandbox takes coins to: nobody has its key.
+    "sandbox": {
+        "BACKEND": "apps.payouts.providers.sandbox.Sandbox",
+        "OPTIONS": {"deposit_address": "0x5a4db0c5000000000000000000000000000ba4c0"},
+    },
+    "http": {
+        "BACKEND": "apps.payouts.providers.http.HttpOfframp",
+        "OPTIONS": {"base_url": OFFRAMP_URL, "api_key": OFFRAMP_API_KEY},
+    },
+}
 _SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS, "is_limited": False}}
 _DNS = {"BACKEND": "apps.stores.providers.dns.Dns", "OPTIONS": {"servers": DNS_SERVERS}}
+_MARKET_BACKENDS: dict[str, dict[str, Any]] = {
+    "fixed": {"BACKEND": "apps.agents.providers.market_fixed.FixedMarket", "OPTIONS": {}},
+    "coingecko": {"BACKEND": "apps.agents.providers.market_coingecko.CoinGeckoMarkets", "OPTIONS": _RATE_BACKENDS["coingecko"]["OPTIONS"]},
+}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     # Where checkout domains are looked up; a demo asks nobody and serves names under .localhost.
     "dns": {"live": [_DNS if IS_PRODUCTION else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}]},
@@ -382,7 +404,17 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
         "live": [_SWAP_BACKENDS[SWAP_PROVIDER], *(one for name, one in _SWAP_BACKENDS.items() if name != SWAP_PROVIDER)],
         "test": [_SWAPS_SIMULATED],
     },
+    # The first takes new bank payouts.
+    "offramp": {
+        "live": [_OFFRAMP_BACKENDS[OFFRAMP_PROVIDER], *(one for name, one in _OFFRAMP_BACKENDS.items() if name != OFFRAMP_PROVIDER)],
+        "test": [{"BACKEND": "apps.payouts.providers.sandbox.Sandbox", "OPTIONS": {}}],
+    },
+    # Public figures, the same for everybody; the first answers.
+    "market": {"live": [_MARKET_BACKENDS["coingecko" if IS_PRODUCTION else "fixed"]]},
 }
+
+# What a store's authorization provider is made by; the row holds which, and its rules or address.
+AUTHORIZERS = {"policy": "apps.agents.providers.policy.Policy", "http": "apps.agents.providers.http.HttpPolicy"}
 
 # --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------
 
@@ -391,6 +423,9 @@ DUE: list[str] = [
     "apps.payments.services.refund_progress",
     "apps.swaps.services.auto",
     "apps.swaps.services.progress",
+    "apps.payouts.services.runs",
+    "apps.payouts.services.progress",
+    "apps.agents.services.mandates",
     "apps.webhooks.due",
 ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection
 
-from apps.assets.models import AcceptedAsset, Asset, Chain, Rate
+from apps.assets.models import AcceptedAsset, Asset, Chain, Rate, TokenStandard
 
 
 @dataclass(frozen=True)
@@ -67,3 +67,9 @@ def accepted_assets(store_id: uuid.UUID, mode: str) -> list[Asset]:
 def current_rate(asset_id: str, currency: str, now: datetime) -> Rate | None:
     """The rate that prices now; None when there is none or it is too old."""
     return Rate.objects.filter(asset_id=asset_id, currency=currency, valid_until__gt=now).first()
+
+
+def native_asset_id(asset: Asset) -> str:
+    """The chain's own coin, in which gas is paid."""
+    natives = Asset.objects.filter(chain=asset.chain_id).exclude(token_standard=TokenStandard.ERC20)
+    return asset.pk if asset.is_native else str(natives.values_list("pk", flat=True).get())

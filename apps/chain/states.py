@@ -20,7 +20,9 @@ IN_FLIGHT = (_Status.SIGNED, _Status.SUBMITTED)
 # Purpose -> the sweep of the app that asked, run at once when a transaction of its has come to an end.
 HANDLERS: dict[str, str] = {
     OutgoingTransaction.Purpose.REFUND: "payments.advance_refunds",
+    OutgoingTransaction.Purpose.PAYOUT: "payouts.advance",
     OutgoingTransaction.Purpose.TEST_PAYMENT: "payments.book_test_payments",
+    OutgoingTransaction.Purpose.SETTLEMENT: "agents.advance_settlements",
     OutgoingTransaction.Purpose.SWAP: "swaps.advance",
     OutgoingTransaction.Purpose.APPROVAL: "swaps.advance",
     OutgoingTransaction.Purpose.SWEEP: "payments.book_sweeps",

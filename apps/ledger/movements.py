@@ -17,11 +17,13 @@ from apps.ledger.chart import (
     CUSTODY_SIMULATED,
     HELD,
     NETWORK_FEES,
+    OFFRAMP_CLEARING,
     RESERVED,
     SERVICE_FEES,
     STORE,
     SWAP_CLEARING,
     TREASURY,
+    X402_CLEARING,
 )
 from apps.ledger.posting import Line, Posted, Posting, locked_balance, post
 
@@ -283,6 +285,123 @@ def swap_released(
 def swap_approval_paid(*, mode: str, asset_id: str, reference: str, swap_id: uuid.UUID, gas_atomic: int, at: datetime) -> Posted:
     """The router was allowed to take the tokens of a swap, or no longer: that cost gas and moved nothing."""
     return post(Posting(f"swap-approval:{reference}", "swap_approval_paid", mode, swap_id, at, _gas(asset_id, gas_atomic, CUSTODY_HOT)))
+
+
+# --- payouts -------------------------------------------------------------------------------------
+
+
+def payout_created(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+    """What is to be paid out is set aside."""
+    lines = _store_move(store_id, asset_id, AVAILABLE, RESERVED, amount_atomic)
+    return post(Posting(f"payout:{payout_id}", "payout_created", mode, payout_id, at, lines))
+
+
+def payout_confirmed(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payout_id: uuid.UUID,
+    amount_atomic: int,
+    withheld_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    is_simulated: bool,
+    at: datetime,
+) -> Posted:
+    """A payout is on the chain for good, and its gas is paid. What the store bears of the fee was withheld and has not left."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    lines = [
+        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
+        Line(custody, asset_id, amount_atomic - withheld_atomic, "principal"),
+        Line(NETWORK_FEES, asset_id, withheld_atomic, "network_fee"),
+        *_gas(gas_asset_id, gas_atomic, custody),
+    ]
+    return post(Posting(f"payout-confirmed:{payout_id}", "payout_confirmed", mode, payout_id, at, lines))
+
+
+def payout_released(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+    """A payout has failed for good: the coins can be spent again."""
+    lines = _store_move(store_id, asset_id, RESERVED, AVAILABLE, amount_atomic)
+    return post(Posting(f"payout-released:{payout_id}", "payout_released", mode, payout_id, at, lines))
+
+
+def payout_gas_paid(*, mode: str, asset_id: str, reference: str, payout_id: uuid.UUID, gas_atomic: int, at: datetime) -> Posted:
+    """A transaction of a payout cost gas and moved nothing of the store's: it was reverted, or went to the off-ramp."""
+    return post(Posting(f"payout-gas:{reference}", "payout_gas_paid", mode, payout_id, at, _gas(asset_id, gas_atomic, CUSTODY_HOT)))
+
+
+def payout_handed_over(
+    *, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, attempt: int, amount_atomic: int, at: datetime
+) -> Posted:
+    """The off-ramp has taken the order of a bank payout."""
+    lines = [
+        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
+        Line(OFFRAMP_CLEARING, asset_id, amount_atomic, "principal"),
+    ]
+    return post(Posting(f"payout-handed-over:{payout_id}:{attempt}", "payout_handed_over", mode, payout_id, at, lines))
+
+
+def payout_handed_back(
+    *, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, attempt: int, amount_atomic: int, at: datetime
+) -> Posted:
+    """The off-ramp has given up an order that it had taken."""
+    lines = [
+        Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
+        Line(RESERVED, asset_id, amount_atomic, "principal", store_id),
+    ]
+    return post(Posting(f"payout-handed-back:{payout_id}:{attempt}", "payout_handed_back", mode, payout_id, at, lines))
+
+
+def payout_settled(*, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, is_simulated: bool, at: datetime) -> Posted:
+    """The bank has paid, and the coins have left for the off-ramp."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    lines = [Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"), Line(custody, asset_id, amount_atomic, "principal")]
+    return post(Posting(f"payout-settled:{payout_id}", "payout_settled", mode, payout_id, at, lines))
+
+
+# --- draws of agents on their mandates ------------------------------------------------------------
+
+
+def x402_settled(*, store_id: uuid.UUID, mode: str, asset_id: str, settlement_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+    """An agent has drawn on a mandate: the store's coins are spent, whether or not they leave on the chain."""
+    lines = [
+        Line(AVAILABLE, asset_id, -amount_atomic, "principal", store_id),
+        Line(X402_CLEARING, asset_id, amount_atomic, "principal"),
+    ]
+    return post(Posting(f"x402:{settlement_id}", "x402_settled", mode, settlement_id, at, lines))
+
+
+def x402_confirmed(
+    *, mode: str, asset_id: str, settlement_id: uuid.UUID, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+) -> Posted:
+    """A dispatched draw is on the chain for good, and its gas is paid."""
+    lines = [
+        Line(X402_CLEARING, asset_id, -amount_atomic, "principal"),
+        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        *_gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
+    ]
+    return post(Posting(f"x402-confirmed:{settlement_id}", "x402_confirmed", mode, settlement_id, at, lines))
+
+
+def x402_reversed(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    settlement_id: uuid.UUID,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    at: datetime,
+) -> Posted:
+    """A draw has failed for good: the store has its coins back. One that the chain reverted has paid gas."""
+    lines = [
+        Line(X402_CLEARING, asset_id, -amount_atomic, "principal"),
+        Line(AVAILABLE, asset_id, amount_atomic, "principal", store_id),
+        *_gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
+    ]
+    return post(Posting(f"x402-reversed:{settlement_id}", "x402_reversed", mode, settlement_id, at, lines))
 
 
 # --- the service's own coins ---------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from apps.assets.models import Asset, TokenStandard
+from apps.assets.selectors import native_asset_id
 from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, money
@@ -106,7 +106,7 @@ def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int)
     movements.refund_confirmed(
         **shared,
         amount_atomic=refund.amount_atomic,
-        gas_asset_id=_native_asset_id(refund),
+        gas_asset_id=native_asset_id(refund.asset),
         gas_atomic=gas_atomic,
         is_simulated=refund.is_simulated,
         at=at,
@@ -115,12 +115,6 @@ def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int)
         share = money.fee_of(refund.amount_atomic, payment.platform_fee_fraction)
         movements.platform_fee_returned(**shared, platform_id=payment.platform_id, share_atomic=share, at=at)
     _note_on_payment(payment, at)
-
-
-def _native_asset_id(refund: Refund) -> str:
-    """Gas is paid in the chain's own coin."""
-    natives = Asset.objects.filter(chain=refund.asset.chain_id, contract_address=None).exclude(token_standard=TokenStandard.ERC20)
-    return refund.asset_id if refund.asset.is_native else str(natives.values_list("pk", flat=True).get())
 
 
 def _note_on_payment(payment: Payment, at: datetime) -> None:
@@ -155,7 +149,7 @@ def _fail(payment: Payment, refund: Refund, reason: str, at: datetime, *, gas_at
         amount_atomic=refund.amount_atomic,
         is_to_held=refund.is_from_held,
         at=at,
-        gas_asset_id=_native_asset_id(refund),
+        gas_asset_id=native_asset_id(refund.asset),
         gas_atomic=gas_atomic,
     )
 

@@ -1,0 +1,92 @@
+"""Mandates, settlements and the agent's own context as the API tells them. Amounts are strings of atomic units."""
+
+from datetime import datetime
+from typing import Any
+
+from apps.access.models import AgentCredential
+from apps.agents.models import Mandate, Settlement
+from apps.stores.models import AuthorizationProvider, Store
+
+
+def mandate_document(mandate: Mandate, status: str) -> dict[str, Any]:
+    """`status` is the mandate's at this moment, which time may have ended."""
+    per_call = mandate.per_call_cap_atomic
+    return {
+        "id": str(mandate.pk),
+        "scope": mandate.scope,
+        "mandate_ref": mandate.mandate_ref,
+        "status": status,
+        "asset_id": mandate.asset_id,
+        "total_cap_atomic": str(mandate.total_cap_atomic),
+        "per_call_cap_atomic": None if per_call is None else str(per_call),
+        "spent_atomic": str(mandate.spent_atomic),
+        "remaining_atomic": str(mandate.remaining_atomic),
+        "authorization_provider": mandate.authorization_provider,
+        "expires_at": mandate.expires_at,
+        "revoked_at": mandate.revoked_at,
+        "livemode": mandate.is_live,
+        "created_at": mandate.created_at,
+        "updated_at": mandate.updated_at,
+    }
+
+
+def settlement_document(settlement: Settlement) -> dict[str, Any]:
+    return {
+        "id": str(settlement.pk),
+        "status": settlement.status,
+        "asset_id": settlement.asset_id,
+        "amount_atomic": str(settlement.amount_atomic),
+        "mandate_ref": settlement.mandate.mandate_ref,
+        "mandate_id": str(settlement.mandate_id),
+        "nonce": settlement.nonce,
+        "pay_to": settlement.pay_to,
+        "payer": settlement.payer,
+        "requirements": settlement.requirements,
+        "tx_ref": settlement.tx_ref,
+        "failure_reason": settlement.failure_reason,
+        "livemode": settlement.is_live,
+        "created_at": settlement.created_at,
+        "updated_at": settlement.updated_at,
+    }
+
+
+def context_document(store: Store, mode: str, agent: AgentCredential, accepted_count: int, per_minute: int) -> dict[str, Any]:
+    """What a credential is and may do."""
+    return {
+        "store": {"id": str(store.pk), "name": store.name, "kyc_confirmed": store.kyc_confirmed_at is not None},
+        "mode": mode,
+        "livemode": mode == "live",
+        "agent": {
+            "name": agent.name,
+            "principal": agent.principal,
+            "token_prefix": agent.token_prefix,
+            "scopes": agent.scopes,
+            "last_used_at": agent.last_used_at,
+            "expires_at": agent.expires_at,
+        },
+        "authorization": {
+            "provider": store.authorization_provider,
+            "mandates": store.authorization_provider != AuthorizationProvider.NONE,
+        },
+        "accepted_assets_count": accepted_count,
+        "rate_limit": {"per_minute": per_minute},
+    }
+
+
+def market_document(query: str, currency: str, source: str, figures: Any) -> dict[str, Any]:
+    """Public reference figures, as numbers."""
+    return {
+        "query": query,
+        "coin_id": figures.coin_id,
+        "vs_currency": currency,
+        "price": figures.price,
+        "market_cap": figures.market_cap,
+        "volume_24h": figures.volume_24h,
+        "change_24h_pct": figures.change_24h_pct,
+        "source": source,
+    }
+
+
+def day_of(at: datetime) -> str:
+    """The UTC day, as caps count it."""
+    return at.date().isoformat()

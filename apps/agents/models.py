@@ -1,0 +1,136 @@
+"""What software agents may spend: mandates with what was drawn on them, and caps on what a credential pays out.
+
+A mandate's spent_atomic is the sum of its settlements that have not failed, and never above its cap; the database refuses more.
+"""
+
+from django.db import models
+
+from apps.core.models import AtomicField, OptionalAtomicField, Owned
+
+
+class Mandate(Owned):
+    """An envelope that a person's rules allowed once, and that the agent draws on."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        EXHAUSTED = "exhausted"
+        REVOKED = "revoked"
+        EXPIRED = "expired"
+
+    credential = models.ForeignKey("access.AgentCredential", on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    mandate_ref = models.CharField(max_length=255)
+    scope = models.CharField(max_length=255)
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.ACTIVE)
+    total_cap_atomic = AtomicField()
+    per_call_cap_atomic = OptionalAtomicField(null=True)
+    spent_atomic = AtomicField(default=0)
+    authorization_provider = models.CharField(max_length=8)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["credential", "mandate_ref"], name="mandate_ref_once_per_credential"),
+            models.CheckConstraint(condition=models.Q(total_cap_atomic__gt=0), name="mandate_cap_is_positive"),
+            models.CheckConstraint(
+                condition=models.Q(spent_atomic__gte=0, spent_atomic__lte=models.F("total_cap_atomic")), name="mandate_never_overspent"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(per_call_cap_atomic__isnull=True) | models.Q(per_call_cap_atomic__gt=0),
+                name="mandate_call_cap_is_positive",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["credential", "-created_at"]),
+            models.Index(fields=["store", "mode", "-created_at"]),
+            models.Index(fields=["expires_at"], condition=models.Q(status__in=["active", "exhausted"]), name="mandate_to_expire"),
+        ]
+
+    @property
+    def remaining_atomic(self) -> int:
+        return self.total_cap_atomic - self.spent_atomic
+
+
+class MandateStep(models.Model):
+    """One change of a mandate's status."""
+
+    mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="steps")
+    from_status = models.CharField(max_length=9, null=True)
+    to_status = models.CharField(max_length=9)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+
+
+class Settlement(Owned):
+    """One draw on a mandate. `is_dispatched` was decided at creation: only then does anything leave on the chain."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        SUBMITTED = "submitted"
+        CONFIRMED = "confirmed"
+        FAILED = "failed"
+
+    mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="settlements")
+    credential = models.ForeignKey("access.AgentCredential", on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.PENDING)
+    amount_atomic = AtomicField()
+    nonce = models.CharField(max_length=255)
+    pay_to = models.CharField(max_length=255, null=True)
+    payer = models.CharField(max_length=255, null=True)
+    requirements = models.JSONField(null=True)
+    is_dispatched = models.BooleanField()
+    tx_ref = models.CharField(max_length=66, null=True)
+    failure_reason = models.CharField(max_length=200, null=True)
+    updated_at = models.DateTimeField()
+    idempotency_key = models.CharField(max_length=255)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["credential", "idempotency_key"], name="settlement_idempotency_key_once"),
+            models.UniqueConstraint(fields=["mandate", "nonce"], name="settlement_nonce_once"),
+            models.CheckConstraint(condition=models.Q(amount_atomic__gte=0), name="settlement_never_negative"),
+        ]
+        indexes = [
+            models.Index(fields=["credential", "-created_at"]),
+            models.Index(fields=["store", "mode", "-created_at"]),
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(status__in=["pending", "submitted"], is_dispatched=True),
+                name="settlement_to_dispatch",
+            ),
+        ]
+
+
+class SettlementStep(models.Model):
+    """One change of a settlement's status."""
+
+    settlement = models.ForeignKey(Settlement, on_delete=models.PROTECT, related_name="steps")
+    from_status = models.CharField(max_length=9, null=True)
+    to_status = models.CharField(max_length=9)
+    at = models.DateTimeField()
+    note = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+
+
+class AgentPayoutCap(models.Model):
+    """What the merchant lets one credential pay out of one asset, per payout and per UTC day; null is no cap of its own."""
+
+    credential = models.ForeignKey("access.AgentCredential", on_delete=models.CASCADE, related_name="+")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    per_tx_atomic = OptionalAtomicField(null=True)
+    daily_atomic = OptionalAtomicField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["credential", "asset"], name="agent_payout_cap_once"),
+            models.CheckConstraint(
+                condition=models.Q(per_tx_atomic__isnull=False) | models.Q(daily_atomic__isnull=False), name="agent_payout_cap_caps"
+            ),
+        ]

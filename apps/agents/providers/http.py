@@ -1,0 +1,42 @@
+"""An outside policy service, asked as Open Policy Agent is: POST {input}, allowed when result.allow is true and nothing else."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+
+from apps.agents.providers.base import ProviderError, Question
+from apps.core import net
+
+TIMEOUT_SECONDS = 5.0
+HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Tillgate/1.0"}
+
+
+@dataclass(frozen=True)
+class HttpPolicy:
+    """`url` is the store's, set by staff; only public addresses are reached."""
+
+    url: str
+
+    is_local = False
+
+    def allows(self, question: Question) -> bool:
+        if not self.url:
+            raise ProviderError("no address is set")
+        answer = asyncio.run(self._ask(json.dumps({"input": question.told()}).encode()))
+        if answer.status != 200:
+            raise ProviderError(f"HTTP {answer.status}")
+        try:
+            told = json.loads(answer.body)
+        except (ValueError, RecursionError):
+            raise ProviderError("not JSON") from None
+        result = told.get("result") if isinstance(told, dict) else None
+        return isinstance(result, dict) and result.get("allow") is True
+
+    async def _ask(self, body: bytes) -> net.Answer:
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS), net.open_session() as session:
+                return await net.post(session, self.url, body, HEADERS)
+        except TimeoutError:
+            raise ProviderError("timeout") from None
+        except (net.NoAnswer, net.PrivateAddress) as error:
+            raise ProviderError(type(error).__name__) from None

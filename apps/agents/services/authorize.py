@@ -1,0 +1,85 @@
+"""Who decides whether an agent may act: the store's authorization provider, which staff choose. Without one most things are refused."""
+
+from functools import partial
+from typing import Any, cast
+
+import structlog
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from apps.access.access import Access
+from apps.access.models import AgentCredential
+from apps.agents.providers.base import Authorizer, ProviderError, Question
+from apps.core.errors import Coded
+from apps.stores.models import AuthorizationProvider, Store
+
+log = structlog.get_logger(__name__)
+RETRY_SECONDS = "10"
+
+
+class MandateRequired(Coded):
+    status = 403
+    code = "mandate_required"
+    message = "A usable mandate is required"
+
+
+class AuthorizationDenied(Coded):
+    status = 403
+    code = "authorization_denied"
+    message = "The store's authorization provider refused"
+
+
+class AuthorizationUnavailable(Coded):
+    status = 503
+    code = "authorization_unavailable"
+    message = "The store's authorization provider can't be reached"
+
+
+def has_provider(store: Store) -> bool:
+    return store.authorization_provider != AuthorizationProvider.NONE
+
+
+def provider_of(store: Store) -> Authorizer | None:
+    """The store's provider; None when it has none."""
+    if not has_provider(store):
+        return None
+    made = partial(import_string(settings.AUTHORIZERS[store.authorization_provider]))
+    if store.authorization_provider == AuthorizationProvider.POLICY:
+        return cast(Authorizer, made(store.authorization_policy or {}))
+    return cast(Authorizer, made(store.authorization_url))
+
+
+def question(access: Access, action: str, header: dict[str, Any] | None, **told: Any) -> Question:
+    """What is put to the provider, told in the agent's name."""
+    return Question(action=action, store_id=access.store_id, mode=access.mode, principal=agent_of(access).principal, header=header, **told)
+
+
+def agent_of(access: Access) -> AgentCredential:
+    """The credential behind an agent's access."""
+    return cast(AgentCredential, AgentCredential.objects.seen_by(access).get(pk=access.credential_id))
+
+
+def ask(provider: Authorizer, asked: Question) -> None:
+    """Raises AuthorizationDenied or AuthorizationUnavailable. A remote provider is never asked inside a transaction."""
+    try:
+        allowed = provider.allows(asked)
+    except ProviderError as error:
+        log.warning("authorization_unavailable", action=asked.action, error=str(error))
+        raise AuthorizationUnavailable(headers={"Retry-After": RETRY_SECONDS}) from None
+    if not allowed:
+        raise AuthorizationDenied
+
+
+def require(access: Access, action: str, header: dict[str, Any] | None, **told: Any) -> None:
+    """For what is blocked without a provider: refunds and changes of tokens. Raises MandateRequired too."""
+    provider = provider_of(access.store)
+    if provider is None:
+        raise MandateRequired
+    ask(provider, question(access, action, header, **told))
+
+
+def consult(access: Access, action: str, header: dict[str, Any] | None, **told: Any) -> None:
+    """For what works without a provider: payments, and payouts that have caps."""
+    provider = provider_of(access.store)
+    if provider is not None:
+        ask(provider, question(access, action, header, **told))

@@ -1,0 +1,111 @@
+"""Settlements that leave on the chain: asked of the sender once, keyed by the settlement, followed to their end.
+
+What can't be established stays submitted. A failed one gives the store its coins and the mandate its room back.
+"""
+
+import uuid
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.agents import states
+from apps.agents.models import Mandate, Settlement, SettlementStep
+from apps.agents.services.mandates import change_status
+from apps.assets.selectors import native_asset_id
+from apps.chain import sender
+from apps.chain.limits import is_refused_destination
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock
+from apps.core.failpoints import failpoint
+from apps.ledger import movements
+
+PURPOSE = OutgoingTransaction.Purpose.SETTLEMENT
+BATCH_MAX = 100
+MISSING_PAY_TO, INVALID_PAY_TO = "missing_pay_to", "invalid_pay_to"
+_Sent = OutgoingTransaction.Status
+_Status = Settlement.Status
+
+
+def advance_settlements() -> int:
+    """The sweep: move every settlement that is to be dispatched one step; how many there were."""
+    rows = Settlement.objects.filter(status__in=states.OPEN, is_dispatched=True).order_by("created_at")
+    found = list(rows.values_list("pk", flat=True)[:BATCH_MAX])
+    for settlement_id in found:
+        advance_settlement(settlement_id)
+    return len(found)
+
+
+def advance_settlement(settlement_id: uuid.UUID) -> None:
+    """One settlement, under its own lock; its mandate is locked only to give room back."""
+    with transaction.atomic():
+        rows = Settlement.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "asset__chain")
+        settlement = rows.get(pk=settlement_id)
+        if settlement.status not in states.OPEN or not settlement.is_dispatched:
+            return
+        at = clock.now(settlement.store, settlement.mode)
+        if not settlement.pay_to:
+            _fail(settlement, MISSING_PAY_TO, at)
+        elif settlement.status == _Status.PENDING and is_refused_destination(settlement.pay_to.lower(), PURPOSE, settlement.mode):
+            _fail(settlement, INVALID_PAY_TO, at)
+        else:
+            _follow(settlement, settlement.pay_to, at)
+
+
+def _follow(settlement: Settlement, pay_to: str, at: datetime) -> None:
+    sent = sender.request(
+        chain_id=settlement.asset.chain_id,
+        asset_id=settlement.asset_id,
+        to=pay_to,
+        amount_atomic=settlement.amount_atomic,
+        purpose=PURPOSE,
+        reference=settlement.pk,
+        mode=settlement.mode,
+        at=clock.real_now(),
+    )
+    failpoint("settlement.K2")
+    if settlement.status == _Status.PENDING and sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED, _Sent.REVIEW):
+        _move(settlement, _Status.SUBMITTED, at, tx_ref=sent.tx_hash or None)
+    if sent.status == _Sent.CONFIRMED:
+        _confirm(settlement, sent, at)
+        sender.mark_handled(sent)
+    elif sent.status == _Sent.FAILED:
+        _fail(settlement, sent.reason or "The transaction failed", at, gas_atomic=sent.network_fee_atomic)
+        sender.mark_handled(sent)
+
+
+def _confirm(settlement: Settlement, sent: OutgoingTransaction, at: datetime) -> None:
+    _move(settlement, _Status.CONFIRMED, at, tx_ref=sent.tx_hash)
+    movements.x402_confirmed(
+        mode=settlement.mode,
+        asset_id=settlement.asset_id,
+        settlement_id=settlement.pk,
+        amount_atomic=settlement.amount_atomic,
+        gas_asset_id=native_asset_id(settlement.asset),
+        gas_atomic=sent.network_fee_atomic,
+        at=at,
+    )
+
+
+def _fail(settlement: Settlement, reason: str, at: datetime, *, gas_atomic: int = 0) -> None:
+    """It moved nothing and never will: the debit is reversed, and the envelope has its room back. A reverted one has paid its gas."""
+    _move(settlement, _Status.FAILED, at, note=reason[:200], failure_reason=reason[:200])
+    movements.x402_reversed(
+        store_id=settlement.store_id,
+        mode=settlement.mode,
+        asset_id=settlement.asset_id,
+        settlement_id=settlement.pk,
+        amount_atomic=settlement.amount_atomic,
+        gas_asset_id=native_asset_id(settlement.asset),
+        gas_atomic=gas_atomic,
+        at=at,
+    )
+    mandate = Mandate.objects.select_for_update(no_key=True).get(pk=settlement.mandate_id)
+    Mandate.objects.filter(pk=mandate.pk).update(spent_atomic=mandate.spent_atomic - settlement.amount_atomic, updated_at=at)
+    if mandate.status == Mandate.Status.EXHAUSTED and mandate.expires_at > at:
+        change_status(mandate, Mandate.Status.ACTIVE, at)
+
+
+def _move(settlement: Settlement, to: str, at: datetime, *, note: str = "", **changes: object) -> None:
+    before = settlement.status
+    states.SETTLEMENT.move(settlement, to, updated_at=at, **changes)
+    SettlementStep.objects.create(settlement=settlement, from_status=before, to_status=to, at=at, note=note)

@@ -1,0 +1,201 @@
+"""Mandates: issued once through the store's provider, read with their state of this moment, revoked by the merchant, ended by time."""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Sum
+
+from apps.access.access import Access
+from apps.agents import states
+from apps.agents.models import Mandate, MandateStep
+from apps.agents.providers.base import MANDATE, Authorizer, Question
+from apps.agents.services import authorize
+from apps.agents.services.tokens import asset_for
+from apps.assets.models import Asset
+from apps.core import clock
+from apps.core.errors import Coded, NotFound
+from apps.core.idempotency import once
+from apps.core.literal import AtomicAmount, Integer, Invalid, Text, is_uuid
+from apps.stores import audit
+
+EXPIRES_IN = Integer(60, 31_536_000, default=3600)
+DEFAULT_SCOPE = "x402"
+LIST_MAX = 100
+EXPIRE_BATCH_MAX = 500
+
+
+class InvalidCap(Coded):
+    code = "invalid_cap"
+
+
+class RefRequired(Coded):
+    code = "mandate_ref_required"
+    message = "mandate_ref is required"
+
+
+class MandateNotFound(NotFound):
+    code = "not_found"
+
+
+def create_mandate(access: Access, body: dict[str, Any], header: dict[str, Any] | None) -> tuple[Mandate, bool]:
+    """The mandate of this reference, and whether this call made it.
+
+    Raises MandateRequired without a provider, AuthorizationDenied, AuthorizationUnavailable, InvalidCap, RefRequired, Invalid,
+    or what a wrong asset raises.
+    """
+    provider = authorize.provider_of(access.store)
+    if provider is None:
+        raise authorize.MandateRequired
+    ref = Text(255).read(body, "mandate_ref")
+    if not ref or not ref.strip():
+        raise RefRequired
+    rows = Mandate.objects.seen_by(access).filter(credential_id=access.credential_id, mandate_ref=ref).select_related("asset")
+    earlier = rows.first()
+    if earlier is not None:
+        return earlier, False
+    asset = asset_for(access.mode, Text(20, required=True).read(body, "asset_id"))
+    mandate = _unsaved(access, ref, asset, body)
+    asked = authorize.question(
+        access, MANDATE, header, asset_id=asset.pk, amount_atomic=mandate.total_cap_atomic, scope=mandate.scope, details=_details(mandate)
+    )
+    if not provider.is_local:
+        authorize.ask(provider, asked)
+    return once(rows, lambda: _issue(mandate, provider, asked))
+
+
+def _unsaved(access: Access, ref: str, asset: Asset, body: dict[str, Any]) -> Mandate:
+    at = access.now()
+    return Mandate(
+        store=access.store,
+        mode=access.mode,
+        created_at=at,
+        updated_at=at,
+        credential_id=access.credential_id,
+        asset=asset,
+        mandate_ref=ref,
+        scope=Text(255, default=DEFAULT_SCOPE).read(body, "scope") or DEFAULT_SCOPE,
+        total_cap_atomic=_cap(body, "total_cap_atomic"),
+        per_call_cap_atomic=None if body.get("per_call_cap_atomic") is None else _cap(body, "per_call_cap_atomic"),
+        authorization_provider=access.store.authorization_provider,
+        expires_at=at + timedelta(seconds=EXPIRES_IN.read(body, "expires_in_seconds")),
+    )
+
+
+def _cap(body: dict[str, Any], name: str) -> int:
+    try:
+        amount = int(AtomicAmount(required=True).read(body, name))
+    except Invalid as refusal:
+        raise InvalidCap(str(refusal)) from None
+    if amount == 0:
+        raise InvalidCap(f"{name} must be greater than zero")
+    return amount
+
+
+def _details(mandate: Mandate) -> dict[str, Any]:
+    per_call = mandate.per_call_cap_atomic
+    return {
+        "mandate_ref": mandate.mandate_ref,
+        "per_call_cap_atomic": None if per_call is None else str(per_call),
+        "expires_at": mandate.expires_at.isoformat(),
+    }
+
+
+def _issue(mandate: Mandate, provider: Authorizer, asked: Question) -> Mandate:
+    """Insert it; a local provider is asked under a lock, so that what was issued today can't grow meanwhile."""
+    mandate.save(force_insert=True)
+    if provider.is_local:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 11))", [f"{mandate.store_id}:{mandate.mode}:{mandate.asset_id}"]
+            )
+        authorize.ask(provider, Question(**{**vars(asked), "issued_today_atomic": _issued_today(mandate)}))
+    MandateStep.objects.create(mandate=mandate, to_status=mandate.status, at=mandate.created_at)
+    audit.record(
+        "mandate.issued",
+        store=mandate.store_id,
+        mode=mandate.mode,
+        target=mandate,
+        name=mandate.mandate_ref,
+        details={"asset_id": mandate.asset_id, "total_cap_atomic": str(mandate.total_cap_atomic)},
+    )
+    return mandate
+
+
+def _issued_today(mandate: Mandate) -> int:
+    """What the store's other mandates of the asset add up to, of those issued this UTC day."""
+    day = mandate.created_at.replace(hour=0, minute=0, second=0, microsecond=0)
+    rows = Mandate.objects.filter(store_id=mandate.store_id, mode=mandate.mode, asset_id=mandate.asset_id, created_at__gte=day)
+    total = rows.exclude(pk=mandate.pk).aggregate(total=Sum("total_cap_atomic"))["total"]
+    return int(total or 0)
+
+
+def find_mandate(access: Access, named: str) -> Mandate:
+    """The credential's mandate with this id or reference. Raises MandateNotFound."""
+    rows = Mandate.objects.seen_by(access).filter(credential_id=access.credential_id).select_related("asset", "store")
+    found: Mandate | None = rows.filter(mandate_ref=named).first()
+    if found is None and is_uuid(named):
+        found = rows.filter(pk=named).first()
+    if found is None:
+        raise MandateNotFound
+    return found
+
+
+def status_at(mandate: Mandate, now: datetime) -> str:
+    """Its status at a moment of its store's clock: time ends a mandate whether or not a job has noted it."""
+    if mandate.status in states.LASTING and mandate.expires_at <= now:
+        return Mandate.Status.EXPIRED
+    return mandate.status
+
+
+def revoke_mandate(mandate: Mandate) -> Mandate:
+    """The merchant's word: nothing is drawn on it any more. One that has ended stays as it is."""
+    with transaction.atomic():
+        locked = Mandate.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "asset").get(pk=mandate.pk)
+        at = clock.now(locked.store, locked.mode)
+        if status_at(locked, at) in states.LASTING:
+            change_status(locked, Mandate.Status.REVOKED, at, revoked_at=at)
+            audit.record("mandate.revoked", store=locked.store_id, mode=locked.mode, target=locked, name=locked.mandate_ref)
+    return locked
+
+
+def change_status(mandate: Mandate, to: str, at: datetime, **changes: Any) -> None:
+    """Move a locked mandate and keep the step."""
+    before = mandate.status
+    if states.MANDATE.move(mandate, to, updated_at=at, **changes):
+        MandateStep.objects.create(mandate=mandate, from_status=before, to_status=to, at=at)
+
+
+def expire_mandates() -> int:
+    """The sweep: note the end of what time has ended; how many were looked at."""
+    real = clock.real_now()
+    rows = Mandate.objects.filter(status__in=states.LASTING, expires_at__lte=real)
+    found = list(rows.order_by("expires_at").values_list("pk", flat=True)[:EXPIRE_BATCH_MAX])
+    for mandate_id in found:
+        _expire(mandate_id)
+    return len(found)
+
+
+def _expire(mandate_id: uuid.UUID) -> None:
+    with transaction.atomic():
+        mandate = Mandate.objects.select_for_update(no_key=True, of=("self",)).select_related("store").get(pk=mandate_id)
+        if mandate.status in states.LASTING and mandate.expires_at <= clock.now(mandate.store, mandate.mode):
+            change_status(mandate, Mandate.Status.EXPIRED, mandate.expires_at)
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """The next end of a mandate of the store's test mode."""
+    rows = _lasting(store_id)
+    if after is not None:
+        rows = rows.filter(expires_at__gt=after)
+    return rows.order_by("expires_at").values_list("expires_at", flat=True).first()
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    for mandate_id in list(_lasting(store_id).filter(expires_at__lte=now).order_by("expires_at").values_list("pk", flat=True)):
+        _expire(mandate_id)
+
+
+def _lasting(store_id: uuid.UUID) -> Any:
+    return Mandate.objects.filter(store_id=store_id, mode="test", status__in=states.LASTING)
