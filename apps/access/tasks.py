@@ -1,11 +1,22 @@
-"""The jobs of access: forgetting what ended long ago."""
+"""The jobs of access: forgetting what ended long ago, ending what hangs on it."""
 
 from celery import shared_task
 
-from apps.access import sessions
+from apps.access import oauth_validator, pruning, sessions
 from apps.core.clock import real_now
 
 
 @shared_task(name="access.tidy_sessions")
 def tidy_sessions() -> None:
     sessions.tidy(real_now())
+
+
+@shared_task(name="access.end_orphans")
+def end_orphans() -> None:
+    """Agent credentials of apps whose grant has run out."""
+    oauth_validator.end_orphans(real_now())
+
+
+@shared_task(name="access.prune")
+def prune() -> None:
+    pruning.prune_all(real_now())

@@ -4,6 +4,7 @@ The delivery row is the queue: due at `next_attempt_at`, leased through `claimed
 """
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.models import Owned
@@ -17,7 +18,7 @@ class Event(Owned):
     account_id = models.UUIDField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["store", "mode", "-created_at"])]
+        indexes = [models.Index(fields=["store", "mode", "-created_at"]), BrinIndex(fields=["created_at"], name="event_by_age")]
 
 
 class Endpoint(Owned):
@@ -99,4 +100,5 @@ class Delivery(Owned):
             models.Index(fields=["endpoint", "next_attempt_at"], condition=models.Q(status="pending"), name="delivery_waiting"),
             models.Index(fields=["endpoint", "claimed_until"], condition=models.Q(status="attempting"), name="delivery_in_flight"),
             models.Index(fields=["endpoint", "-created_at"]),
+            BrinIndex(fields=["created_at"], name="delivery_by_age"),
         ]

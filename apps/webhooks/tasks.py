@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from apps.core.clock import real_now
+from apps.webhooks import pruning
 from apps.webhooks.delivery import queue
 from apps.webhooks.delivery.dispatcher import dispatcher
 from apps.webhooks.services import notices
@@ -28,3 +29,8 @@ def deliver_due() -> None:
 def tell_owners(endpoint_ids: Sequence[str]) -> None:
     for endpoint_id in endpoint_ids:
         notices.tell_owners(uuid.UUID(endpoint_id))
+
+
+@shared_task(name="webhooks.prune")
+def prune() -> None:
+    pruning.prune_all(real_now())

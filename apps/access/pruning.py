@@ -1,0 +1,19 @@
+"""What access forgets: old lines of the request log, and codes and tokens of apps that ended long ago."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
+from apps.core.pruning import prune
+
+
+def prune_all(now: datetime) -> dict[str, int]:
+    """How many rows of each kind went. An expired token is refused whether or not its row is there."""
+    ended = now - timedelta(days=settings.OAUTH_KEPT_DAYS)
+    return {
+        "request_entries": prune(RequestEntry.objects.filter(created_at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS))),
+        "oauth_codes": prune(Grant.objects.filter(expires__lt=ended)),
+        "oauth_access_tokens": prune(AccessToken.objects.filter(expires__lt=ended)),
+        "oauth_refresh_tokens": prune(RefreshToken.objects.filter(expires_at__lt=ended)),
+    }

@@ -1,0 +1,71 @@
+"""What was kept long enough goes, in batches; what is still needed stays."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from apps.access import pruning as access_pruning
+from apps.access import request_log
+from apps.access.models import AccessToken, Application, Grant, RefreshToken, RequestEntry
+from apps.core import clock
+from apps.core.pruning import prune
+from apps.webhooks import pruning as webhook_pruning
+from apps.webhooks.models import Delivery, Event
+from apps.webhooks.services.endpoints import register_endpoint
+from tests import make
+from tests.cast import Cast, Shop
+
+DAY = timedelta(days=1)
+
+
+def later(days: int) -> datetime:
+    return clock.real_now() + timedelta(days=days)
+
+
+def test_the_request_log_is_kept_for_its_days(bakery: Shop) -> None:
+    bakery.test.get("/payments")
+    request_log.flush()
+    assert access_pruning.prune_all(later(29))["request_entries"] == 0
+    assert access_pruning.prune_all(later(31))["request_entries"] == 1
+    assert not RequestEntry.objects.exists()
+
+
+def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) -> None:
+    register_endpoint(bakery.access(), {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]})
+    for _ in range(2):
+        make.payment(bakery.test)
+    ended = Delivery.objects.first()
+    assert ended is not None
+    Delivery.objects.filter(pk=ended.pk).update(status=Delivery.Status.DELIVERED)
+    assert webhook_pruning.prune_all(later(89)) == {"deliveries": 0, "events": 0}
+    assert webhook_pruning.prune_all(later(91)) == {"deliveries": 1, "events": 1}
+    assert Delivery.objects.get().event_id == Event.objects.get().pk != ended.event_id
+
+
+def test_codes_and_tokens_go_a_month_after_they_ended(cast: Cast) -> None:
+    app = Application.objects.create(store=cast.bakery.store, user=cast.alice, client_type="public", authorization_grant_type="code")
+    end = clock.real_now() + DAY
+    held: dict[str, Any] = {"application": app, "user": cast.alice, "store": cast.bakery.store, "mode": "test"}
+    Grant.objects.create(**held, code="a", expires=end, redirect_uri="https://a.example")
+    AccessToken.objects.create(**held, token="b", expires=end, token_family=app.pk)
+    RefreshToken.objects.create(**held, token="c", expires_at=end + DAY, token_family=app.pk)
+    assert not any(access_pruning.prune_all(later(30)).values())
+    told = access_pruning.prune_all(later(33))
+    assert [told[kind] for kind in ("oauth_codes", "oauth_access_tokens", "oauth_refresh_tokens")] == [1, 1, 1]
+    assert not Grant.objects.exists() and not AccessToken.objects.exists()
+
+
+@pytest.mark.parametrize(("batches", "left"), [(1, 3), (2, 1), (9, 0)])
+def test_a_run_deletes_no_more_than_its_batches(bakery: Shop, batches: int, left: int) -> None:
+    for _ in range(5):
+        bakery.test.get("/payments")
+    request_log.flush()
+    assert prune(RequestEntry.objects.all(), batch=2, batches=batches) == 5 - left
+    assert RequestEntry.objects.count() == left
+
+
+def test_the_command_tells_what_went(bakery: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("prune", json=True)
+    assert '"request_entries": 0' in capsys.readouterr().out
