@@ -11,7 +11,8 @@ from django.db import connection, transaction
 from psycopg.types.json import Jsonb
 
 from apps.console import custody
-from apps.console.invariants import INVARIANTS, PARAMETERS, Invariant
+from apps.console.invariant import Invariant
+from apps.console.invariants import INVARIANTS, PARAMETERS
 
 FINDINGS_MAX = 100
 

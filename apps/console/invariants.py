@@ -3,9 +3,10 @@
 `counted` says over how many things it was asked. Nothing here writes, and nothing here repairs.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from apps.console.invariant import Invariant
+from apps.console.swap_invariants import SWAPS
 from apps.payments import states
 from apps.webhooks import catalogue
 
@@ -19,17 +20,6 @@ PARAMETERS: dict[str, Any] = {
     "subscribable": list(catalogue.SUBSCRIBABLE),
     "stale_seconds": BOOKED_WITHIN_SECONDS,
 }
-
-
-@dataclass(frozen=True)
-class Invariant:
-    """A name, the sentence that must be true, what is counted, and the query of its breaches."""
-
-    name: str
-    says: str
-    counted: str
-    breaches: str
-
 
 LEDGER = (
     Invariant(
@@ -283,4 +273,4 @@ WHERE p.status = 'active' AND p.deleted_at IS NULL AND greatest(p.created_at, p.
     ),
 )
 
-INVARIANTS = LEDGER + PAYMENTS
+INVARIANTS = LEDGER + PAYMENTS + SWAPS
