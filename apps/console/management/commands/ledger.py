@@ -1,0 +1,59 @@
+"""`ledger export`: the books as Beancount or CSV, of one store or all, to a file or to standard output."""
+
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from apps.console import books
+from apps.console.command import OperatorCommand, store_named
+from apps.core.literal import parse_date
+
+_WRITERS = {"beancount": books.write_beancount, "csv": books.write_csv}
+
+
+class Command(OperatorCommand):
+    help = "Write the books out: every movement with all its entries"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", choices=["export"])
+        parser.add_argument("--format", choices=sorted(_WRITERS), default="beancount")
+        parser.add_argument("--store", help="only the movements that touch this store; else everybody's")
+        parser.add_argument("--mode", choices=["live", "test"], help="else both, kept apart by their accounts' names")
+        parser.add_argument("--from", dest="first", help="first day, UTC; what was before is told as opening balances")
+        parser.add_argument("--to", dest="last", help="last day, UTC")
+        parser.add_argument("--output", type=Path, help="a file; else standard output")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        if options["json"] and options["output"] is None:
+            raise CommandError("With --json give an --output file: standard output is for the result")
+        store = store_named(options["store"]) if options["store"] else None
+        first, last = _day(options["first"], "--from"), _day(options["last"], "--to")
+        if first is not None and last is not None and last < first:
+            raise CommandError("--to is before --from")
+        asked = books.Asked(store.pk if store else None, options["mode"] or "", first, last)
+        write = _WRITERS[options["format"]]
+        if options["output"] is None:
+            self.stdout.ending = ""
+            write(asked, sys.stdout)
+            return {}
+        try:
+            with options["output"].open("w", encoding="utf-8", newline="") as file:
+                tally = write(asked, file)
+        except OSError as error:
+            raise CommandError(f"{options['output']} can't be written: {error.strerror}") from None
+        return {"format": options["format"], "output": str(options["output"]), **tally.result()}
+
+    def words(self, result: dict[str, Any]) -> str:
+        if not result:
+            return ""
+        return f"{result['movements']} movements with {result['entries']} entries are in {result['output']}"
+
+
+def _day(text: str | None, name: str) -> date | None:
+    day = parse_date(text)
+    if text is not None and day is None:
+        raise CommandError(f"{name} is not a date")
+    return day
