@@ -59,6 +59,8 @@ PERIODIC: dict[str, float] = {
     "reports.generate": 10 * SECOND,
     "agents.advance_settlements": 3 * SECOND,
     "agents.expire_mandates": MINUTE,
+    "onramp.follow": 15 * SECOND,
+    "onramp.deliver": 5 * SECOND,
     "webhooks.deliver_due": 5 * SECOND,
     "stores.check_domains": 5 * MINUTE,
     "access.prune": 60 * MINUTE,

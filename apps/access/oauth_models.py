@@ -59,6 +59,7 @@ class AccessToken(AbstractAccessToken):  # type: ignore[misc]  # oauth2_provider
     mode = models.CharField(max_length=4, choices=Mode.choices)
     token_family = models.UUIDField(db_index=True, editable=False)
     revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["application", "store", "mode"])]

@@ -10,12 +10,13 @@ import uuid
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749 import errors
 
 from apps.access import credentials
-from apps.access.models import AccessToken, Grant, RefreshToken
-from apps.access.scopes import OFFLINE
+from apps.access.models import AccessToken, AgentCredential, Grant, RefreshToken
+from apps.access.scopes import AGENTS, OFFLINE
 from apps.core import clock
 
 CODE_LIFETIME = timedelta(minutes=10)
@@ -39,9 +40,21 @@ def has_refresh(request: Any) -> bool:
 
 
 def revoke_family(family: uuid.UUID, at: datetime) -> None:
-    """End every token that one consent led to."""
+    """End every token that one consent led to, and the agent credential that was made with them."""
     AccessToken.objects.filter(token_family=family, revoked_at=None).update(revoked_at=at)
     RefreshToken.objects.filter(token_family=family, revoked=None).update(revoked=at)
+    token = AccessToken.objects.filter(token_family=family).first()
+    if token is not None:
+        end_orphans(at, application_id=token.application_id, store_id=token.store_id, mode=token.mode)
+
+
+def end_orphans(at: datetime, **of: Any) -> None:
+    """Agent credentials made by apps end when no token is left with which the app could make one for that person."""
+    same = {name: OuterRef(name) for name in ("application", "user", "store", "mode")}
+    access = AccessToken.objects.filter(**same, revoked_at=None, expires__gt=at, scope__contains=AGENTS)
+    refresh = RefreshToken.objects.filter(**same, revoked=None, replaced_at=None, expires_at__gt=at, scope__contains=AGENTS)
+    orphans = AgentCredential.objects.filter(**of, application__isnull=False, revoked_at=None)
+    orphans.filter(~Exists(access), ~Exists(refresh)).update(revoked_at=at)
 
 
 class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has no types
@@ -140,6 +153,8 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
             self._set_token_value(refresh, token["refresh_token"])
             refresh.save()
             token["refresh_token_expires_in"] = LONG_SECONDS
+        if origin.store_id is not None:
+            end_orphans(now, application_id=origin.application_id, store_id=origin.store_id, mode=origin.mode)
         token["store_id"] = str(origin.store_id) if origin.store_id else None
         token["livemode"] = origin.mode == "live"
 

@@ -187,6 +187,7 @@ def active_token(credential: str) -> AccessToken:
         raise InvalidToken
     if token.store is not None and not Member.objects.filter(user=token.user, store=token.store, store__deleted_at=None).exists():
         raise InvalidToken
+    _note_use(token)
     return token
 
 

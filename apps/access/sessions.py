@@ -29,7 +29,7 @@ def is_alive(session: Mapping[str, Any], at: datetime) -> bool:
     """Whether the session is younger than 12 hours, was used within 30 minutes and wasn't ended from elsewhere."""
     if _age(session, BEGAN_AT_KEY, at) >= LIFETIME or _age(session, SEEN_AT_KEY, at) >= IDLE:
         return False
-    return SIGN_IN_KEY not in session or SignIn.objects.filter(pk=session[SIGN_IN_KEY], ended_at=None).exists()
+    return SIGN_IN_KEY not in session or _row_of(session).filter(ended_at=None).exists()
 
 
 def touch(session: MutableMapping[str, Any], at: datetime) -> None:
@@ -38,7 +38,7 @@ def touch(session: MutableMapping[str, Any], at: datetime) -> None:
         begin(session, at)
     elif _age(session, SEEN_AT_KEY, at) >= _SEEN_RESOLUTION:
         session[SEEN_AT_KEY] = at.isoformat()
-        SignIn.objects.filter(pk=session.get(SIGN_IN_KEY)).update(seen_at=at)
+        _row_of(session).update(seen_at=at)
 
 
 def keep(session: MutableMapping[str, Any], user: User, at: datetime, *, address: str, browser: str) -> None:
@@ -58,7 +58,7 @@ def keep(session: MutableMapping[str, Any], user: User, at: datetime, *, address
 
 def adopt(session: Mapping[str, Any], user: User) -> None:
     """This session goes on although all of the person's have just ended."""
-    SignIn.objects.filter(pk=session.get(SIGN_IN_KEY)).update(session_version=user.session_version)
+    _row_of(session).update(session_version=user.session_version)
 
 
 def open_of(user: User, at: datetime) -> "QuerySet[SignIn]":
@@ -75,13 +75,17 @@ def end(row: SignIn, at: datetime) -> None:
 
 def leave(session: Mapping[str, Any], at: datetime) -> None:
     """The person signs out here."""
-    SignIn.objects.filter(pk=session.get(SIGN_IN_KEY), ended_at=None).update(ended_at=at)
+    _row_of(session).filter(ended_at=None).update(ended_at=at)
 
 
 def tidy(at: datetime) -> None:
     """Forget sessions that ended a month ago, and Django's own rows of expired ones."""
     SignIn.objects.filter(seen_at__lt=at - KEPT).delete()
     Session.objects.filter(expire_date__lt=at).delete()
+
+
+def _row_of(session: Mapping[str, Any]) -> "QuerySet[SignIn]":
+    return SignIn.objects.filter(pk__in=[session[SIGN_IN_KEY]] if SIGN_IN_KEY in session else [])
 
 
 def _age(session: Mapping[str, Any], key: str, at: datetime) -> timedelta:

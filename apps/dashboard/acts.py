@@ -19,6 +19,8 @@ ACTS: dict[str, str] = {
     "member_role": "Change a member's role",
     "member_remove": "Remove a member",
     "member_hand_over": "Hand the ownership over",
+    "oauth_app_create": "Add an app",
+    "oauth_app_rotate": "Replace an app's secret",
     "oauth_consent": "Let an app into your store",
 }
 PERSONAL = ("security_take_off", "security_codes", "security_password", "security_email")

@@ -23,7 +23,12 @@ ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
     ("Books", (Room("Statement", "book-open", "statement"), Room("Reports", "document-chart-bar", "reports"))),
     (
         "Developers",
-        (Room("API keys", "key", "keys"), Room("Webhooks", "bolt", "webhook_endpoints"), Room("Request log", "queue-list", "request_log")),
+        (
+            Room("API keys", "key", "keys"),
+            Room("Webhooks", "bolt", "webhook_endpoints"),
+            Room("Apps", "puzzle-piece", "oauth_grants"),
+            Room("Request log", "queue-list", "request_log"),
+        ),
     ),
     (
         "Settings",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.access import request_log
-from apps.access.models import RequestEntry
+from apps.access.models import AccessToken, RequestEntry
 from apps.core import buckets, clock
 from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
@@ -16,12 +16,13 @@ from apps.stores import roles
 from apps.stores.models import Member, Role, User
 from apps.webhooks.services.endpoints import register_endpoint
 from tests.cast import Cast, person
+from tests.contract.test_oauth import App
 from tests.dashboard.browse import Browser
 from tests.make import advance, late_deposit, payment, simulated
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
 OF_A_RECORD = [page for page in IN_A_STORE if "<" in page.path]
-OF_ONE_MODE = [page for page in OF_A_RECORD if not page.path.startswith("team/")]
+OF_ONE_MODE = [page for page in OF_A_RECORD if not page.path.startswith(("team/", "apps/own/"))]
 WRITES = [page for page in IN_A_STORE if "POST" in page.methods]
 EVENTS = ["payment_intent.completed"]
 
@@ -50,12 +51,20 @@ def records(cast: Cast) -> dict[str, dict[str, str]]:
         "api-keys": {"id": str(key)},
         "reports": {"id": str(report.pk)},
         "team": {"id": str(cast.bob.pk)},
+        "apps": let_in(cast),
         "join": {"token": "unknown"},
         "security": {"id": str(uuid.uuid4())},
         "reset": {"id": str(cast.bob.pk), "token": "unknown"},
         "email": {"token": "unknown"},
         "webhooks": {"id": str(endpoint.pk), "delivery_id": str(uuid.uuid4())},
     }
+
+
+def let_in(cast: Cast) -> dict[str, str]:
+    """An app of alice's that was let into her store."""
+    app = App(cast)
+    app.tokens()
+    return {"id": app.id, "family": str(AccessToken.objects.get(application_id=app.id).token_family)}
 
 
 def path_of(page: Page, records: dict[str, dict[str, str]]) -> str:

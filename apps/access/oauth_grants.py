@@ -1,0 +1,67 @@
+"""The apps that were let into a store in a mode: which, by whom, for what, since when; and letting them out again."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from apps.access.access import Access
+from apps.access.models import AccessToken, AgentCredential, Application, Grant, RefreshToken
+from apps.access.oauth_validator import revoke_family
+from apps.core.errors import NotFound
+from apps.stores import audit
+from apps.stores.models import User
+
+
+@dataclass(frozen=True)
+class Granted:
+    """One consent that still gives an app something."""
+
+    family: uuid.UUID
+    application: Application
+    user: User
+    scopes: list[str]
+    since: datetime
+    last_used_at: datetime | None
+    has_agent: bool
+
+
+def granted(access: Access, at: datetime) -> list[Granted]:
+    """Of the chosen store and mode, the newest first."""
+    here = {"store_id": access.store_id, "mode": access.mode}
+    tokens = AccessToken.objects.filter(**here, revoked_at=None, expires__gt=at, application__is_active=True)
+    refreshes = RefreshToken.objects.filter(**here, revoked=None, replaced_at=None, expires_at__gt=at, application__is_active=True)
+    families = {*tokens.values_list("token_family", flat=True), *refreshes.values_list("token_family", flat=True)}
+    used = dict(AccessToken.objects.filter(token_family__in=families).values_list("token_family").annotate(Max("last_used_at")))
+    agents = AgentCredential.objects.seen_by(access).filter(application__isnull=False, revoked_at=None)
+    with_agent = set(agents.values_list("application_id", "user_id"))
+    codes = Grant.objects.filter(**here, token_family__in=families).select_related("application", "user").order_by("-used_at")
+    return [
+        Granted(
+            family=code.token_family,
+            application=code.application,
+            user=code.user,
+            scopes=code.scope.split(),
+            since=code.used_at or code.created,
+            last_used_at=used.get(code.token_family),
+            has_agent=(code.application_id, code.user_id) in with_agent,
+        )
+        for code in codes
+    ]
+
+
+def find(access: Access, family: str, at: datetime) -> Granted:
+    """One of them. Raises NotFound."""
+    found = next((one for one in granted(access, at) if str(one.family) == family), None)
+    if found is None:
+        raise NotFound
+    return found
+
+
+def revoke(access: Access, one: Granted, at: datetime) -> None:
+    """The app is out with its next request, and so is the agent that it made a credential for."""
+    with transaction.atomic():
+        revoke_family(one.family, at)
+        audit.record("oauth_app.let_out", store=access.store, mode=access.mode, target=one.application, name=one.application.name)

@@ -1,0 +1,22 @@
+"""The apps that were let into the store in the chosen mode; each can be let out."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.access import oauth_grants
+from apps.core import clock
+from apps.dashboard.plumbing import PageRequest, go, show
+
+
+def index(request: PageRequest) -> HttpResponse:
+    return show(request, "dashboard/oauth_grants/list.html", {"granted": oauth_grants.granted(request.access, clock.real_now())})
+
+
+def revoke(request: PageRequest, family: str) -> HttpResponse:
+    at = clock.real_now()
+    one = oauth_grants.find(request.access, family, at)
+    if request.method == "GET":
+        return show(request, "dashboard/oauth_grants/revoke.html", {"one": one})
+    oauth_grants.revoke(request.access, one, at)
+    messages.success(request, f"{one.application.name} has been let out.")
+    return go("oauth_grants")
