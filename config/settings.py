@@ -111,6 +111,22 @@ WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)
 OAUTH_KEPT_DAYS: int = env.int("OAUTH_KEPT_DAYS", 30)
 # The request log is written in batches this often; 0: only when it is asked to (tests).
 REQUEST_LOG_SECONDS = 0.0 if TILLGATE_ENV == "test" else 1.0
+# Which networks of card providers each mode has, in the order of preference. The embedded one charges nobody.
+CARD_NETWORKS = {
+    "live": env.list("CARD_NETWORKS_LIVE", default=["onramper"] if IS_PRODUCTION else ["sandbox"]),
+    "test": env.list("CARD_NETWORKS_TEST", default=["sandbox"]),
+}
+if IS_PRODUCTION and "sandbox" in CARD_NETWORKS["live"]:
+    raise ImproperlyConfigured("CARD_NETWORKS_LIVE can't hold sandbox in production: it charges nobody")
+# What a card may cost the store that bears it, and what is charged on top for rates that move where the customer does.
+CARD_RATE_BPS: int = env.int("CARD_RATE_BPS", 400)
+CARD_SURCHARGE_BPS: int = env.int("CARD_SURCHARGE_BPS", 50)
+# Networks are asked for so long; what they said is good for so long.
+CARD_DEADLINE_SECONDS: float = env.float("CARD_DEADLINE_SECONDS", 8.0)
+CARD_QUOTE_SECONDS: int = env.int("CARD_QUOTE_SECONDS", 45)
+# The headers in which the edge in front of this service says where a customer is.
+EDGE_COUNTRY_HEADERS: list[str] = env.list("EDGE_COUNTRY_HEADERS", default=["CF-IPCountry"])
+EDGE_REGION_HEADERS: list[str] = env.list("EDGE_REGION_HEADERS", default=["CF-Region-Code", "CF-Region"])
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
 VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
@@ -393,7 +409,22 @@ _MARKET_BACKENDS: dict[str, dict[str, Any]] = {
     "fixed": {"BACKEND": "apps.agents.providers.market_fixed.FixedMarket", "OPTIONS": {}},
     "coingecko": {"BACKEND": "apps.agents.providers.market_coingecko.CoinGeckoMarkets", "OPTIONS": _RATE_BACKENDS["coingecko"]["OPTIONS"]},
 }
+_ONRAMPER = "apps.onramp.providers.onramper.Onramper"
+_CARD_BACKENDS = {
+    ("sandbox", "live"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {"delivers": not IS_PRODUCTION}},
+    ("sandbox", "test"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {}},
+    ("onramper", "live"): {
+        "BACKEND": _ONRAMPER,
+        "OPTIONS": {"base_url": env.str("ONRAMPER_URL", "https://api.onramper.com"), "quote_seconds": CARD_DEADLINE_SECONDS},
+    },
+    ("onramper", "test"): {
+        "BACKEND": _ONRAMPER,
+        "OPTIONS": {"base_url": env.str("ONRAMPER_TEST_URL", "https://api-stg.onramper.com"), "quote_seconds": CARD_DEADLINE_SECONDS},
+    },
+}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
+    # Networks of card providers; their secrets are rows that staff write.
+    "onramp": {mode: [_CARD_BACKENDS[name, mode] for name in names] for mode, names in CARD_NETWORKS.items()},
     # Where checkout domains are looked up; a demo asks nobody and serves names under .localhost.
     "dns": {"live": [_DNS if IS_PRODUCTION else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}]},
     "chain": {mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}] for mode in ("live", "test")},
@@ -419,6 +450,7 @@ AUTHORIZERS = {"policy": "apps.agents.providers.policy.Policy", "http": "apps.ag
 # --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------
 
 DUE: list[str] = [
+    "apps.onramp.services.progress",
     "apps.payments.services.expire",
     "apps.payments.services.refund_progress",
     "apps.swaps.services.auto",

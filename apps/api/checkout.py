@@ -10,6 +10,7 @@ from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.errors import Flat
 from apps.payments.documents.checkout import checkout_document
+from apps.payments.models import Payment
 from apps.payments.selectors import by_reference
 from apps.payments.services.expire import expire_if_due
 
@@ -19,16 +20,21 @@ class CheckoutNotFound(Flat):
     message = "Checkout not found"
 
 
+def checkout_payment(reference: str) -> Payment:
+    """The intent behind a link, expired first when its time is past. Raises CheckoutNotFound."""
+    payment = by_reference(reference) if reference.isascii() and reference.isalnum() else None
+    if payment is None:
+        raise CheckoutNotFound
+    return expire_if_due(payment)
+
+
 class Checkout(Door):
     """What a customer may see of an intent."""
 
     missing = CheckoutNotFound()
 
     def get(self, request: Request, reference: str) -> Response:
-        payment = by_reference(reference) if reference.isascii() and reference.isalnum() else None
-        if payment is None:
-            raise self.missing
-        payment = expire_if_due(payment)
+        payment = checkout_payment(reference)
         at = clock.now(payment.store, payment.mode)
         body: dict[str, Any] = {**checkout_document(payment, at), "onramp": onramp_of(payment)}
         return Response(body)

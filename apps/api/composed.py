@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from apps.onramp.documents import payment_session
+from apps.onramp.selectors import latest_session
+from apps.onramp.services.availability import availability
+from apps.onramp.services.sessions import card_networks
 from apps.payments.documents import detail
 from apps.payments.models import Payment
 from apps.payments.services import reconcile
@@ -11,13 +15,22 @@ from apps.swaps.selectors import of_payment, swap_delta
 
 
 def onramp_of(payment: Payment) -> dict[str, Any]:
-    """Whether a card option may be shown on a checkout, and through whom. No store has one yet."""
-    return {"available": False, "providers": []}
+    """Whether a card option may be shown on a checkout, and through whom: opaque names, to be passed back."""
+    networks = card_networks(payment)
+    return {"available": bool(networks), "providers": networks}
+
+
+def card_of(payment: Payment) -> dict[str, Any]:
+    """A payment's latest card payment, or the reason why there can't be one."""
+    session = latest_session(payment)
+    unavailable = availability(payment).unavailable if session is None else None
+    told = unavailable.document() if unavailable is not None else None
+    return {"onramp_session": payment_session(session), "onramp_unavailable": told}
 
 
 def payment_detail(payment: Payment) -> dict[str, Any]:
     """The detail view of an intent, with what other apps add to it."""
-    return {**detail.detail(payment), **auto_swap_of(payment)}
+    return {**detail.detail(payment), **auto_swap_of(payment), **card_of(payment)}
 
 
 def auto_swap_of(payment: Payment) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from apps.api import (
     keys,
     oauth,
     oauth_apps,
+    onramp,
     payments,
     refunds,
     reports,
@@ -20,7 +21,7 @@ from apps.api import (
 )
 from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
-from apps.api.plumbing.routes import ADDRESS, PUBLIC, PUBLIC_LINK, Budget, Route
+from apps.api.plumbing.routes import ADDRESS, ONRAMP_METHODS, ONRAMP_SESSIONS, PUBLIC, PUBLIC_LINK, Budget, Route
 
 READ, WRITE = "payments:read", "payments:write"
 HOOKS_READ, HOOKS_WRITE = "webhooks:read", "webhooks:write"
@@ -71,6 +72,21 @@ ROUTES = [
     Route("balance_swaps/<str:id>", swaps.SwapById, {"GET": None}),
     Route("balances", balances.Balances, {"GET": "balances:read"}),
     Route("checkout/<str:reference>", checkout.Checkout, {"GET": PUBLIC}, budget={"GET": PUBLIC_LINK}, cors=frozenset({"GET"})),
+    Route(
+        "checkout/<str:reference>/onramp/payment_methods",
+        onramp.PaymentMethods,
+        {"GET": PUBLIC},
+        budget={"GET": ONRAMP_METHODS},
+        cors=frozenset({"GET"}),
+    ),
+    Route(
+        "checkout/<str:reference>/onramp_sessions",
+        onramp.OnrampSessions,
+        {"POST": PUBLIC},
+        budget={"POST": ONRAMP_SESSIONS},
+        cors=POST,
+    ),
+    Route("onramp_callbacks/<str:id>", onramp.OnrampCallback, {"POST": PUBLIC}),
     Route("reports", reports.Reports, {"GET": "balances:read"}),
     Route("reports/accounting_transactions", reports.AccountingTransactions, {"GET": "balances:read"}),
     Route("reports/merchant_statement", reports.MerchantStatement, {"GET": "balances:read"}),

@@ -3,9 +3,10 @@
 An intent is held open past its deadline for a while; coins of a card provider never go back to their sender by themselves.
 """
 
+import uuid
 from datetime import datetime
 
-from apps.core import jobs
+from apps.core import clock, jobs
 from apps.payments import states
 from apps.payments.models import Payment
 
@@ -18,7 +19,7 @@ def begin_card_funding(payment: Payment, until: datetime) -> None:
     payment.is_card_funded, payment.held_open_until = True, until
 
 
-def hold_open(payment_id: object, until: datetime | None, *, shortfall_bps: int = 0) -> None:
+def hold_open(payment_id: uuid.UUID, until: datetime | None, *, shortfall_bps: int = 0) -> None:
     """Hold an intent open until then, or no longer; `shortfall_bps` is what the card may cost the store, which counts as paid."""
     rows = Payment.objects.filter(pk=payment_id)
     rows.update(held_open_until=until, **({"card_shortfall_bps": shortfall_bps} if shortfall_bps else {}))
@@ -38,3 +39,7 @@ def settle_card_refund(payment: Payment, *, is_sent: bool) -> None:
         Payment.objects.filter(pk=payment.pk).update(needs_attention="")
     elif not is_sent and payment.is_card_funded and payment.status in states.REFUNDABLE:
         flag_card_refund(payment)
+
+
+def is_past_deadline(payment: Payment) -> bool:
+    return payment.deadline <= clock.now(payment.store, payment.mode)

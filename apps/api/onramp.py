@@ -1,0 +1,61 @@
+"""Card payments of a checkout: what each method costs, opening one, and the callbacks of the networks that take them.
+
+All public: a checkout's link is the only key, a callback's signature the other. Refusals are plain strings.
+"""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.checkout import CheckoutNotFound, checkout_payment
+from apps.api.plumbing.views import Door
+from apps.core.errors import Flat, NotFound
+from apps.core.literal import Invalid, Schema, check_storable
+from apps.onramp.documents import session_document
+from apps.onramp.services.callbacks import take_callback
+from apps.onramp.services.place import place_of
+from apps.onramp.services.pricing import networks_to_ask, price_methods
+from apps.onramp.services.sessions import BODY, open_session, wish_from
+
+
+class PaymentMethods(Door):
+    """The ways to pay by card at this place, each priced by a real quote; best first."""
+
+    missing = CheckoutNotFound()
+
+    def get(self, request: Request, reference: str) -> Response:
+        payment, query = checkout_payment(reference), request.query_params
+        try:
+            check_storable(dict(query.items()))
+        except Invalid as refusal:
+            raise Flat(str(refusal)) from None
+        provider = query.get("provider") or ""
+        networks_to_ask(payment, provider)
+        place = place_of(request.headers, payment.store, query.get("country"), query.get("region"))
+        return Response(price_methods(payment, place, provider).document())
+
+
+class OnrampSessions(Door):
+    """Open a card payment, or find the one under way."""
+
+    missing = CheckoutNotFound()
+    bodies = {"POST": BODY.schema()}
+    statuses = {"POST": 201}
+
+    def post(self, request: Request, reference: str) -> Response:
+        payment, body = checkout_payment(reference), self.body(request)
+        wish = wish_from(body)
+        session = open_session(payment, wish, lambda: place_of(request.headers, payment.store, body.get("country"), body.get("region")))
+        return Response(session_document(session), status=201)
+
+
+_CALLBACK: Schema = {"type": "object"}
+
+
+class OnrampCallback(Door):
+    """What a network tells about a card payment, signed by it."""
+
+    missing = NotFound()
+    bodies = {"POST": _CALLBACK}
+
+    def post(self, request: Request, id: str) -> Response:
+        return Response({"result": take_callback(id, request.headers, request._request.body)})

@@ -1,0 +1,118 @@
+"""Whether an intent can be paid by card at all, through which networks, and if not, why.
+
+What the card would be charged at least is the order's total; where the customer bears the fees, what the whole delivery is worth.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from apps.core import money
+from apps.onramp.services.networks import Network, networks_for
+from apps.payments import states
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.selectors import addresses_of
+
+# In the order of how near a network came; the nearest one's reason is told.
+MESSAGES = {
+    "feature_disabled": "Card payments are not enabled for this store",
+    "provider_unconfigured": "No card provider is configured",
+    "live_credentials_in_test": "The card provider has live credentials in test mode",
+    "live_credentials_in_live": "The card provider has test credentials in live mode",
+    "unsupported_currency": "The card provider does not take this currency",
+    "no_settlement_asset": "The payment has no address for an asset that the card provider delivers",
+    "below_min_amount": "The amount is below the card provider's minimum",
+    "above_max_amount": "The amount is above the card provider's maximum",
+}
+_NEARNESS = {reason: number for number, reason in enumerate(MESSAGES)}
+AMOUNT_REASONS = ("below_min_amount", "above_max_amount")
+
+
+@dataclass(frozen=True)
+class Usable:
+    """A network that can be asked, and the address that it would deliver to."""
+
+    network: Network
+    entry: PaymentAddress
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    reason: str
+    amounts: dict[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        return {"reason": self.reason, "message": MESSAGES[self.reason], **self.amounts}
+
+
+@dataclass(frozen=True)
+class Availability:
+    usable: list[Usable]
+    unavailable: Unavailable | None
+
+
+def target_atomic(payment: Payment, entry: PaymentAddress) -> int | None:
+    """What must be delivered when the customer bears the fees; None when the store does.
+
+    A little more than is required, for rates move until the coins arrive; never so much that it would be an overpayment.
+    """
+    if not payment.customer_pays_fee:
+        return None
+    return money.with_bps(entry.required_atomic, min(settings.CARD_SURCHARGE_BPS, payment.store.overpayment_tolerance_bps))
+
+
+def least_charge_cents(payment: Payment, entry: PaymentAddress) -> int:
+    target = target_atomic(payment, entry)
+    if target is None:
+        return payment.settlement_amount_cents
+    return money.cents_at_least(target, entry.exchange_rate, entry.asset.atomic_decimals)
+
+
+def is_enabled(payment: Payment) -> bool:
+    return bool(payment.store.card_funding_live if payment.is_live else payment.store.card_funding_test)
+
+
+def is_payable(payment: Payment) -> bool:
+    """Nothing has come yet, and the time is not up: a card can still pay the whole."""
+    return payment.status == states.PENDING
+
+
+def availability(payment: Payment) -> Availability:
+    """Asks nobody: every fact is here."""
+    if not is_enabled(payment):
+        return Availability([], Unavailable("feature_disabled", {}))
+    entries, usable, refused = addresses_of(payment), [], [Unavailable("provider_unconfigured", {})]
+    for network in networks_for(payment.store, payment.mode):
+        found = _of_network(payment, entries, network)
+        if isinstance(found, Usable):
+            usable.append(found)
+        else:
+            refused.append(found)
+    if usable:
+        return Availability(usable, None)
+    return Availability([], max(refused, key=lambda one: _NEARNESS[one.reason]))
+
+
+def _of_network(payment: Payment, entries: list[PaymentAddress], network: Network) -> Usable | Unavailable:
+    if network.adapter is None:
+        return Unavailable(network.problem, {})
+    adapter, currency = network.adapter, payment.settlement_currency
+    if currency not in adapter.currencies:
+        return Unavailable("unsupported_currency", {})
+    by_asset = {entry.asset_id: entry for entry in entries}
+    entry = next((by_asset[asset_id] for asset_id in adapter.assets() if asset_id in by_asset), None)
+    if entry is None:
+        return Unavailable("no_settlement_asset", {})
+    charge = least_charge_cents(payment, entry)
+    amounts = {
+        "charge_amount_cents": charge,
+        "min_amount_cents": adapter.floor_cents,
+        "max_amount_cents": adapter.ceiling_cents,
+        "currency": currency,
+    }
+    if charge < adapter.floor_cents:
+        return Unavailable("below_min_amount", amounts)
+    if adapter.ceiling_cents is not None and charge > adapter.ceiling_cents:
+        return Unavailable("above_max_amount", amounts)
+    return Usable(network, entry)

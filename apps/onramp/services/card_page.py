@@ -1,0 +1,49 @@
+"""The embedded network's own card page: the outcome that was pressed, and on a local chain the coins that follow a charge."""
+
+from datetime import datetime
+
+import structlog
+from django.db import transaction
+
+from apps.core import clock
+from apps.core.errors import ProviderError
+from apps.onramp.models import FundingSession, SessionChange
+from apps.onramp.providers.base import EXPIRED, FAILED, PAID, PENDING, Coin, Report
+from apps.onramp.providers.sandbox import Sandbox
+from apps.onramp.services import progress
+from apps.onramp.services.networks import network_named
+
+log = structlog.get_logger(__name__)
+OUTCOMES = (PAID, FAILED, EXPIRED, PENDING)
+BATCH_MAX = 20
+
+
+@transaction.atomic
+def finish(session: FundingSession, outcome: str) -> None:
+    """What a network would have told by a callback. A session that has ended stays as it is."""
+    at: datetime = clock.now(session.payment.store, session.mode)
+    verdict = progress.apply_report(session.pk, Report(outcome, order_id=str(session.pk)), SessionChange.Source.CARD_PAGE, at)
+    adapter = _adapter(session)
+    if verdict == "applied" and outcome == PAID and adapter is not None and adapter.delivers:
+        progress.ask_for_delivery(session)
+
+
+def _adapter(session: FundingSession) -> Sandbox | None:
+    network = network_named(session.store, session.mode, session.provider)
+    return network.adapter if network is not None and isinstance(network.adapter, Sandbox) else None
+
+
+def deliver_due() -> None:
+    """Send the coins of charged cards on the local chain, each once: it is taken off the list before it is sent."""
+    due = FundingSession.objects.filter(is_delivery_due=True).select_related("store", "asset")
+    for session in due.order_by("paid_at")[:BATCH_MAX]:
+        adapter = _adapter(session)
+        if adapter is None or not FundingSession.objects.filter(pk=session.pk, is_delivery_due=True).update(is_delivery_due=False):
+            continue
+        coin = Coin(session.asset_id, session.asset.chain_id, session.asset.atomic_decimals)
+        try:
+            sent = adapter.deliver(coin, session.asset.contract_address, session.destination_address, session.expected_atomic)
+        except ProviderError as error:
+            log.error("sandbox_not_delivered", session=str(session.pk), error=str(error))
+            continue
+        FundingSession.objects.filter(pk=session.pk).update(delivery_tx_hash=sent)

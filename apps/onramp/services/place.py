@@ -1,0 +1,54 @@
+"""Where a customer is: what the edge says, else what was asked for, else the store's own country."""
+
+import re
+from collections.abc import Mapping
+
+from django.conf import settings
+
+from apps.core.errors import Flat
+from apps.onramp.providers.base import Place
+from apps.stores.models import Store
+
+_COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
+_REGION = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .'-]{0,48}", re.ASCII)
+# What edges say of somebody they can't place, or who comes through Tor.
+_NOWHERE = {"XX", "T1", "ZZ"}
+
+
+class CountryRequired(Flat):
+    message = "Country is required"
+
+
+class CountryInvalid(Flat):
+    message = "country must be two upper-case letters"
+
+
+class RegionInvalid(Flat):
+    message = "region is invalid"
+
+
+def place_of(headers: Mapping[str, str], store: Store, country: object = None, region: object = None) -> Place:
+    """Raises CountryRequired, CountryInvalid or RegionInvalid."""
+    at_edge = country_at_edge(headers)
+    if country in (None, ""):
+        country = ""
+    elif not isinstance(country, str) or not _COUNTRY.fullmatch(country):
+        raise CountryInvalid
+    if region in (None, ""):
+        region = ""
+    elif not isinstance(region, str) or not _REGION.fullmatch(region):
+        raise RegionInvalid
+    found = at_edge or country or store.country
+    if not found:
+        raise CountryRequired
+    told = _first(headers, settings.EDGE_REGION_HEADERS, _REGION) or region
+    return Place(found, told.removeprefix(f"{found}-"))
+
+
+def country_at_edge(headers: Mapping[str, str]) -> str:
+    found = _first(headers, settings.EDGE_COUNTRY_HEADERS, _COUNTRY)
+    return "" if found in _NOWHERE else found
+
+
+def _first(headers: Mapping[str, str], names: list[str], form: re.Pattern[str]) -> str:
+    return next((value for name in names if (value := headers.get(name, "")) and form.fullmatch(value)), "")

@@ -1,0 +1,292 @@
+"""What each way to pay by card costs: real quotes of every method, asked side by side until a deadline, kept briefly per intent.
+
+A network that hangs costs only itself. An offer that can't be right (more delivered than charged for, another charge) is left out.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.core.cache import cache
+
+from apps.assets.selectors import current_rate
+from apps.core import clock, money
+from apps.core.errors import Flat
+from apps.onramp.providers.base import Ask, Coin, Method, Offer, OnrampProvider, Place
+from apps.onramp.services.availability import (
+    AMOUNT_REASONS,
+    Unavailable,
+    Usable,
+    availability,
+    is_payable,
+    least_charge_cents,
+    target_atomic,
+)  # fmt: skip
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.services.hold import is_past_deadline
+
+log = structlog.get_logger(__name__)
+WORKERS = 8
+# An offer is believed when what it delivers is worth at most this part of its charge, and it charges at most this for a delivery.
+WORTH_MAX_BPS, CHARGE_MAX_BPS = 10_500, 13_000
+_pools: dict[str, ThreadPoolExecutor] = {}
+
+
+class NoLongerPayable(Flat):
+    message = "Payment can no longer be paid"
+
+
+class NotAvailable(Flat):
+    message = "Card payments are not available"
+
+
+class NotForThisAmount(Flat):
+    message = "Card payments are not available for this amount"
+
+
+class NoQuoteInTime(Flat):
+    status, message = 502, "No quote in time"
+
+
+@dataclass(frozen=True)
+class PricedMethod:
+    """A method with its offers, best first. `id` names the network too."""
+
+    network: str
+    method: Method
+    offers: list[Offer]
+
+    @property
+    def id(self) -> str:
+        return f"{self.network}.{self.method.id}"
+
+    @property
+    def best(self) -> Offer:
+        return self.offers[0]
+
+
+@dataclass(frozen=True)
+class Priced:
+    """Everything there was to choose from. `known_ids` are methods that exist here, whether anybody quoted them or not."""
+
+    provider: str
+    currency: str
+    settlement_amount_cents: int
+    service_fee_cents: int
+    is_borne_by_payer: bool
+    methods: list[PricedMethod]
+    decimals: dict[str, int]
+    symbols: dict[str, str]
+    known_ids: frozenset[str]
+
+    def document(self) -> dict[str, Any]:
+        """GET /checkout/{reference}/onramp/payment_methods."""
+        return {
+            "provider": self.provider,
+            "currency": self.currency,
+            "settlement_amount_cents": self.settlement_amount_cents,
+            "service_fee_cents": self.service_fee_cents,
+            "fee_borne_by": "payer" if self.is_borne_by_payer else "merchant",
+            "payment_methods": [self._method(one) for one in self.methods],
+        }
+
+    def _method(self, one: PricedMethod) -> dict[str, Any]:
+        return {
+            "id": one.id,
+            "name": one.method.name,
+            "code": one.method.code,
+            "letter_id": one.method.letter_id,
+            "icon_url": _absolute(one.method.icon_url),
+            "crypto_symbol": self.symbols[one.network],
+            **self._figures(one, one.best),
+            "provider_id": one.best.service_id,
+            "provider_name": one.best.service_name,
+            "providers": [self._provider(one, offer, is_first=offer is one.best) for offer in one.offers],
+        }
+
+    def _provider(self, one: PricedMethod, offer: Offer, *, is_first: bool) -> dict[str, Any]:
+        return {
+            "id": offer.service_id,
+            "name": offer.service_name,
+            "slug": offer.service_slug,
+            "icon_url": _absolute(offer.icon_url),
+            **self._figures(one, offer),
+            "no_kyc": offer.is_kyc_free,
+            "recommended": is_first,
+        }
+
+    def _figures(self, one: PricedMethod, offer: Offer) -> dict[str, Any]:
+        return {
+            "charge_amount_cents": offer.charge_cents,
+            "converted_amount_cents": offer.converted_cents,
+            "crypto_amount": money.decimal_from_atomic(offer.crypto_atomic, self.decimals[one.network]),
+        }
+
+
+def _absolute(url: str | None) -> str | None:
+    """A picture of ours is told with its host."""
+    return f"{settings.PUBLIC_URL}{url}" if url and url.startswith("/") else url
+
+
+@dataclass
+class _Search:
+    """The questions of one search and what has come back."""
+
+    found: list[PricedMethod] = field(default_factory=list)
+    known_ids: set[str] = field(default_factory=set)
+    has_failed: bool = False
+
+
+def price_methods(payment: Payment, place: Place, provider: str = "") -> Priced:
+    """The methods at this place, best first. Raises NoLongerPayable, NotAvailable, NotForThisAmount or NoQuoteInTime.
+
+    Not inside a transaction.
+    """
+    usable = networks_to_ask(payment, provider)
+    key = f"onramp:{payment.pk}:{place.country}:{place.region}:{provider}"
+    kept = _kept(lambda: cache.get(key))
+    if isinstance(kept, Priced):
+        return kept
+    search = _search(payment, place, usable)
+    if not search.found and search.has_failed:
+        raise NoQuoteInTime
+    priced = _priced(payment, usable, search, provider)
+    _kept(lambda: cache.set(key, priced, settings.CARD_QUOTE_SECONDS))
+    return priced
+
+
+def networks_to_ask(payment: Payment, provider: str = "") -> list[Usable]:
+    """Raises NoLongerPayable, NotAvailable or NotForThisAmount."""
+    if not is_payable(payment) or is_past_deadline(payment):
+        raise NoLongerPayable
+    found = availability(payment)
+    usable = [one for one in found.usable if provider in ("", one.network.name)]
+    if not usable:
+        raise _refusal(found.unavailable)
+    return usable
+
+
+def _refusal(unavailable: Unavailable | None) -> Flat:
+    return NotForThisAmount() if unavailable is not None and unavailable.reason in AMOUNT_REASONS else NotAvailable()
+
+
+def _kept(look: Callable[[], Any]) -> Any:
+    """Without Redis every search is a new one."""
+    try:
+        return look()
+    except Exception as error:  # whatever the cache's client raises
+        log.warning("quotes_not_kept", error=type(error).__name__)
+        return None
+
+
+def _search(payment: Payment, place: Place, usable: list[Usable]) -> _Search:
+    """Ask every network for its methods, then every method for its offers, all at once."""
+    search, real = _Search(), clock.real_now()
+    deadline = time.monotonic() + settings.CARD_DEADLINE_SECONDS
+    waiting: dict[Future[Any], tuple[Usable, Method | None]] = {}
+    asks = {one.network.name: (one.network.ready, one.entry, _rate(payment, one.entry, real)) for one in usable}
+    for one in usable:
+        adapter, entry, _ = asks[one.network.name]
+        waiting[_submit(adapter.name, adapter.methods, place, payment.settlement_currency, _coin(entry))] = (one, None)
+    while waiting and (left := deadline - time.monotonic()) > 0:
+        done, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
+        for future in done:
+            one, method = waiting.pop(future)
+            adapter, entry, rate = asks[one.network.name]
+            answer = _answer(future, one, search)
+            if method is not None:
+                _take(search, payment, one, method, answer or [], rate)
+                continue
+            for found in answer or []:
+                search.known_ids.add(f"{adapter.name}.{found.id}")
+                waiting[_submit(adapter.name, adapter.quote, _ask(payment, place, entry, found, rate))] = (one, found)
+    if waiting:
+        search.has_failed = True
+        log.warning("quotes_late", networks=sorted({one.network.name for one, _ in waiting.values()}))
+        for future in waiting:
+            future.cancel()
+    return search
+
+
+def _submit(name: str, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """Each network has workers of its own, so that one which hangs holds up nobody else."""
+    pool = _pools.setdefault(name, ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix=f"onramp-{name}"))
+    return pool.submit(call, *arguments)
+
+
+def _answer(future: Future[Any], one: Usable, search: _Search) -> Any:
+    """What a network said; one that fails, in whatever way, offers nothing."""
+    try:
+        return future.result()
+    except Exception as error:
+        search.has_failed = True
+        log.warning("quote_failed", network=one.network.name, error=str(error)[:200] or type(error).__name__)
+        return None
+
+
+def _coin(entry: PaymentAddress) -> Coin:
+    return Coin(entry.asset_id, entry.asset.chain_id, entry.asset.atomic_decimals)
+
+
+def _rate(payment: Payment, entry: PaymentAddress, real: datetime) -> Decimal:
+    """What a coin is worth now; the locked rate stands in for a missing one."""
+    row = current_rate(entry.asset_id, payment.settlement_currency, real)
+    return row.rate if row is not None else entry.exchange_rate
+
+
+def _ask(payment: Payment, place: Place, entry: PaymentAddress, method: Method, rate: Decimal) -> Ask:
+    target = target_atomic(payment, entry)
+    charge = payment.settlement_amount_cents if target is None else None
+    return Ask(method, place, payment.settlement_currency, _coin(entry), rate, charge_cents=charge, target_atomic=target)
+
+
+def _take(search: _Search, payment: Payment, one: Usable, method: Method, offers: list[Offer], rate: Decimal) -> None:
+    believed = [offer for offer in offers if is_worth_offering(payment, one.entry, offer, rate, one.network.ready)]
+    ranked = sorted(believed, key=lambda offer: (-offer.crypto_atomic, offer.charge_cents, offer.service_id))
+    if ranked:
+        search.found.append(PricedMethod(one.network.name, method, ranked))
+
+
+def is_worth_offering(payment: Payment, entry: PaymentAddress, offer: Offer, rate: Decimal, adapter: OnrampProvider) -> bool:
+    """Whether an offer can be believed, keeps to the network's bounds, and brings the store what it must."""
+    decimals, target = entry.asset.atomic_decimals, target_atomic(payment, entry)
+    worth_cents = money.cents_for_atomic(offer.crypto_atomic, rate, decimals)
+    if not 0 < offer.converted_cents <= offer.charge_cents or worth_cents > money.share(offer.charge_cents, WORTH_MAX_BPS):
+        return False
+    if adapter.ceiling_cents is not None and offer.charge_cents > adapter.ceiling_cents:
+        return False
+    if target is None:
+        least_atomic = entry.required_atomic - money.share(entry.required_atomic, settings.CARD_RATE_BPS)
+        return offer.charge_cents == payment.settlement_amount_cents and offer.crypto_atomic >= least_atomic
+    is_fair = offer.charge_cents <= money.share(least_charge_cents(payment, entry), CHARGE_MAX_BPS)
+    return is_fair and offer.crypto_atomic >= entry.required_atomic
+
+
+def _priced(payment: Payment, usable: list[Usable], search: _Search, provider: str) -> Priced:
+    entries = {one.network.name: one.entry for one in usable}
+    worth = {
+        one.id: money.cents_for_atomic(
+            one.best.crypto_atomic, entries[one.network].exchange_rate, entries[one.network].asset.atomic_decimals
+        )
+        for one in search.found
+    }
+    methods = sorted(search.found, key=lambda one: (-worth[one.id], -one.best.crypto_atomic, one.best.charge_cents, one.id))
+    first = methods[0].network if methods else usable[0].network.name
+    on_top = least_charge_cents(payment, entries[first]) - payment.settlement_amount_cents
+    return Priced(
+        provider=provider or first,
+        currency=payment.settlement_currency,
+        settlement_amount_cents=payment.settlement_amount_cents,
+        service_fee_cents=max(0, on_top),
+        is_borne_by_payer=payment.customer_pays_fee,
+        methods=methods,
+        decimals={name: entry.asset.atomic_decimals for name, entry in entries.items()},
+        symbols={name: entry.asset.coin_symbol for name, entry in entries.items()},
+        known_ids=frozenset(search.known_ids),
+    )

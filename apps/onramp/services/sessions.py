@@ -1,0 +1,210 @@
+"""Opening a card payment: one per intent at a time, opened at its network once, whoever asks how often.
+
+The row is written before the network is asked and names the payment there; only a session that has an address is anybody's.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from apps.core import clock
+from apps.core.errors import Flat
+from apps.core.literal import Invalid, Object, Pattern, Text
+from apps.onramp.models import FundingSession, SessionChange
+from apps.onramp.providers.base import Coin, NotOffered, Offer, OnrampProvider, Opened, Order, Place, ProviderError
+from apps.onramp.services import progress
+from apps.onramp.services.availability import Usable, availability, is_payable
+from apps.onramp.services.networks import Network
+from apps.onramp.services.pricing import NotAvailable, NotForThisAmount, PricedMethod, networks_to_ask, price_methods
+from apps.payments.documents.parts import hosted_url
+from apps.payments.models import Payment
+from apps.payments.services import hold
+
+# Held open at most so long past the intent's deadline.
+HOLD_MAX = timedelta(hours=24)
+FIRST_POLL = timedelta(seconds=20)
+EMAIL = Pattern(r"[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}", "must be an e-mail address")
+BODY = Object(
+    {
+        "payment_method_id": Text(200),
+        "provider_service_id": Text(200),
+        "customer_email": EMAIL,
+        "provider": Text(50),
+        "country": Text(10),
+        "region": Text(50),
+    }
+)
+
+
+class AlreadyFunded(Flat):
+    status, message = 409, "Payment has already been funded by card"
+
+
+class UnknownMethod(Flat):
+    message = "Unknown payment method"
+
+
+class NotOpened(Flat):
+    status, message = 502, "Payment provider error"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the customer chose. Without a provider of the method the best one is taken, also when the one chosen is gone."""
+
+    method_id: str | None
+    service_id: str | None = None
+    email: str | None = None
+    provider: str = ""
+
+
+def wish_from(body: Mapping[str, Any]) -> Wish:
+    """Raises Flat for a field that is wrong."""
+    try:
+        read = BODY.check(body, "body")
+    except Invalid as refusal:
+        raise Flat(str(refusal)) from None
+    return Wish(read["payment_method_id"], read["provider_service_id"], read["customer_email"], read["provider"] or "")
+
+
+def open_session(payment: Payment, wish: Wish, find_place: Callable[[], Place]) -> FundingSession:
+    """The session under way, else a new one. Not inside a transaction.
+
+    Raises AlreadyFunded, NotOpened, UnknownMethod, or what `find_place` and price_methods raise.
+    """
+    with _turn(payment):
+        at = clock.now(payment.store, payment.mode)
+        found = pending_session(payment, at)
+        if found is not None and found.url:
+            return found
+        usable = networks_to_ask(payment, wish.provider)
+        place = find_place()
+        method, offer = _choose(payment, wish, place)
+        one = next(one for one in usable if one.network.name == method.network)
+        row = _reserve(payment, found, one, method, offer, place, at)
+        opened = _open(row, one.network, wish.email, payment)
+        return _begin(payment, row, opened, at)
+
+
+def card_networks(payment: Payment) -> list[str]:
+    """The networks a customer may pay through now; none once a card has paid."""
+    if not is_payable(payment) or hold.is_past_deadline(payment):
+        return []
+    if FundingSession.objects.filter(payment=payment, status=FundingSession.Status.PAID).exists():
+        return []
+    return [one.network.name for one in availability(payment).usable]
+
+
+def pending_session(payment: Payment, at: datetime) -> FundingSession | None:
+    """The session under way, its time not being up. Raises AlreadyFunded when a card has paid."""
+    rows = FundingSession.objects.filter(payment=payment).select_related("asset__chain")
+    if rows.filter(status=FundingSession.Status.PAID).exists():
+        raise AlreadyFunded
+    found = rows.filter(status=FundingSession.Status.PENDING).first()
+    if found is not None and found.url and found.expires_at <= at:
+        progress.expire(found.pk, at)
+        payment.refresh_from_db(fields=["status", "state_reason", "held_open_until"])
+        return None
+    return found
+
+
+@contextmanager
+def _turn(payment: Payment) -> Iterator[None]:
+    """Who asks for the same intent at the same time waits, and then finds the session."""
+    key = f"onramp:{payment.pk}"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, 10))", [key])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 10))", [key])
+
+
+def _choose(payment: Payment, wish: Wish, place: Place) -> tuple[PricedMethod, Offer]:
+    if not wish.method_id:
+        raise UnknownMethod
+    priced = price_methods(payment, place, wish.provider)
+    method = next((one for one in priced.methods if one.id == wish.method_id), None)
+    if method is None:
+        raise NotForThisAmount if wish.method_id in priced.known_ids else UnknownMethod
+    chosen = next((offer for offer in method.offers if offer.service_id == wish.service_id), method.best)
+    return method, chosen
+
+
+def _reserve(
+    payment: Payment, found: FundingSession | None, one: Usable, method: PricedMethod, offer: Offer, place: Place, at: datetime
+) -> FundingSession:
+    """The row, pending and without an address yet. One that an earlier call left so is filled anew."""
+    adapter, entry = one.network.ready, one.entry
+    wanted = {
+        "provider": one.network.name,
+        "method_id": method.method.id,
+        "method_name": method.method.name[:100],
+        "service_id": offer.service_id,
+        "provider_name": offer.service_name[:100],
+        "amount_cents": offer.charge_cents,
+        "currency": payment.settlement_currency,
+        "asset": entry.asset,
+        "destination_address": entry.address_id,
+        "expected_atomic": offer.crypto_atomic,
+        "shortfall_bps": 0 if payment.customer_pays_fee else settings.CARD_RATE_BPS,
+        "country": place.country,
+        "region": place.region,
+        "created_at": at,
+        "updated_at": at,
+        "expires_at": min(at + timedelta(seconds=adapter.session_seconds), payment.expires_at + HOLD_MAX),
+        "next_poll_at": clock.real_now() + FIRST_POLL,
+    }
+    if found is not None:
+        FundingSession.objects.filter(pk=found.pk, url="").update(**wanted)
+        found.refresh_from_db()
+        return found
+    made: FundingSession = FundingSession.objects.create(payment=payment, store_id=payment.store_id, mode=payment.mode, **wanted)
+    return made
+
+
+def _open(row: FundingSession, network: Network, email: str | None, payment: Payment) -> Opened:
+    """Ask the network. A session that nobody was sent to is taken back: no card can have paid it."""
+    adapter: OnrampProvider = network.ready
+    back = hosted_url(payment)
+    order = Order(
+        id=row.pk,
+        mode=row.mode,
+        method_id=row.method_id,
+        service_id=row.service_id,
+        place=Place(row.country, row.region),
+        currency=row.currency,
+        charge_cents=row.amount_cents,
+        coin=Coin(row.asset_id, row.asset.chain_id, row.asset.atomic_decimals),
+        address=row.destination_address,
+        email=email,
+        success_url=f"{back}?onramp=success",
+        cancel_url=f"{back}?onramp=cancel",
+    )
+    try:
+        return adapter.open(order)
+    except NotOffered:
+        FundingSession.objects.filter(pk=row.pk, url="").delete()
+        raise NotForThisAmount from None
+    except ProviderError:
+        FundingSession.objects.filter(pk=row.pk, url="").delete()
+        raise NotOpened from None
+
+
+def _begin(payment: Payment, row: FundingSession, opened: Opened, at: datetime) -> FundingSession:
+    """From here on the session is shown, and the intent waits for it."""
+    with transaction.atomic():
+        locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+        FundingSession.objects.filter(pk=row.pk, url="").update(url=opened.url, provider_txid=opened.txid)
+        SessionChange.objects.create(session=row, to_status=row.status, source=SessionChange.Source.CUSTOMER, created_at=at)
+        hold.begin_card_funding(locked, progress.held_until(locked, row))
+    row.url, row.provider_txid = opened.url, opened.txid
+    return row
+
+
+__all__ = ["AlreadyFunded", "NotAvailable", "NotOpened", "UnknownMethod", "Wish", "open_session", "pending_session", "wish_from"]
