@@ -1,10 +1,10 @@
 """Mandates, settlements and the agent's own context as the API tells them. Amounts are strings of atomic units."""
 
-from datetime import datetime
 from typing import Any
 
 from apps.access.models import AgentCredential
 from apps.agents.models import Mandate, Settlement
+from apps.core.clock import iso
 from apps.stores.models import AuthorizationProvider, Store
 
 
@@ -22,11 +22,11 @@ def mandate_document(mandate: Mandate, status: str) -> dict[str, Any]:
         "spent_atomic": str(mandate.spent_atomic),
         "remaining_atomic": str(mandate.remaining_atomic),
         "authorization_provider": mandate.authorization_provider,
-        "expires_at": mandate.expires_at,
-        "revoked_at": mandate.revoked_at,
+        "expires_at": iso(mandate.expires_at),
+        "revoked_at": iso(mandate.revoked_at),
         "livemode": mandate.is_live,
-        "created_at": mandate.created_at,
-        "updated_at": mandate.updated_at,
+        "created_at": iso(mandate.created_at),
+        "updated_at": iso(mandate.updated_at),
     }
 
 
@@ -45,8 +45,8 @@ def settlement_document(settlement: Settlement) -> dict[str, Any]:
         "tx_ref": settlement.tx_ref,
         "failure_reason": settlement.failure_reason,
         "livemode": settlement.is_live,
-        "created_at": settlement.created_at,
-        "updated_at": settlement.updated_at,
+        "created_at": iso(settlement.created_at),
+        "updated_at": iso(settlement.updated_at),
     }
 
 
@@ -61,8 +61,8 @@ def context_document(store: Store, mode: str, agent: AgentCredential, accepted_c
             "principal": agent.principal,
             "token_prefix": agent.token_prefix,
             "scopes": agent.scopes,
-            "last_used_at": agent.last_used_at,
-            "expires_at": agent.expires_at,
+            "last_used_at": iso(agent.last_used_at),
+            "expires_at": iso(agent.expires_at),
         },
         "authorization": {
             "provider": store.authorization_provider,
@@ -85,8 +85,3 @@ def market_document(query: str, currency: str, source: str, figures: Any) -> dic
         "change_24h_pct": figures.change_24h_pct,
         "source": source,
     }
-
-
-def day_of(at: datetime) -> str:
-    """The UTC day, as caps count it."""
-    return at.date().isoformat()

@@ -74,7 +74,7 @@ class Settlement(Owned):
         CONFIRMED = "confirmed"
         FAILED = "failed"
 
-    mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="settlements")
+    mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="+")
     credential = models.ForeignKey("access.AgentCredential", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PENDING)

@@ -69,7 +69,7 @@ class Migration(migrations.Migration):
                 ('idempotency_key', models.CharField(max_length=255)),
                 ('asset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='assets.asset')),
                 ('credential', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='access.agentcredential')),
-                ('mandate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='settlements', to='agents.mandate')),
+                ('mandate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='agents.mandate')),
                 ('store', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='stores.store')),
             ],
         ),

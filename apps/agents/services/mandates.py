@@ -72,7 +72,7 @@ def _unsaved(access: Access, ref: str, asset: Asset, body: dict[str, Any]) -> Ma
         mode=access.mode,
         created_at=at,
         updated_at=at,
-        credential_id=access.credential_id,
+        credential=authorize.agent_of(access),
         asset=asset,
         mandate_ref=ref,
         scope=Text(255, default=DEFAULT_SCOPE).read(body, "scope") or DEFAULT_SCOPE,
@@ -152,7 +152,7 @@ def status_at(mandate: Mandate, now: datetime) -> str:
 def revoke_mandate(mandate: Mandate) -> Mandate:
     """The merchant's word: nothing is drawn on it any more. One that has ended stays as it is."""
     with transaction.atomic():
-        locked = Mandate.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "asset").get(pk=mandate.pk)
+        locked: Mandate = Mandate.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "asset").get(pk=mandate.pk)
         at = clock.now(locked.store, locked.mode)
         if status_at(locked, at) in states.LASTING:
             change_status(locked, Mandate.Status.REVOKED, at, revoked_at=at)
@@ -189,7 +189,8 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     rows = _lasting(store_id)
     if after is not None:
         rows = rows.filter(expires_at__gt=after)
-    return rows.order_by("expires_at").values_list("expires_at", flat=True).first()
+    found: datetime | None = rows.order_by("expires_at").values_list("expires_at", flat=True).first()
+    return found
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

@@ -104,7 +104,7 @@ def _unsaved(access: Access, body: dict[str, Any], key: str) -> Settlement:
         created_at=at,
         updated_at=at,
         mandate=mandate,
-        credential_id=access.credential_id,
+        credential_id=mandate.credential_id,
         asset=asset,
         amount_atomic=amount,
         nonce=Text(255).read(body, "nonce") or secrets.token_hex(NONCE_BYTES),

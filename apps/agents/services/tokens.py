@@ -10,6 +10,7 @@ from apps.assets.models import AcceptedAsset, Asset, Rate
 from apps.assets.selectors import active_assets
 from apps.assets.services import LastAsset, set_accepted
 from apps.core import money
+from apps.core.clock import iso
 from apps.core.errors import Coded, NotFound
 from apps.core.literal import Boolean, Invalid
 from apps.stores.models import Currency
@@ -112,5 +113,5 @@ def _rate(asset: Asset, rate: Rate) -> dict[str, Any]:
         "currency": rate.currency,
         "rate": money.rate_text(rate.rate),
         "source": rate.source,
-        "as_of": rate.as_of,
+        "as_of": iso(rate.as_of),
     }

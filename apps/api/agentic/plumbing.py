@@ -1,0 +1,39 @@
+"""What every door of the agent API does: agents only, errors always with a code, and the envelope a request may carry."""
+
+import base64
+import binascii
+import json
+from typing import Any, ClassVar
+
+from rest_framework.request import Request
+
+from apps.api.plumbing.views import Door
+from apps.core.errors import Coded, Failure, NotFound
+from apps.core.literal import Invalid, check_storable, is_deeper
+
+HEADER_BYTES_MAX = 32_768
+DEPTH_MAX = 32
+
+
+class AgentDoor(Door):
+    """A view of the agent API."""
+
+    for_agents = True
+    shape = Coded
+    missing: ClassVar[Failure] = NotFound(code="not_found")
+
+    @staticmethod
+    def envelope(request: Request) -> dict[str, Any] | None:
+        """The object in `X-Mandate`; one that can't be read counts as absent."""
+        text = request.headers.get("X-Mandate", "")
+        if not text or len(text) > HEADER_BYTES_MAX:
+            return None
+        try:
+            raw = base64.b64decode(text, validate=True)
+            if is_deeper(raw, DEPTH_MAX):
+                return None
+            told = json.loads(raw)
+            check_storable(told)
+        except (binascii.Error, ValueError, Invalid):
+            return None
+        return told if isinstance(told, dict) else None
