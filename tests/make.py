@@ -1,5 +1,6 @@
 """Makers: each goes through the API or a service, so that what it makes is what a customer's world would hold."""
 
+import secrets
 import uuid
 from typing import Any
 
@@ -95,3 +96,31 @@ def _correct(asset_id: str, kind: str, store_id: uuid.UUID | None, amount_atomic
         staff_id=staff.pk,
         at=clock.real_now(),
     )
+
+
+# --- payouts --------------------------------------------------------------------------------------
+
+
+def funded(api: Api, amount: str = "1000.00") -> int:
+    """Complete a test payment; what can be spent of the test coin then."""
+    paid(api, amount=amount)
+    entry = next(one for one in api.get("/balances").json()["balances"] if one["asset_id"] == "SETH")
+    return int(entry["balance_atomic"])
+
+
+def fresh_address() -> str:
+    """An address that nobody has used."""
+    return "0x" + secrets.token_hex(20)
+
+
+def ask_payout(api: Api, amount_atomic: object, *, key: str | None = None, asset_id: str = "SETH", **fields: Any) -> Any:
+    """The answer to POST /payouts, to a fresh address unless told otherwise."""
+    body = {"asset_id": asset_id, "amount_atomic": amount_atomic, **(fields or {"destination_address": fresh_address()})}
+    return api.post("/payouts", body, key=key or uuid.uuid4().hex)
+
+
+def payout(api: Api, amount_atomic: int, **fields: Any) -> dict[str, Any]:
+    answer = ask_payout(api, str(amount_atomic), **fields)
+    assert answer.status_code == 201, answer.content
+    body: dict[str, Any] = answer.json()
+    return body

@@ -13,17 +13,21 @@ from apps.api import (
     oauth_apps,
     onramp,
     payments,
+    payout_schedules,
+    payouts,
     refunds,
     reports,
     swaps,
     test_clock,
     webhook_endpoints,
 )
+from apps.api.agentic import urls as agentic
 from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.routes import ADDRESS, ONRAMP_METHODS, ONRAMP_SESSIONS, PUBLIC, PUBLIC_LINK, Budget, Route
 
 READ, WRITE = "payments:read", "payments:write"
+PAYOUTS_READ, PAYOUTS_WRITE = "payouts:read", "payouts:write"
 HOOKS_READ, HOOKS_WRITE = "webhooks:read", "webhooks:write"
 POST = frozenset({"POST"})
 AUTHORIZE, TOKEN = (Budget("oauth_authorize", (ADDRESS,)),), (Budget("oauth_token", (ADDRESS,)),)
@@ -70,6 +74,18 @@ ROUTES = [
     Route("balance_swaps", swaps.Swaps, {"GET": None, "POST": None}, keys={"POST": "required"}),
     Route("balance_swaps/quote", swaps.SwapQuote, {"POST": None}),
     Route("balance_swaps/<str:id>", swaps.SwapById, {"GET": None}),
+    Route("payouts", payouts.Payouts, {"GET": PAYOUTS_READ, "POST": PAYOUTS_WRITE}, keys={"POST": "required"}),
+    Route("payouts/quote", payouts.PayoutQuote, {"POST": PAYOUTS_WRITE}),
+    Route("payouts/<str:id>", payouts.PayoutById, {"GET": PAYOUTS_READ}),
+    Route("payouts/<str:id>/retry", payouts.RetryPayout, {"POST": PAYOUTS_WRITE}),
+    Route("payout_schedules", payout_schedules.PayoutSchedules, {"GET": PAYOUTS_READ, "POST": PAYOUTS_WRITE}),
+    Route(
+        "payout_schedules/<str:id>",
+        payout_schedules.PayoutScheduleById,
+        {"GET": PAYOUTS_READ, "PATCH": PAYOUTS_WRITE, "DELETE": PAYOUTS_WRITE},
+    ),
+    Route("payout_schedules/<str:id>/run", payout_schedules.RunPayoutSchedule, {"POST": PAYOUTS_WRITE}),
+    Route("offramp_callbacks", payouts.OfframpCallbacks, {"POST": PUBLIC}),
     Route("balances", balances.Balances, {"GET": "balances:read"}),
     Route("checkout/<str:reference>", checkout.Checkout, {"GET": PUBLIC}, budget={"GET": PUBLIC_LINK}, cors=frozenset({"GET"})),
     Route(
@@ -109,6 +125,7 @@ ROUTES = [
     Route("merchants/oauth_apps/<str:id>", oauth_apps.OAuthAppById, {"GET": None, "PATCH": None, "DELETE": None}),
     Route("merchants/oauth_apps/<str:id>/rotate_secret", oauth_apps.RotateAppSecret, {"POST": None}),
     *OAUTH_ROUTES,
+    *agentic.ROUTES,
 ]
 
 

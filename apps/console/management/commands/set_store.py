@@ -6,10 +6,12 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 from django.core.validators import URLValidator
+from django.db import transaction
 from django.db.models import TextChoices
 
 from apps.console.command import OperatorCommand, fraction, store_named
 from apps.core import clock
+from apps.payouts.services.caps import set_store_cap
 from apps.stores.models import AuthorizationProvider, Currency, PaysNetworkFee
 from apps.stores.services import change_store
 
@@ -87,8 +89,27 @@ SETTINGS: dict[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
 }
 
 
+# The last part of a key cap.<asset_id>.<part> -> its column.
+CAPS = {"per_tx": "per_tx_atomic", "daily": "daily_atomic"}
+
+
+def _cap_of(key: str) -> tuple[str, str] | None:
+    """(asset, column) of a key of a payout cap."""
+    first, _, rest = key.partition(".")
+    asset_id, _, part = rest.rpartition(".")
+    return (asset_id, CAPS[part]) if first == "cap" and asset_id and part in CAPS else None
+
+
+def _atomic_or_none(text: str) -> int | None:
+    if text in ("", "none"):
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 60:
+        raise CommandError(f"{text!r} is not an amount in atomic units")
+    return int(text)
+
+
 class Command(OperatorCommand):
-    help = "Set what staff decide about a store: " + ", ".join(SETTINGS)
+    help = "Set what staff decide about a store: " + ", ".join([*SETTINGS, "cap.<asset_id>.per_tx", "cap.<asset_id>.daily"])
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--store", required=True)
@@ -97,11 +118,19 @@ class Command(OperatorCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         store = store_named(options["store"])
         changes: dict[str, Any] = {}
+        caps: list[tuple[str, str, int | None]] = []
         for pair in options["pairs"]:
             key, separator, text = pair.partition("=")
+            cap = _cap_of(key)
+            if separator and cap is not None:
+                caps.append((*cap, _atomic_or_none(text)))
+                continue
             if not separator or key not in SETTINGS:
                 raise CommandError(f"Unknown setting {key!r}; known are {', '.join(SETTINGS)}")
             columns, read = SETTINGS[key]
             changes |= dict.fromkeys(columns, read(text))
-        change_store(store, **changes)
+        with transaction.atomic():
+            change_store(store, **changes)
+            for asset_id, column, amount in caps:
+                set_store_cap(store, asset_id, **{column: amount})
         return {"store": {"id": str(store.pk), "name": store.name}, "changed": sorted(pair.partition("=")[0] for pair in options["pairs"])}

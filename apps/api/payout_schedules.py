@@ -1,0 +1,76 @@
+"""/payout_schedules: pay an asset's whole balance out again and again, or now."""
+
+from typing import Any, ClassVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.plumbing.views import Door
+from apps.core.errors import Failure, Listed, NotFound
+from apps.core.literal import wrapper_schema
+from apps.payouts import selectors
+from apps.payouts.documents import payout_document, schedule_document
+from apps.payouts.models import Schedule
+from apps.payouts.services import runs, schedules
+
+_BODY = wrapper_schema("payout_schedule", schedules.FIELDS)
+
+
+class ScheduleDoor(Door):
+    shape: ClassVar[type[Failure]] = Listed
+    missing = NotFound("Payout schedule not found")
+
+    def schedule(self, id: str) -> Schedule:
+        return self.find(selectors.schedules_seen_by(self.access), id)
+
+    def kept(self, id: str) -> Schedule:
+        """One that isn't deleted."""
+        return self.find(selectors.schedules_seen_by(self.access).filter(deleted_at=None), id)
+
+
+class PayoutSchedules(ScheduleDoor):
+    """Make a schedule, or list the active ones oldest first."""
+
+    asks_for_code = True
+    bodies = {"POST": _BODY}
+    statuses = {"POST": 201}
+
+    def get(self, request: Request) -> Response:
+        rows = selectors.schedules_seen_by(self.access).filter(is_active=True, deleted_at=None)
+        return Response([schedule_document(one) for one in rows])
+
+    def post(self, request: Request) -> Response:
+        return Response(schedule_document(schedules.create_schedule(self.access, self.body(request))), status=201)
+
+
+class PayoutScheduleById(ScheduleDoor):
+    """One schedule with every payout it made; change it or delete it for good."""
+
+    bodies = {"PATCH": _BODY}
+    statuses = {"DELETE": 204}
+
+    def get(self, request: Request, id: str) -> Response:
+        schedule = self.schedule(id)
+        made = selectors.payouts_seen_by(self.access).filter(schedule=schedule)
+        told: dict[str, Any] = {**schedule_document(schedule), "payouts": [payout_document(one) for one in made]}
+        return Response(told)
+
+    def patch(self, request: Request, id: str) -> Response:
+        return Response(schedule_document(schedules.update_schedule(self.access, self.kept(id), self.body(request))))
+
+    def delete(self, request: Request, id: str) -> Response:
+        schedules.delete_schedule(self.access, self.kept(id))
+        return Response(status=204)
+
+
+class RunPayoutSchedule(ScheduleDoor):
+    """Evaluate a schedule now, whatever is due."""
+
+    asks_for_second_factor = True
+
+    def post(self, request: Request, id: str) -> Response:
+        ran = runs.run_by_hand(self.kept(id))
+        if ran.skip_reason is not None:
+            return Response({"triggered": False, "skip_reason": ran.skip_reason})
+        made = {} if ran.payout is None else {"payout": payout_document(ran.payout)}
+        return Response({"triggered": True, **made})

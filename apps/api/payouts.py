@@ -1,0 +1,88 @@
+"""/payouts: pay out, ask what a bank payout would bring, read, list, try again; and what an off-ramp tells us."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.plumbing import lists
+from apps.api.plumbing.views import Door
+from apps.core import clock
+from apps.core.errors import NotFound
+from apps.core.literal import AtomicAmount, Object, Text
+from apps.payouts import selectors
+from apps.payouts.documents import payout_document
+from apps.payouts.services.callbacks import take_callback
+from apps.payouts.services.create import BODY, create_payout
+from apps.payouts.services.quote import quote_payout
+from apps.payouts.services.retry import retry_payout
+
+PER_PAGE = 25
+QUOTE = Object(
+    {
+        "asset_id": Text(255, required=True),
+        "amount_atomic": AtomicAmount(required=True),
+        "fiat_payout_detail_id": Text(255, required=True),
+    }
+)
+
+
+class Payouts(Door):
+    """Send a part of the balance to a wallet or a bank account, or list the payouts newest first."""
+
+    asks_for_code = True
+    bodies = {"POST": BODY.schema()}
+    statuses = {"POST": 201}
+
+    def get(self, request: Request) -> Response:
+        query = request.query_params
+        rows = selectors.filtered(
+            selectors.payouts_seen_by(self.access),
+            status=query.get("status"),
+            rail=query.get("payout_rail"),
+            schedule_id=query.get("payout_schedule_id"),
+            asset_id=query.get("asset_id"),
+        )
+        return Response(lists.data_and_pagination(*lists.page_of(request, rows, payout_document, per_page=PER_PAGE)))
+
+    def post(self, request: Request) -> Response:
+        key, body = str(self.idempotency_key(request)), self.body(request)
+        if body.get("fiat_payout_detail_id") is None:
+            self.demand_second_factor(request)
+        payout, is_new = create_payout(self.access, body, key, caller=self.access.caller)
+        return Response(payout_document(payout), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+
+
+class PayoutQuote(Door):
+    """What a bank payout would bring now. Nothing is made or reserved."""
+
+    bodies = {"POST": QUOTE.schema()}
+
+    def post(self, request: Request) -> Response:
+        return Response(quote_payout(self.access, self.body(request)).document())
+
+
+class PayoutById(Door):
+    """One payout."""
+
+    missing = NotFound("Payout not found")
+
+    def get(self, request: Request, id: str) -> Response:
+        return Response(payout_document(self.find(selectors.payouts_seen_by(self.access), id)))
+
+
+class RetryPayout(Door):
+    """Set a failed payout on its way again."""
+
+    missing = NotFound("Payout not found")
+    asks_for_code = True
+
+    def post(self, request: Request, id: str) -> Response:
+        payout = retry_payout(self.find(selectors.payouts_seen_by(self.access), id))
+        return Response(payout_document(payout))
+
+
+class OfframpCallbacks(Door):
+    """An off-ramp says that something has changed; signed with `Offramp-Signature`."""
+
+    def post(self, request: Request) -> Response:
+        is_new = take_callback(request._request.body, request.headers.get("Offramp-Signature", ""), clock.real_now())
+        return Response({"received": True, "new": is_new})

@@ -1,0 +1,49 @@
+"""`create_payout_destination`: a saved wallet or bank account, without the dashboard."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from apps.console.command import OperatorCommand, store_named
+from apps.payouts.models import Destination
+from apps.payouts.services.destinations import add_bank, add_wallet, network_named
+
+# An account that no bank has, with the check digits of one: for tries without a real one.
+SAMPLE_ACCOUNT = "DE89370400440532013000"
+
+
+class Command(OperatorCommand):
+    help = "Save a wallet or a bank account that a store's payouts can name"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--store", required=True)
+        parser.add_argument("--mode", required=True, choices=["live", "test"])
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument("--wallet", metavar="NETWORK:ADDRESS")
+        where.add_argument("--bank", metavar="CURRENCY")
+        parser.add_argument("--verified", action="store_true", help="the bank account is known to be the store's")
+        parser.add_argument("--holder", help="of the bank account; the store's name when left out")
+        parser.add_argument("--account", default=SAMPLE_ACCOUNT, help="its number; a sample when left out")
+        parser.add_argument("--label", default="")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        made = self._wallet(**options) if options["wallet"] else self._bank(**options)
+        return {"id": str(made.pk), "kind": made.kind}
+
+    def _wallet(self, **options: Any) -> Destination:
+        network, separator, address = options["wallet"].partition(":")
+        if not separator:
+            raise CommandError("Give a wallet as NETWORK:ADDRESS")
+        return add_wallet(store_named(options["store"]), options["mode"], network_named(network), address, options["label"])
+
+    def _bank(self, **options: Any) -> Destination:
+        store = store_named(options["store"])
+        return add_bank(
+            store,
+            options["mode"],
+            currency=options["bank"],
+            holder=options["holder"] or store.name,
+            account=options["account"],
+            label=options["label"],
+            is_verified=options["verified"],
+        )

@@ -1,0 +1,38 @@
+"""`review`: the decision that a person takes about something that waits for one; the same services as in the admin."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from apps.console.command import OperatorCommand
+from apps.core.literal import is_uuid
+from apps.payouts.models import Payout
+from apps.payouts.services.review import approve_payout, reject_payout
+
+
+def _payout(row_id: str, decision: str, reason: str) -> dict[str, Any]:
+    payout = Payout.objects.filter(pk=row_id).select_related("store").first()
+    if payout is None:
+        raise CommandError(f"There is no payout {row_id}")
+    decided = approve_payout(payout, reason) if decision == "approve" else reject_payout(payout, reason)
+    return {"id": str(decided.pk), "status": decided.status}
+
+
+# What can be decided about -> how. Each takes an id, approve or reject, and the reason.
+KINDS: dict[str, Callable[[str, str, str], dict[str, Any]]] = {"payout": _payout}
+
+
+class Command(OperatorCommand):
+    help = "Approve or reject: " + ", ".join(KINDS)
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("kind", choices=list(KINDS))
+        parser.add_argument("id")
+        parser.add_argument("decision", choices=["approve", "reject"])
+        parser.add_argument("--reason", default="", help="a rejection needs one")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        if not is_uuid(options["id"]):
+            raise CommandError(f"There is no {options['kind']} {options['id']}")
+        return KINDS[options["kind"]](options["id"], options["decision"], options["reason"])

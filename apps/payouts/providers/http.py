@@ -1,0 +1,110 @@
+"""An off-ramp behind HTTP. Our reference is its idempotency key: the same order sent twice is one order there.
+
+What it asks and answers stands in docs/operators.md. What can't be read is never taken for a settlement.
+"""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from apps.assets.models import Asset
+from apps.core import money, net
+from apps.core.errors import ProviderError
+from apps.payouts.providers.base import ACCEPTED, FAILED, SETTLED, OfframpQuote, Order, Outcome
+
+CODES = frozenset({"insufficient_funds", "destination_invalid", "temporarily_unavailable", "unknown"})
+_STATES = {"pending": ACCEPTED, "settled": SETTLED, "failed": FAILED}
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+_TEXT_MAX = 100
+
+
+class HttpOfframp:
+    name = "http"
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self.base_url, self._api_key = base_url.rstrip("/"), api_key
+
+    def quote(self, asset: Asset, amount_atomic: int, currency: str) -> OfframpQuote:
+        asked = {"asset": asset.coin_symbol, "network": asset.chain_id, "amount": _coins(asset, amount_atomic), "currency": currency}
+        told = self._object(net.get_json(self._url("quotes"), params=asked, headers=self._headers()))
+        rate = money.rate_told(told.get("rate"))
+        fiat, fee = _cents(told, "fiat_amount_cents"), _cents(told, "fee_cents")
+        if rate is None or fiat is None or fee is None:
+            raise ProviderError("not a quote", retry=False)
+        return OfframpQuote(fiat, fee, rate)
+
+    def create(self, order: Order, at: datetime) -> Outcome:
+        asset = order.asset
+        body = {
+            "reference": order.reference,
+            "asset": asset.coin_symbol,
+            "network": asset.chain_id,
+            "amount": _coins(asset, order.amount_atomic),
+            "currency": order.currency,
+            "beneficiary": {"name": order.holder, "account": order.account},
+        }
+        try:
+            told = net.post_json(self._url("payouts"), body, headers={**self._headers(), "Idempotency-Key": order.reference})
+        except ProviderError as error:
+            if error.retry:
+                raise
+            return Outcome(FAILED, reason=f"The off-ramp refused the order ({error})")
+        return self._outcome(told)
+
+    def look(self, order: Order, at: datetime, real: datetime) -> Outcome:
+        return self._outcome(net.get_json(self._url(f"payouts/{order.reference}"), headers=self._headers()))
+
+    def _url(self, path: str) -> str:
+        if not self.base_url:
+            raise ProviderError("no off-ramp is configured")
+        return f"{self.base_url}/{path}"
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._api_key}"}
+
+    @staticmethod
+    def _object(told: Any) -> dict[str, Any]:
+        if not isinstance(told, dict):
+            raise ProviderError("not an object")
+        return told
+
+    def _outcome(self, answer: Any) -> Outcome:
+        told = self._object(answer)
+        state = _STATES.get(str(told.get("status")))
+        if state is None:
+            raise ProviderError("unknown status")
+        if state == FAILED:
+            code = _text(told, "failure_code")
+            return Outcome(
+                FAILED,
+                provider_id=_text(told, "id"),
+                code=code if code in CODES else "unknown",
+                reason=_text(told, "failure_message") or "The off-ramp failed it",
+            )
+        fiat = _cents(told, "fiat_amount_cents")
+        if state == SETTLED and fiat is None:
+            raise ProviderError("settled without an amount")
+        address = _text(told, "deposit_address")
+        return Outcome(
+            state,
+            provider_id=_text(told, "id"),
+            deposit_address=address.lower() if _ADDRESS.fullmatch(address) else "",
+            fiat_cents=fiat,
+            fee_cents=_cents(told, "fee_cents"),
+            rate=money.rate_told(told.get("rate")),
+            bank_reference=_text(told, "bank_reference"),
+        )
+
+
+def _coins(asset: Asset, amount_atomic: int) -> str:
+    return money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)
+
+
+def _text(told: dict[str, Any], name: str) -> str:
+    value = told.get(name)
+    return value.replace("\x00", "")[:_TEXT_MAX] if isinstance(value, str) else ""
+
+
+def _cents(told: dict[str, Any], name: str) -> int | None:
+    value = told.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None

@@ -1,0 +1,77 @@
+"""The embedded off-ramp, for test mode and demos: a bank that pays after ten seconds of the store's time or of real time.
+
+The last four digits of an atomic amount choose what happens; it keeps nothing, the order says it all.
+"""
+
+import hashlib
+from datetime import datetime
+from fractions import Fraction
+
+from apps.assets.models import Asset
+from apps.assets.selectors import current_rate
+from apps.core import clock, money
+from apps.core.errors import ProviderError
+from apps.payouts.providers.base import ACCEPTED, FAILED, SANDBOX_SETTLES_AFTER, SETTLED, OfframpQuote, Order, Outcome
+
+FEE_BPS = 50
+MAGIC_MODULUS = 10_000
+REFUSED = {
+    9001: ("insufficient_funds", "The liquidity account is empty"),
+    9002: ("destination_invalid", "The bank account does not exist"),
+    9003: ("temporarily_unavailable", "The bank is closed"),
+    9004: ("unknown", "Declined"),
+}
+# Closed for the first two attempts, then open.
+OPENS_LATER, OPENS_AT_ATTEMPT = 9013, 2
+SENT_BACK = 9005
+NO_ANSWER = 9006
+
+
+class Sandbox:
+    name = "sandbox"
+
+    def __init__(self, deposit_address: str = "") -> None:
+        self.deposit_address = deposit_address
+
+    def quote(self, asset: Asset, amount_atomic: int, currency: str) -> OfframpQuote:
+        rate = current_rate(asset.pk, currency, clock.real_now())
+        if rate is None:
+            raise ProviderError("no rate")
+        gross = money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals)
+        fee = int(Fraction(gross * FEE_BPS, money.BASIS_POINTS))
+        return OfframpQuote(gross - fee, fee, rate.rate)
+
+    def create(self, order: Order, at: datetime) -> Outcome:
+        magic = order.amount_atomic % MAGIC_MODULUS
+        if magic == NO_ANSWER:
+            raise ProviderError("timeout")
+        if magic in REFUSED or (magic == OPENS_LATER and order.attempt < OPENS_AT_ATTEMPT):
+            code, reason = REFUSED.get(magic, REFUSED[9003])
+            return Outcome(FAILED, code=code, reason=reason)
+        return Outcome(ACCEPTED, provider_id=self._id(order), deposit_address=self.deposit_address)
+
+    def look(self, order: Order, at: datetime, real: datetime) -> Outcome:
+        if not self._is_due(order, at, real):
+            return Outcome(ACCEPTED, provider_id=self._id(order))
+        if order.amount_atomic % MAGIC_MODULUS == SENT_BACK:
+            return Outcome(FAILED, self._id(order), code="destination_invalid", reason="The bank sent it back")
+        quote = self.quote(order.asset, order.amount_atomic, order.currency)
+        reference = f"TG{self._id(order)[-10:].upper()}"
+        return Outcome(
+            SETTLED,
+            self._id(order),
+            fiat_cents=quote.fiat_cents,
+            fee_cents=quote.fee_cents,
+            rate=quote.rate,
+            bank_reference=reference,
+        )
+
+    @staticmethod
+    def _is_due(order: Order, at: datetime, real: datetime) -> bool:
+        by_store = order.submitted_at is not None and order.submitted_at + SANDBOX_SETTLES_AFTER <= at
+        by_machine = order.submitted_real_at is not None and order.submitted_real_at + SANDBOX_SETTLES_AFTER <= real
+        return by_store or by_machine
+
+    @staticmethod
+    def _id(order: Order) -> str:
+        return f"sandbox_{hashlib.sha256(order.reference.encode()).hexdigest()[:24]}"

@@ -1,0 +1,51 @@
+"""Reads of payouts: a door begins with `seen_by`; what of a store's test coins is simulated."""
+
+from django.db import models
+from django.db.models import Sum
+
+from apps.chain.models import Deposit
+from apps.core.literal import is_uuid
+from apps.core.models import Viewer
+from apps.payments.models import PaymentAddress, Refund
+from apps.payouts.models import Destination, Payout, Schedule
+
+
+def payouts_seen_by(viewer: Viewer) -> "models.QuerySet[Payout]":
+    """Newest first."""
+    rows = Payout.objects.seen_by(viewer).select_related("asset__chain", "store", "destination").prefetch_related("transitions")
+    return rows.order_by("-created_at", "-id")
+
+
+def filtered(
+    rows: "models.QuerySet[Payout]", *, status: str | None, rail: str | None, schedule_id: str | None, asset_id: str | None
+) -> "models.QuerySet[Payout]":
+    """An unrecognised status or rail is ignored; a schedule or asset that isn't there has no payouts."""
+    if status in Payout.Status.values:
+        rows = rows.filter(status=status)
+    if rail in Payout.Rail.values:
+        rows = rows.filter(rail=rail)
+    if schedule_id:
+        rows = rows.filter(schedule_id=schedule_id) if is_uuid(schedule_id) else rows.none()
+    return rows.filter(asset_id=asset_id.replace("\x00", "")) if asset_id else rows
+
+
+def schedules_seen_by(viewer: Viewer) -> "models.QuerySet[Schedule]":
+    """Oldest first, deleted ones too."""
+    rows = Schedule.objects.seen_by(viewer).select_related("asset__chain", "destination", "store", "swap_target_asset")
+    return rows.order_by("created_at", "id")
+
+
+def destinations_seen_by(viewer: Viewer) -> "models.QuerySet[Destination]":
+    """Those that can be named, newest first."""
+    return Destination.objects.seen_by(viewer).filter(removed_at=None).select_related("store").order_by("-created_at", "id")
+
+
+def simulated_left(payout: Payout) -> int:
+    """How much of a store's coins no chain knows of: simulated deposits, less what was simulated out again."""
+    of_store = {"store_id": payout.store_id, "mode": payout.mode, "asset_id": payout.asset_id}
+    addresses = PaymentAddress.objects.filter(payment__store=payout.store_id, payment__mode=payout.mode).values("address")
+    deposits = Deposit.objects.filter(address__in=addresses, asset=payout.asset_id, is_simulated=True, status=Deposit.Status.CONFIRMED)
+    left = int(deposits.aggregate(sum=Sum("amount_atomic"))["sum"] or 0)
+    refunds = Refund.objects.filter(**of_store, is_simulated=True).exclude(status=Refund.Status.FAILED)
+    payouts = Payout.objects.filter(**of_store, is_simulated=True).exclude(funds=Payout.Funds.RETURNED).exclude(pk=payout.pk)
+    return left - sum(int(rows.aggregate(sum=Sum("amount_atomic"))["sum"] or 0) for rows in (refunds, payouts))

@@ -1,0 +1,59 @@
+"""Messages of an off-ramp: signed, fresh, taken once. One only wakes us: what became of an order is asked of the off-ramp itself."""
+
+import hashlib
+import hmac
+import json
+import re
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.core import jobs
+from apps.core.errors import Coded
+from apps.payouts.models import OfframpCallback
+
+TOLERANCE_SECONDS = 300
+PROVIDER = "http"
+BODY_MAX = 64 * 1024
+ID_MAX = 100
+_HEADER = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})", re.ASCII)
+
+
+class SignatureRefused(Coded):
+    status, code, message = 401, "invalid_signature", "The signature is missing, wrong or too old"
+
+
+class NotAMessage(Coded):
+    code, message = "invalid_callback", "A callback has an id"
+
+
+def take_callback(raw: bytes, signature: str, at: datetime) -> bool:
+    """Whether this message is a new one. `at` is machine time. Raises SignatureRefused or NotAMessage."""
+    _check_signature(raw, signature, at)
+    event_id = _event_id(raw)
+    with transaction.atomic():
+        _, is_new = OfframpCallback.objects.get_or_create(provider=PROVIDER, event_id=event_id, defaults={"received_at": at})
+        if is_new:
+            jobs.enqueue("payouts.advance")
+    return is_new
+
+
+def _check_signature(raw: bytes, signature: str, at: datetime) -> None:
+    secret, found = settings.OFFRAMP_CALLBACK_SECRET, _HEADER.fullmatch(signature)
+    if not secret or found is None or len(raw) > BODY_MAX:
+        raise SignatureRefused
+    expected = hmac.new(secret.encode(), f"{found[1]}.".encode() + raw, hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected, found[2]) or abs(int(at.timestamp()) - int(found[1])) > TOLERANCE_SECONDS:
+        raise SignatureRefused
+
+
+def _event_id(raw: bytes) -> str:
+    try:
+        told = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise NotAMessage from None
+    event_id = told.get("id") if isinstance(told, dict) else None
+    if not isinstance(event_id, str) or not event_id.isprintable() or not 1 <= len(event_id) <= ID_MAX:
+        raise NotAMessage
+    return event_id

@@ -1,0 +1,259 @@
+"""Making a payout: every check in its order, then the record with its key and the reserved coins, in one transaction.
+
+`caps` are further limits (an agent's); they are checked under the same lock as those that staff set.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from apps.assets.models import Asset
+from apps.assets.selectors import current_rate
+from apps.assets.services import AssetNotActive
+from apps.core import clock, jobs, money
+from apps.core.errors import Flat, NotFound
+from apps.core.failpoints import failpoint
+from apps.core.idempotency import once
+from apps.core.literal import AtomicAmount, Invalid, Object, Text, is_uuid
+from apps.core.models import Viewer
+from apps.ledger import movements
+from apps.ledger.posting import InsufficientBalance
+from apps.payouts.models import Destination, Payout, PayoutTransition, Schedule
+from apps.payouts.services import moves
+from apps.payouts.services.caps import Cap, check_caps, store_cap
+from apps.payouts.services.destinations import check_address, find_destination, is_new_address
+from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_name
+from apps.stores.models import PaysNetworkFee, Store
+
+_DETAILS = ("fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address")
+_AMOUNT = AtomicAmount(required=True)
+_TEXT = Text(255)
+BODY = Object({"asset_id": Text(255, required=True), "amount_atomic": _AMOUNT, **dict.fromkeys(_DETAILS, _TEXT)})
+ABOVE_THRESHOLD, NEW_DESTINATION = "Above the amount that is paid out without review", "The destination is new"
+
+
+class NotAnAmount(Flat):
+    message = "Amount must be a positive integer string"
+
+
+class NotOneDestination(Flat):
+    message = "Exactly one destination is required"
+
+
+class OtherNetwork(Flat):
+    message = "Wallet network does not match the asset's network"
+
+
+class BankNotVerified(Flat):
+    message = "Bank account is not verified"
+
+
+class KycRequired(Flat):
+    status = 403
+    message = "Store KYC verification required"
+
+
+class BelowNetworkMinimum(Flat):
+    message = "Amount is below the network minimum"
+
+
+class Insufficient(Flat):
+    message = "Insufficient available balance"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a payout goes: a saved destination, or a raw address in lower case."""
+
+    destination: Destination | None
+    address: str | None
+
+    @property
+    def is_bank(self) -> bool:
+        return self.destination is not None and not self.destination.is_wallet
+
+
+@dataclass(frozen=True)
+class Order:
+    """A payout that makes sense; caps and balance decide about it."""
+
+    asset: Asset
+    amount_atomic: int
+    target: Target
+    rail: str
+    schedule: Schedule | None = None
+    agent_credential_id: uuid.UUID | None = None
+
+
+def create_payout(
+    viewer: Viewer,
+    given: Mapping[str, Any],
+    key: str,
+    *,
+    caller: str = "",
+    caps: Iterable[Cap] = (),
+    agent_credential_id: uuid.UUID | None = None,
+) -> tuple[Payout, bool]:
+    """The payout of this key, and whether this call made it. `given` has the fields of POST /payouts as they were sent.
+
+    Raises NotFound or a Flat sentence, or what `caps` refuse with.
+    """
+    earlier = _rows(viewer, caller, key).first()
+    if earlier is not None:
+        return earlier, False
+    store = Store.objects.get(pk=viewer.store_id)
+    order = read_order(viewer, store, given)
+    if agent_credential_id is not None:
+        order = Order(order.asset, order.amount_atomic, order.target, order.rail, agent_credential_id=agent_credential_id)
+    return place(viewer, store, order, key, caller=caller, caps=caps)
+
+
+def _rows(viewer: Viewer, caller: str, key: str) -> Any:
+    mine = Payout.objects.seen_by(viewer).filter(idempotency_caller=caller, idempotency_key=key)
+    return mine.select_related("asset__chain")
+
+
+def place(viewer: Viewer, store: Store, order: Order, key: str, *, caller: str = "", caps: Iterable[Cap] = ()) -> tuple[Payout, bool]:
+    """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or what a cap refuses with."""
+    at = clock.now(store, viewer.mode)
+    set_by_staff = store_cap(store.pk, order.asset.pk)
+    limits = [*caps]
+    if set_by_staff is not None:
+        limits.insert(0, Cap(set_by_staff.per_tx_atomic, set_by_staff.daily_atomic))
+    try:
+        return once(_rows(viewer, caller, key), lambda: _make(viewer, store, order, limits, key, caller, at))
+    except InsufficientBalance:
+        raise Insufficient from None
+
+
+def _make(viewer: Viewer, store: Store, order: Order, caps: list[Cap], key: str, caller: str, at: datetime) -> Payout:
+    check_caps(store.pk, viewer.mode, order.asset.pk, order.amount_atomic, caps, at)
+    bank = order.target.destination if order.target.is_bank else None
+    payout: Payout = Payout.objects.create(
+        store=store,
+        mode=viewer.mode,
+        created_at=at,
+        updated_at=at,
+        rail=order.rail,
+        schedule=order.schedule,
+        asset=order.asset,
+        amount_atomic=order.amount_atomic,
+        destination=order.target.destination,
+        destination_address=order.target.address,
+        is_simulated=False if viewer.mode == "live" else None,
+        bears_network_fee=bank is None and store.payout_network_fee == PaysNetworkFee.MERCHANT,
+        provider=offramp_name(viewer.mode) if bank is not None else "",
+        fiat_currency=None if bank is None else bank.currency,
+        agent_credential_id=order.agent_credential_id,
+        idempotency_caller=caller,
+        idempotency_key=key,
+    )
+    PayoutTransition.objects.create(payout=payout, to_status=payout.status, at=at)
+    failpoint("payout.K1")
+    movements.payout_created(**moves.booking(payout, at))
+    reason = _review_reason(viewer, store, order, at)
+    if reason:
+        moves.move(payout, Payout.Status.REQUIRES_REVIEW, at, reason, review_reason=reason)
+    else:
+        jobs.enqueue("payouts.advance", payout.pk)
+    return payout
+
+
+def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> str:
+    """Why a person should look first; empty when nobody needs to."""
+    limit = store.payout_review_threshold_cents
+    if limit is not None:
+        rate = current_rate(order.asset.pk, store.settlement_currency, clock.real_now())
+        worth = None if rate is None else money.cents_for_atomic(order.amount_atomic, rate.rate, order.asset.atomic_decimals)
+        if worth is None or worth > limit:
+            return ABOVE_THRESHOLD
+    if store.review_new_destinations and is_new_target(viewer, order.target, at):
+        return NEW_DESTINATION
+    return ""
+
+
+def is_new_target(viewer: Viewer, target: Target, at: datetime) -> bool:
+    """Whether a saved destination is still cooling, or nothing has ever been paid to a raw address."""
+    if target.destination is not None:
+        return target.destination.cools_until > at
+    return is_new_address(viewer, str(target.address), at)
+
+
+# --- the checks, in their order -------------------------------------------------------------------
+
+
+def read_order(viewer: Viewer, store: Store, given: Mapping[str, Any]) -> Order:
+    """What the caller asks for, as far as it makes sense. Raises NotFound or a Flat sentence."""
+    asset = read_asset(viewer, given.get("asset_id"))
+    amount = read_amount(given.get("amount_atomic"))
+    target = read_target(viewer, asset, given)
+    rail = Payout.Rail.FIAT_MANUAL if target.is_bank else Payout.Rail.CRYPTO
+    check_order(store, asset, amount, target)
+    return Order(asset, amount, target, rail)
+
+
+def read_asset(viewer: Viewer, given: Any) -> Asset:
+    if given is None:
+        raise Invalid("asset_id is required")
+    asset = Asset.objects.filter(pk=_TEXT.check(given, "asset_id")).select_related("chain").first()
+    if asset is None:
+        raise NotFound("Asset not found")
+    if not asset.is_active or asset.mode != viewer.mode:
+        raise AssetNotActive
+    return asset
+
+
+def read_amount(given: Any) -> int:
+    try:
+        amount = int(_AMOUNT.check(given, "amount_atomic"))
+    except Invalid:
+        raise NotAnAmount from None
+    if amount == 0:
+        raise NotAnAmount
+    return amount
+
+
+def read_target(viewer: Viewer, asset: Asset, given: Mapping[str, Any]) -> Target:
+    """The one destination that was named; a saved wallet beside a raw address wins."""
+    bank_id, wallet_id, raw = (None if given.get(name) is None else _TEXT.check(given[name], name) for name in _DETAILS)
+    if (bank_id is None) == (wallet_id is None and raw is None):
+        raise NotOneDestination
+    if bank_id is not None:
+        bank = find_destination(viewer, _known_id(bank_id), Destination.Kind.BANK)
+        if bank.verified_at is None:
+            raise BankNotVerified
+        return Target(bank, None)
+    if wallet_id is not None:
+        wallet = find_destination(viewer, _known_id(wallet_id), Destination.Kind.WALLET)
+        if wallet.network != asset.chain_id:
+            raise OtherNetwork
+        return Target(wallet, check_address(wallet.address, asset))
+    return Target(None, check_address(str(raw), asset))
+
+
+def _known_id(text: str) -> str:
+    if not is_uuid(text):
+        raise NotFound("Payout detail not found")
+    return text
+
+
+def check_order(store: Store, asset: Asset, amount_atomic: int, target: Target) -> None:
+    """KYC, eligibility and the minimum."""
+    if target.is_bank:
+        if store.kyc_confirmed_at is None:
+            raise KycRequired
+        check_eligible(asset)
+        least = OFFRAMP_MINIMUMS[asset.coin_symbol]
+        if amount_atomic < least:
+            least_text = money.decimal_from_atomic(least, asset.atomic_decimals)
+            raise Flat(f"Amount is below the minimum of {least_text} {asset.coin_symbol}")
+    elif amount_atomic < asset.min_withdrawal_atomic:
+        raise BelowNetworkMinimum
+
+
+def check_eligible(asset: Asset) -> None:
+    """Whether the asset can be turned into money in a bank."""
+    if not asset.is_fiat_eligible or asset.coin_symbol not in OFFRAMP_MINIMUMS:
+        raise Flat(f"{asset.pk} is not eligible for fiat payouts")

@@ -1,0 +1,204 @@
+"""Saved wallets and bank accounts: making, removing, and the look at addresses that only seem to be known ones.
+
+A new destination cools for a day: where the store asks for review of new ones, payouts to it wait for a person till then.
+"""
+
+import re
+import uuid
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from eth_utils.address import is_checksum_formatted_address, is_hex_address, to_checksum_address
+
+from apps.assets.models import Asset
+from apps.chain.addresses import checksummed
+from apps.chain.limits import is_refused_destination
+from apps.chain.models import HotWallet
+from apps.core import clock, crypto
+from apps.core.errors import Flat, NotFound
+from apps.core.models import Viewer
+from apps.payments.services.refund_shares import BelongsToService, check_destination
+from apps.payouts.models import Destination, Network, Payout
+from apps.stores import audit
+from apps.stores.models import Currency, Store
+
+COOLING = timedelta(hours=24)
+PURPOSE = "payout"
+HINT_LENGTH = 4
+# As many characters at each end as people compare.
+LOOKED_AT = 4
+LABEL_MAX, HOLDER_MAX = 100, 200
+_ACCOUNT = re.compile(r"[A-Z0-9]{4,34}", re.ASCII)
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.ASCII)
+IBAN_CURRENCIES = frozenset({"EUR", "CHF", "DKK", "SEK", "NOK"})
+
+
+class UnknownNetwork(Flat):
+    message = "Network is not supported"
+
+
+class NotAnAddress(Flat):
+    message = "That is not an address of this network"
+
+
+class AlreadySaved(Flat):
+    message = "This wallet is already saved"
+
+
+class UnknownCurrency(Flat):
+    message = "Currency is not supported"
+
+
+class NotAnAccount(Flat):
+    message = "That is not an account number"
+
+
+class HolderMissing(Flat):
+    message = "Name the holder of the account"
+
+
+def network_named(text: str) -> str:
+    """A network's name in any case, or the symbol of its chain. Raises UnknownNetwork."""
+    name = text.strip().lower()
+    if name in Network.values:
+        return name
+    found = Asset.objects.filter(chain__symbol__iexact=name, chain__in=Network.values).values_list("chain", flat=True).first()
+    if found is None:
+        raise UnknownNetwork
+    return str(found)
+
+
+def check_address(text: str, asset: Asset) -> str:
+    """A raw address in lower case, that this asset can be sent to. Raises a Flat sentence."""
+    address = check_destination(text, asset)
+    if is_refused_destination(address, PURPOSE, asset.chain.mode):
+        if HotWallet.objects.filter(address=address).exists():
+            raise BelongsToService
+        raise Flat(f"Destination address is not valid for {asset.chain.name}")
+    return address
+
+
+def add_wallet(store: Store, mode: str, network: str, address: str, label: str = "") -> Destination:
+    """Save a wallet; one that is saved already is refused. Raises a Flat sentence."""
+    return _save(store, mode, kind=Destination.Kind.WALLET, network=network, address=_wallet_address(network, address), label=label)
+
+
+def _wallet_address(network: str, text: str) -> str:
+    asset = Asset.objects.filter(chain=network).select_related("chain").first()
+    if asset is not None:
+        return check_address(text, asset)
+    if not text.startswith("0x") or not is_hex_address(text):
+        raise NotAnAddress
+    if is_checksum_formatted_address(text) and to_checksum_address(text) != text:
+        raise NotAnAddress
+    return text.lower()
+
+
+def add_bank(
+    store: Store, mode: str, *, currency: str, holder: str, account: str, label: str = "", is_verified: bool = False
+) -> Destination:
+    """Save a bank account; its number is sealed. Only a verified one can be paid. Raises a Flat sentence."""
+    number = re.sub(r"[\s-]", "", account).upper()
+    if currency not in Currency.values:
+        raise UnknownCurrency
+    if not holder.strip():
+        raise HolderMissing
+    if not (is_iban(number) if currency in IBAN_CURRENCIES else _ACCOUNT.fullmatch(number)):
+        raise NotAnAccount
+    row_id = uuid.uuid4()
+    sealed = crypto.encrypt(number, Destination(pk=row_id).account_place)
+    return _save(
+        store,
+        mode,
+        id=row_id,
+        kind=Destination.Kind.BANK,
+        currency=currency,
+        holder=holder.strip()[:HOLDER_MAX],
+        account_sealed=sealed,
+        account_hint=number[-HINT_LENGTH:],
+        label=label,
+        verified_at=clock.now(store, mode) if is_verified else None,
+    )
+
+
+def is_iban(number: str) -> bool:
+    """Whether the check digits of an international account number are right."""
+    if not _IBAN.fullmatch(number):
+        return False
+    return int("".join(str(int(one, 36)) for one in number[4:] + number[:4])) % 97 == 1
+
+
+def account_of(destination: Destination) -> str:
+    """The account number itself: for the off-ramp, and for nobody else."""
+    return crypto.decrypt(destination.account_sealed, destination.account_place)
+
+
+def _save(store: Store, mode: str, **columns: object) -> Destination:
+    at = clock.now(store, mode)
+    label = str(columns.pop("label")).strip()[:LABEL_MAX]
+    try:
+        with transaction.atomic():
+            made: Destination = Destination.objects.create(
+                store=store, mode=mode, created_at=at, cools_until=at + COOLING, label=label, **columns
+            )
+            audit.record("payout_destination.added", store=store, mode=mode, target=made, name=title(made))
+    except IntegrityError:
+        raise AlreadySaved from None
+    return made
+
+
+def title(destination: Destination) -> str:
+    """What people call it; never the account number."""
+    if destination.is_wallet:
+        return f"{checksummed(destination.address)} ({destination.network})"
+    return f"{destination.currency} account ending in {destination.account_hint}"
+
+
+def set_verified(destination: Destination, is_verified: bool) -> None:
+    """Staff have seen that the account is the store's, or take that back."""
+    at = clock.now(destination.store, destination.mode)
+    with transaction.atomic():
+        Destination.objects.filter(pk=destination.pk).update(verified_at=at if is_verified else None)
+        done = "verified" if is_verified else "unverified"
+        audit.record(
+            f"payout_destination.{done}", store=destination.store_id, mode=destination.mode, target=destination, name=title(destination)
+        )
+    destination.verified_at = at if is_verified else None
+
+
+def remove_destination(destination: Destination, at: datetime) -> None:
+    """It can't be named any more. Payouts under way go on; schedules to it fail until they have another."""
+    with transaction.atomic():
+        if Destination.objects.filter(pk=destination.pk, removed_at=None).update(removed_at=at):
+            audit.record(
+                "payout_destination.removed", store=destination.store_id, mode=destination.mode, target=destination, name=title(destination)
+            )
+
+
+def find_destination(viewer: Viewer, id: object, kind: str) -> Destination:
+    """A saved destination that can be named in a payout. Raises NotFound."""
+    rows = Destination.objects.seen_by(viewer).filter(kind=kind, removed_at=None)
+    found: Destination | None = rows.filter(pk=id).first()
+    if found is None:
+        raise NotFound("Payout detail not found")
+    return found
+
+
+def lookalike_of(viewer: Viewer, address: str) -> str | None:
+    """A known address of the store that begins and ends like this one and is another: what somebody may have put in its place."""
+    wanted = address.lower()
+    known = set(Destination.objects.seen_by(viewer).filter(kind=Destination.Kind.WALLET).values_list("address", flat=True))
+    paid = Payout.objects.seen_by(viewer).filter(destination_address__isnull=False)
+    known |= set(paid.order_by().values_list("destination_address", flat=True).distinct())
+    return next((one for one in sorted(known) if one != wanted and _ends(one) == _ends(wanted)), None)
+
+
+def _ends(address: str) -> tuple[str, str]:
+    return address[2 : 2 + LOOKED_AT], address[-LOOKED_AT:]
+
+
+def is_new_address(viewer: Viewer, address: str, at: datetime) -> bool:
+    """Whether nothing has ever reached it and no wallet saved longer ago than the cooling time has it."""
+    if Payout.objects.seen_by(viewer).filter(destination_address=address, status=Payout.Status.CONFIRMED).exists():
+        return False
+    return not Destination.objects.seen_by(viewer).filter(address=address, removed_at=None, cools_until__lte=at).exists()

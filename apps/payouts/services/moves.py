@@ -1,0 +1,84 @@
+"""Every change of a payout's status: the move, its line of history, and what a failure does to the reserved coins.
+
+The caller holds the payout's row lock. `at` is the time by the store's clock.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from apps.core import jobs
+from apps.ledger import movements
+from apps.payouts import states
+from apps.payouts.models import Payout, PayoutTransition
+
+_Status, _Funds, _Code = Payout.Status, Payout.Funds, Payout.FailureCode
+TEXT_MAX = 200
+UNCLEAR = "What became of it is not known"
+
+
+def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) -> bool:
+    """Move it if it still stands where this copy stands; its history has a line for it."""
+    before = payout.status
+    moved = states.MACHINE.move(payout, to, updated_at=at, **changes)
+    if moved:
+        PayoutTransition.objects.create(payout=payout, from_status=before, to_status=to, note=note[:TEXT_MAX], at=at)
+    return moved
+
+
+def set_columns(payout: Payout, **changes: Any) -> None:
+    """Columns that aren't the status."""
+    Payout.objects.filter(pk=payout.pk).update(**changes)
+    for name, value in changes.items():
+        setattr(payout, name, value)
+
+
+def booking(payout: Payout, at: datetime) -> dict[str, Any]:
+    """What every movement of a payout names."""
+    return {
+        "store_id": payout.store_id,
+        "mode": payout.mode,
+        "asset_id": payout.asset_id,
+        "payout_id": payout.pk,
+        "amount_atomic": payout.amount_atomic,
+        "at": at,
+    }
+
+
+def fail(payout: Payout, code: str, reason: str, at: datetime, *, is_unclear: bool = False) -> None:
+    """It didn't go out this time. Tried again by itself, kept for a retry, or given back, as its category says.
+
+    `is_unclear`: nobody can say that it never will. Then nothing is given back: after the last retry a person decides.
+    """
+    is_over = payout.retries >= states.RETRIES_MAX
+    if is_unclear and is_over:
+        move(payout, _Status.REQUIRES_REVIEW, at, reason, review_reason=UNCLEAR, is_outcome_unknown=True, retry_at=None)
+        return
+    retries_itself = code in states.RETRIED_BY_ITSELF and not is_over
+    moved = move(
+        payout,
+        _Status.FAILED,
+        at,
+        reason,
+        failure_code=code,
+        failure_reason=reason[:TEXT_MAX],
+        is_outcome_unknown=is_unclear,
+        attempts=payout.attempts + (0 if is_unclear else 1),
+        retry_at=at + states.RETRY_DELAYS[payout.retries] if retries_itself else None,
+        review_reason="",
+    )
+    if moved and not is_unclear and (is_over or code in states.RETURNED_AT_ONCE):
+        release(payout, at)
+
+
+def release(payout: Payout, at: datetime) -> None:
+    """Give the reserved coins of a failed payout back. Once; afterwards it can't be retried."""
+    movements.payout_released(**booking(payout, at))
+    set_columns(payout, funds=_Funds.RETURNED, retry_at=None, updated_at=at)
+
+
+def begin_retry(payout: Payout, at: datetime, note: str = "") -> bool:
+    """A failed payout sets out again."""
+    if not move(payout, _Status.RETRYING, at, note, retries=payout.retries + 1, retry_at=None, failure_code=None, failure_reason=None):
+        return False
+    jobs.enqueue("payouts.advance", payout.pk)
+    return True

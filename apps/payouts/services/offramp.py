@@ -1,0 +1,204 @@
+"""Bank payouts: handed to an off-ramp under our own reference, followed until the bank has paid, and what each step books.
+
+A call whose outcome isn't clear is made again with the same reference; a new reference only follows a definite failure.
+"""
+
+import uuid
+from datetime import datetime
+from typing import Any, cast
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.utils.module_loading import import_string
+
+from apps.chain import sender
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock
+from apps.core.failpoints import failpoint
+from apps.ledger import movements
+from apps.payouts import states
+from apps.payouts.models import Destination, Payout
+from apps.payouts.providers.base import FAILED, SETTLED, Offramp, Order, Outcome, ProviderError
+from apps.payouts.services import moves
+from apps.payouts.services.destinations import account_of
+from apps.payouts.services.gas import native_asset_id
+
+log = structlog.get_logger(__name__)
+# The least that an off-ramp takes, in atomic units, by coin.
+OFFRAMP_MINIMUMS = {"USDT": 10_000_000, "USDC": 100_000}
+PURPOSE = OutgoingTransaction.Purpose.PAYOUT
+_Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
+
+
+def offramp_of(mode: str, name: str | None = None) -> Offramp:
+    """The adapter that a mode's new bank payouts go to, or the one that an earlier payout went to."""
+    entries = settings.PROVIDERS["offramp"][mode]
+    made = (cast(Offramp, import_string(one["BACKEND"])(**one["OPTIONS"])) for one in entries)
+    return next(one for one in made if name is None or one.name == name)
+
+
+def offramp_name(mode: str) -> str:
+    return offramp_of(mode).name
+
+
+def reference_of(payout: Payout) -> str:
+    """What the off-ramp knows the order by: the same until it has definitely failed."""
+    return f"{payout.pk}-{payout.attempts}"
+
+
+def order_of(payout: Payout) -> Order:
+    bank = cast(Destination, payout.destination)
+    return Order(
+        reference_of(payout),
+        payout.mode,
+        payout.asset,
+        payout.amount_atomic,
+        bank.currency,
+        bank.holder,
+        account_of(bank),
+        payout.attempts,
+        payout.submitted_at,
+        payout.submitted_real_at,
+    )
+
+
+def advance_bank_payout(payout: Payout) -> None:
+    """One step, as far as the off-ramp is. The network is asked outside any transaction."""
+    provider, at = offramp_of(payout.mode, payout.provider), clock.now(payout.store, payout.mode)
+    if payout.status in states.WAITING:
+        _hand_over(payout, provider, at)
+    elif payout.status == _Status.SUBMITTED:
+        _look(payout, provider, at)
+    elif payout.status == _Status.CONFIRMED and payout.funds == _Funds.CLEARING:
+        with transaction.atomic():
+            _clear(_locked(payout.pk), at)
+
+
+def _locked(payout_id: uuid.UUID) -> Payout:
+    rows = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store", "destination")
+    found: Payout = rows.get(pk=payout_id)
+    return found
+
+
+def _hand_over(payout: Payout, provider: Offramp, at: datetime) -> None:
+    failpoint("payout.K2")
+    try:
+        outcome = provider.create(order_of(payout), at)
+    except ProviderError as error:
+        log.warning("offramp_not_reached", payout=str(payout.pk), provider=provider.name, error=str(error))
+        outcome = None
+    failpoint("payout.K3")
+    with transaction.atomic():
+        fresh = _locked(payout.pk)
+        if fresh.status not in states.WAITING or fresh.attempts != payout.attempts:
+            return
+        if outcome is None:
+            moves.fail(fresh, "temporarily_unavailable", "The off-ramp did not answer", at, is_unclear=True)
+        elif outcome.state == FAILED:
+            moves.fail(fresh, outcome.code, outcome.reason, at)
+        else:
+            _accept(fresh, outcome, at)
+
+
+def _accept(payout: Payout, outcome: Outcome, at: datetime) -> None:
+    """The off-ramp has the order: the books say so, and the coins set out for where it wants them."""
+    is_simulated = payout.mode == "test"
+    moves.move(
+        payout,
+        _Status.SUBMITTED,
+        at,
+        provider_tx_id=outcome.provider_id or None,
+        submitted_at=at,
+        submitted_real_at=clock.real_now(),
+        funds=_Funds.CLEARING,
+        is_simulated=is_simulated,
+        is_outcome_unknown=False,
+    )
+    movements.payout_handed_over(**moves.booking(payout, at), attempt=payout.attempts)
+    if outcome.deposit_address and not is_simulated:
+        sender.request(
+            chain_id=payout.asset.chain_id,
+            asset_id=payout.asset_id,
+            to=outcome.deposit_address,
+            amount_atomic=payout.amount_atomic,
+            purpose=PURPOSE,
+            reference=reference_of(payout),
+            mode=payout.mode,
+            at=clock.real_now(),
+        )
+
+
+def _look(payout: Payout, provider: Offramp, at: datetime) -> None:
+    try:
+        outcome = provider.look(order_of(payout), at, clock.real_now())
+    except ProviderError as error:
+        log.warning("offramp_not_reached", payout=str(payout.pk), provider=provider.name, error=str(error))
+        return
+    if outcome.state not in (SETTLED, FAILED):
+        return
+    with transaction.atomic():
+        fresh = _locked(payout.pk)
+        if fresh.status != _Status.SUBMITTED or fresh.attempts != payout.attempts:
+            return
+        if outcome.state == SETTLED:
+            _settle(fresh, outcome, at)
+        else:
+            _hand_back(fresh, outcome, at)
+
+
+def _settle(payout: Payout, outcome: Outcome, at: datetime) -> None:
+    changes: dict[str, Any] = {
+        "paid_fiat_amount_cents": outcome.fiat_cents,
+        "paid_fee_cents": outcome.fee_cents,
+        "paid_fx_rate": outcome.rate,
+        "paid_external_reference": outcome.bank_reference or None,
+        "paid_at": at,
+    }
+    failpoint("payout.K7")
+    if moves.move(payout, _Status.CONFIRMED, at, **changes):
+        _clear(payout, at)
+
+
+def _sent(payout: Payout) -> OutgoingTransaction | None:
+    return OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=reference_of(payout)).first()
+
+
+def _clear(payout: Payout, at: datetime) -> None:
+    """The clearing is even once the coins have left, or when none had to."""
+    if payout.funds != _Funds.CLEARING:
+        return
+    sent = _sent(payout)
+    if sent is not None and sent.status != _Sent.CONFIRMED:
+        return
+    movements.payout_settled(
+        mode=payout.mode,
+        asset_id=payout.asset_id,
+        payout_id=payout.pk,
+        amount_atomic=payout.amount_atomic,
+        is_simulated=bool(payout.is_simulated),
+        at=at,
+    )
+    moves.set_columns(payout, funds=_Funds.PAID)
+    if sent is not None:
+        movements.payout_gas_paid(
+            mode=payout.mode,
+            asset_id=native_asset_id(payout.asset),
+            reference=sent.reference,
+            payout_id=payout.pk,
+            gas_atomic=sent.network_fee_atomic,
+            at=at,
+        )
+        sender.mark_handled(sent)
+
+
+def _hand_back(payout: Payout, outcome: Outcome, at: datetime) -> None:
+    """The off-ramp gives the order up. When coins have set out to it, only a person can say where they are."""
+    sent = _sent(payout)
+    if sent is not None and sent.status != _Sent.FAILED:
+        reason = f"The off-ramp failed it after the coins had set out: {outcome.reason}"[: moves.TEXT_MAX]
+        moves.move(payout, _Status.REQUIRES_REVIEW, at, reason, review_reason=reason, is_outcome_unknown=True)
+        return
+    movements.payout_handed_back(**moves.booking(payout, at), attempt=payout.attempts)
+    moves.set_columns(payout, funds=_Funds.RESERVED)
+    moves.fail(payout, outcome.code, outcome.reason, at)

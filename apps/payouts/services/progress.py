@@ -1,0 +1,222 @@
+"""Payouts on their way: each open one is brought a step on under its own lock, and booked in the same transaction.
+
+On a chain: the sender is asked once per attempt and followed; only a definite failure lets another attempt be made. Simulated
+ones are submitted, then confirmed after a minute of the store's clock or ten real seconds.
+"""
+
+import secrets
+import uuid
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from apps.chain import sender
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock
+from apps.core.failpoints import failpoint
+from apps.ledger import movements
+from apps.payouts import states
+from apps.payouts.models import Payout
+from apps.payouts.providers.base import SANDBOX_SETTLES_AFTER
+from apps.payouts.selectors import simulated_left
+from apps.payouts.services import moves
+from apps.payouts.services.gas import fee_for_store, native_asset_id
+from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
+
+SIMULATED_SECONDS, SIMULATED_REAL_SECONDS = 60, 10
+BATCH_MAX = 200
+_Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
+# How the sender says that a recipient can't be paid at all.
+REFUSED_RECIPIENT = frozenset({"The recipient refuses the transfer", "The destination is refused"})
+_OPEN = Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(status=_Status.REQUIRES_REVIEW, is_outcome_unknown=True)
+_OPEN |= Q(status=_Status.CONFIRMED, funds=_Funds.CLEARING)
+
+
+def advance_payouts() -> int:
+    """The sweep: begin the retries that are due, and move every open payout one step; how many there were."""
+    found = list(Payout.objects.filter(_OPEN).order_by("updated_at").values_list("pk", flat=True)[:BATCH_MAX])
+    waiting = Payout.objects.filter(status=_Status.FAILED, retry_at__isnull=False).select_related("store").order_by("retry_at")
+    found += [one.pk for one in waiting[:BATCH_MAX] if one.retry_at is not None and one.retry_at <= clock.now(one.store, one.mode)]
+    for payout_id in found:
+        advance_payout(payout_id)
+    return len(found)
+
+
+def advance_payout(payout_id: uuid.UUID) -> Payout:
+    """One payout. Not inside a transaction: a chain or an off-ramp may be asked."""
+    _begin_due_retry(payout_id)
+    payout = _read(payout_id)
+    if not payout.is_crypto:
+        if payout.status != _Status.REQUIRES_REVIEW:
+            advance_bank_payout(payout)
+        return _read(payout_id)
+    _prepare(payout)
+    with transaction.atomic():
+        locked = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store")
+        fresh: Payout = locked.get(pk=payout_id)
+        at = clock.now(fresh.store, fresh.mode)
+        if fresh.is_simulated:
+            _advance_simulated(fresh, at)
+        elif _is_followed(fresh):
+            _advance_sent(fresh, at)
+    return fresh
+
+
+def _read(payout_id: uuid.UUID) -> Payout:
+    found: Payout = Payout.objects.select_related("asset__chain", "store", "destination").get(pk=payout_id)
+    return found
+
+
+def _begin_due_retry(payout_id: uuid.UUID) -> None:
+    with transaction.atomic():
+        payout = Payout.objects.select_for_update(of=("self",)).select_related("store").get(pk=payout_id)
+        at = clock.now(payout.store, payout.mode)
+        if payout.status == _Status.FAILED and payout.retry_at is not None and payout.retry_at <= at:
+            moves.begin_retry(payout, at)
+
+
+def _prepare(payout: Payout) -> None:
+    """What has to be asked outside before it is sent: whether test coins are, and what of the fee the store bears."""
+    if payout.status not in states.WAITING:
+        return
+    if payout.is_simulated is None:
+        is_simulated = simulated_left(payout) >= payout.amount_atomic
+        is_simulated = is_simulated or not sender.can_afford(payout.asset.chain_id, payout.asset_id, payout.amount_atomic)
+        Payout.objects.filter(pk=payout.pk, is_simulated=None).update(is_simulated=is_simulated)
+        payout.is_simulated = is_simulated
+    if payout.bears_network_fee and not payout.is_simulated and not payout.withheld_atomic:
+        fee = fee_for_store(payout.asset)
+        if fee is not None:
+            # An amount that the fee eats up is withheld whole, and fails below.
+            withheld = min(max(fee, 1), payout.amount_atomic)
+            Payout.objects.filter(pk=payout.pk, withheld_atomic=0, status__in=states.WAITING).update(withheld_atomic=withheld)
+
+
+def _is_followed(payout: Payout) -> bool:
+    if payout.bears_network_fee and not payout.withheld_atomic:
+        return False  # nobody can say yet what the network asks
+    is_unclear = payout.status == _Status.REQUIRES_REVIEW and payout.is_outcome_unknown
+    return is_unclear or payout.status in (*states.WAITING, _Status.SUBMITTED)
+
+
+# --- simulated ------------------------------------------------------------------------------------
+
+
+def _advance_simulated(payout: Payout, at: datetime) -> None:
+    real = clock.real_now()
+    if payout.status in states.WAITING:
+        _submit(payout, "0x" + secrets.token_hex(32), at, real)
+    if payout.status == _Status.SUBMITTED and _is_simulated_due(payout, at, real):
+        _confirm(payout, at, gas_atomic=0)
+
+
+def _is_simulated_due(payout: Payout, at: datetime, real: datetime) -> bool:
+    by_store = payout.submitted_at is not None and payout.submitted_at + timedelta(seconds=SIMULATED_SECONDS) <= at
+    by_machine = payout.submitted_real_at is not None and payout.submitted_real_at + timedelta(seconds=SIMULATED_REAL_SECONDS) <= real
+    return by_store or by_machine
+
+
+# --- on a chain -----------------------------------------------------------------------------------
+
+
+def _advance_sent(payout: Payout, at: datetime) -> None:
+    """Ask once per attempt, then follow what the sender says of it."""
+    if payout.sent_atomic == 0:
+        moves.set_columns(payout, withheld_atomic=0)
+        moves.fail(payout, Payout.FailureCode.INSUFFICIENT_FUNDS, "The network's fee is more than the amount", at)
+        return
+    sent = sender.request(
+        chain_id=payout.asset.chain_id,
+        asset_id=payout.asset_id,
+        to=str(payout.destination_address),
+        amount_atomic=payout.sent_atomic,
+        purpose=PURPOSE,
+        reference=reference_of(payout),
+        mode=payout.mode,
+        at=clock.real_now(),
+    )
+    failpoint("payout.K2")
+    if sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and payout.status != _Status.SUBMITTED:
+        _submit(payout, sent.tx_hash, at, clock.real_now())
+    if sent.status == _Sent.CONFIRMED:
+        failpoint("payout.K7")
+        moves.set_columns(payout, tx_hash=sent.tx_hash)
+        _confirm(payout, at, gas_atomic=sent.network_fee_atomic)
+        sender.mark_handled(sent)
+    elif sent.status == _Sent.FAILED:
+        _fail(payout, sent, at)
+    elif sent.status == _Sent.REVIEW and payout.status != _Status.REQUIRES_REVIEW:
+        reason = sent.reason or moves.UNCLEAR
+        moves.move(payout, _Status.REQUIRES_REVIEW, at, reason, review_reason=reason, is_outcome_unknown=True)
+        sender.mark_handled(sent)
+    elif sent.status in (_Sent.REQUESTED, _Sent.SIGNED) and payout.status == _Status.REQUIRES_REVIEW:
+        moves.move(payout, _Status.PENDING, at, review_reason="", is_outcome_unknown=False)
+
+
+def _submit(payout: Payout, tx_hash: str, at: datetime, real: datetime) -> None:
+    moves.move(
+        payout,
+        _Status.SUBMITTED,
+        at,
+        tx_hash=tx_hash,
+        submitted_at=at,
+        submitted_real_at=real,
+        review_reason="",
+        is_outcome_unknown=False,
+    )
+
+
+def _confirm(payout: Payout, at: datetime, *, gas_atomic: int) -> None:
+    if not moves.move(payout, _Status.CONFIRMED, at, funds=_Funds.PAID, network_fee_atomic=gas_atomic, paid_at=at):
+        return
+    movements.payout_confirmed(
+        **moves.booking(payout, at),
+        withheld_atomic=payout.withheld_atomic,
+        gas_asset_id=native_asset_id(payout.asset),
+        gas_atomic=gas_atomic,
+        is_simulated=bool(payout.is_simulated),
+    )
+
+
+def _fail(payout: Payout, sent: OutgoingTransaction, at: datetime) -> None:
+    """It moved nothing and never will; one that the chain reverted has paid its gas."""
+    reason = sent.reason or "The transaction failed"
+    code = Payout.FailureCode.DESTINATION_INVALID if reason in REFUSED_RECIPIENT else Payout.FailureCode.UNKNOWN
+    if sent.network_fee_atomic:
+        movements.payout_gas_paid(
+            mode=payout.mode,
+            asset_id=native_asset_id(payout.asset),
+            reference=sent.reference,
+            payout_id=payout.pk,
+            gas_atomic=sent.network_fee_atomic,
+            at=at,
+        )
+    sender.mark_handled(sent)
+    moves.fail(payout, code, reason, at)
+    if payout.withheld_atomic and payout.funds != _Funds.RETURNED:
+        moves.set_columns(payout, withheld_atomic=0)
+
+
+# --- the test clock -------------------------------------------------------------------------------
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """A new payout moves at once, a submitted one when its simulation or its bank is through, a failed one when it is retried."""
+    rows = Payout.objects.filter(store_id=store_id, mode="test").exclude(funds__in=(_Funds.PAID, _Funds.RETURNED))
+    moments: list[datetime] = []
+    for status, created, submitted, retry in rows.values_list("status", "created_at", "submitted_at", "retry_at"):
+        if status == _Status.PENDING:
+            moments.append(created)
+        elif status == _Status.SUBMITTED and submitted is not None:
+            moments += [submitted + SANDBOX_SETTLES_AFTER, submitted + timedelta(seconds=SIMULATED_SECONDS)]
+        elif status == _Status.FAILED and retry is not None:
+            moments.append(retry)
+    return min((one for one in moments if after is None or one > after), default=None)
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    rows = Payout.objects.filter(store_id=store_id, mode="test")
+    due = rows.filter(Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(status=_Status.FAILED, retry_at__lte=now))
+    for payout_id in list(due.order_by("created_at").values_list("pk", flat=True)):
+        advance_payout(payout_id)

@@ -1,0 +1,47 @@
+"""What a merchant may do about a payout that failed: try it again, or take the coins back."""
+
+from django.db import transaction
+
+from apps.core import clock
+from apps.core.errors import Coded
+from apps.payouts.models import Payout
+from apps.payouts.services import moves
+from apps.stores import audit
+
+
+class NotRetryable(Coded):
+    code, message = "not_retryable", "Payout can't be retried"
+
+
+class RetryInProgress(Coded):
+    status, code, message = 409, "retry_in_progress", "A retry of this payout is in progress"
+
+
+def retry_payout(payout: Payout) -> Payout:
+    """Set a failed payout on its way again. Raises NotRetryable or RetryInProgress."""
+    with transaction.atomic():
+        fresh = _locked(payout)
+        if fresh.status == Payout.Status.RETRYING:
+            raise RetryInProgress
+        if fresh.status != Payout.Status.FAILED or fresh.funds != Payout.Funds.RESERVED:
+            raise NotRetryable
+        moves.begin_retry(fresh, clock.now(fresh.store, fresh.mode))
+        audit.record("payout.retried", store=fresh.store_id, mode=fresh.mode, target=fresh, name=str(fresh.pk))
+    return fresh
+
+
+def give_up_payout(payout: Payout) -> Payout:
+    """The merchant wants the coins back instead. Raises NotRetryable when it hasn't failed, isn't clear, or was given back."""
+    with transaction.atomic():
+        fresh = _locked(payout)
+        if fresh.status != Payout.Status.FAILED or fresh.funds != Payout.Funds.RESERVED or fresh.is_outcome_unknown:
+            raise NotRetryable("The coins of this payout can't be returned")
+        moves.release(fresh, clock.now(fresh.store, fresh.mode))
+        audit.record("payout.given_up", store=fresh.store_id, mode=fresh.mode, target=fresh, name=str(fresh.pk))
+    return fresh
+
+
+def _locked(payout: Payout) -> Payout:
+    rows = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store", "destination")
+    found: Payout = rows.get(pk=payout.pk)
+    return found

@@ -1,0 +1,250 @@
+"""Running schedules: each due time once, by its row; what is there is paid out whole, or the reason why not is kept.
+
+After an outage a schedule runs once. With a swap on the way the run stays open until the swap has ended.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+from django.db import transaction
+
+from apps.assets.models import Asset
+from apps.assets.selectors import current_rate
+from apps.core import clock, money
+from apps.core.errors import Coded, Failure
+from apps.core.failpoints import failpoint
+from apps.ledger.selectors import balances
+from apps.payouts.models import Payout, Schedule, ScheduleRun
+from apps.payouts.services import moves
+from apps.payouts.services.create import Order, Target, check_order, place
+from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
+from apps.payouts.services.schedules import next_after
+from apps.swaps.models import Swap
+from apps.swaps.services.create import create_swap
+from apps.swaps.services.progress import advance_swap
+
+log = structlog.get_logger(__name__)
+CALLER = "schedule"
+NO_BALANCE, BELOW_MINIMUM, BELOW_NETWORK_MINIMUM = "no_balance", "below_minimum", "below_network_minimum"
+BATCH_MAX = 100
+
+
+class NoRate(Exception):
+    """The balance can't be valued at the moment: the run waits for a rate."""
+
+
+class RunRefused(Coded):
+    """What a run by hand is told; the text is the service's own."""
+
+
+@dataclass(frozen=True)
+class _Owner:
+    """Whose schedule it is, as the services below ask for it."""
+
+    store_id: uuid.UUID
+    mode: str
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What became of a run: a payout, a swap that a payout follows, or the reason for neither."""
+
+    payout: Payout | None = None
+    skip_reason: str | None = None
+    failure: str = ""
+    is_swapping: bool = False
+
+
+def run_schedules() -> int:
+    """The sweep: run what is due, and pay out what a swap has brought; how many schedules ran."""
+    active = Schedule.objects.filter(is_active=True, deleted_at=None).select_related("store").order_by("next_payout_at")
+    now, ran = clock.real_now(), 0
+    rows = list(active.filter(mode="live", next_payout_at__lte=now)[:BATCH_MAX])
+    rows += [one for one in active.filter(mode="test") if one.next_payout_at <= clock.now(one.store, one.mode)][:BATCH_MAX]
+    for schedule in rows:
+        ran += run_if_due(schedule.pk)
+    follow_swaps()
+    return ran
+
+
+def run_if_due(schedule_id: uuid.UUID) -> bool:
+    """Take a schedule's due time and run it; False when somebody else has, or it can't be valued yet."""
+    try:
+        with transaction.atomic():
+            schedule = _locked(schedule_id)
+            at = clock.now(schedule.store, schedule.mode)
+            if schedule.deleted_at is not None or not schedule.is_active or schedule.next_payout_at > at:
+                return False
+            run = ScheduleRun.objects.create(schedule=schedule, due_at=schedule.next_payout_at, at=at)
+            schedule.next_payout_at = next_after(schedule, at)
+            failpoint("schedule.K1")
+            _evaluate(schedule, run, at)
+    except NoRate:
+        log.warning("schedule_waits_for_rate", schedule=str(schedule_id))
+        return False
+    _begin_swap(run)
+    return True
+
+
+def run_by_hand(schedule: Schedule) -> Ran:
+    """Evaluate now, whatever is due. Raises RunRefused."""
+    try:
+        with transaction.atomic():
+            fresh = _locked(schedule.pk)
+            at = clock.now(fresh.store, fresh.mode)
+            run = ScheduleRun.objects.create(schedule=fresh, at=at)
+            ran = _evaluate(fresh, run, at)
+    except NoRate:
+        raise RunRefused("The balance can't be valued at the moment") from None
+    if ran.is_swapping:
+        ran = _begin_swap(run)
+    if ran.failure:
+        raise RunRefused(ran.failure)
+    return ran
+
+
+def _locked(schedule_id: uuid.UUID) -> Schedule:
+    rows = Schedule.objects.select_for_update(of=("self",))
+    found: Schedule = rows.select_related("asset__chain", "store", "destination", "swap_target_asset__chain").get(pk=schedule_id)
+    return found
+
+
+def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
+    """Decide, pay, and write down what became of it."""
+    balance = balances(schedule.store_id, schedule.mode).get(schedule.asset_id)
+    amount = 0 if balance is None else balance.available_atomic
+    reason = _skip_reason(schedule, amount)
+    ran = Ran(skip_reason=reason)
+    if reason is None and schedule.swap_target_asset_id is not None:
+        ran = Ran(is_swapping=True)
+    elif reason is None:
+        ran = _pay(schedule, run, schedule.asset, amount, at)
+    _write(schedule, run, ran, amount, at)
+    return ran
+
+
+def _skip_reason(schedule: Schedule, amount_atomic: int) -> str | None:
+    """Why nothing leaves; None when it does. Raises NoRate."""
+    if amount_atomic <= 0:
+        return NO_BALANCE
+    if schedule.minimum_fiat_cents:
+        rate = current_rate(schedule.asset_id, schedule.minimum_fiat_currency, clock.real_now())
+        if rate is None:
+            raise NoRate
+        if money.cents_for_atomic(amount_atomic, rate.rate, schedule.asset.atomic_decimals) < schedule.minimum_fiat_cents:
+            return BELOW_MINIMUM
+    least = schedule.asset.min_withdrawal_atomic
+    if schedule.destination_type == "fiat":
+        least = 1 if schedule.swap_target_asset_id is not None else OFFRAMP_MINIMUMS.get(schedule.asset.coin_symbol, least)
+    return BELOW_NETWORK_MINIMUM if amount_atomic < least else None
+
+
+def _pay(schedule: Schedule, run: ScheduleRun, asset: Asset, amount_atomic: int, at: datetime) -> Ran:
+    destination = schedule.destination
+    if destination is not None and destination.removed_at is not None:
+        return Ran(failure="The destination was removed")
+    target = Target(destination, schedule.destination_address if destination is None else destination.address or None)
+    rail = Payout.Rail.CRYPTO
+    if target.is_bank:
+        rail = Payout.Rail.FIAT_AUTOSWAP if schedule.swap_target_asset_id is not None else Payout.Rail.FIAT_MANUAL
+    owner, order = _Owner(schedule.store_id, schedule.mode), Order(asset, amount_atomic, target, rail, schedule=schedule)
+    try:
+        with transaction.atomic():
+            check_order(schedule.store, asset, amount_atomic, target)
+            payout, _ = place(owner, schedule.store, order, f"{schedule.pk}:{run.pk}", caller=CALLER)
+    except Failure as refusal:
+        log.warning("schedule_run_refused", schedule=str(schedule.pk), reason=str(refusal))
+        return Ran(failure=str(refusal))
+    return Ran(payout=payout)
+
+
+def _write(schedule: Schedule, run: ScheduleRun, ran: Ran, amount_atomic: int, at: datetime) -> None:
+    run.skip_reason, run.failure, run.amount_atomic = ran.skip_reason, ran.failure[: moves.TEXT_MAX], amount_atomic
+    run.is_swapping = ran.is_swapping
+    run.save()
+    schedule.last_skip_reason, schedule.last_failure = ran.skip_reason, ran.failure[: moves.TEXT_MAX]
+    if ran.payout is not None:
+        schedule.last_payout_at = at
+    schedule.updated_at = at
+    schedule.save(update_fields=["next_payout_at", "last_skip_reason", "last_failure", "last_payout_at", "updated_at"])
+
+
+# --- with a swap on the way -----------------------------------------------------------------------
+
+
+def _begin_swap(run: ScheduleRun) -> Ran:
+    """Sell what the run found; the swap's key is the run, so doing it again finds the same swap. Not inside a transaction."""
+    if not run.is_swapping:
+        return Ran()
+    schedule = run.schedule
+    if run.swap_id is None:
+        try:
+            swap, _ = create_swap(
+                _Owner(schedule.store_id, schedule.mode),
+                source_asset_id=schedule.asset_id,
+                buy_asset_id=str(schedule.swap_target_asset_id),
+                sell_amount_atomic=str(run.amount_atomic),
+                key=f"{schedule.pk}:{run.pk}",
+                caller=CALLER,
+            )
+        except Failure as refusal:
+            return _end_swap(run.pk, Ran(failure=str(refusal)))
+        ScheduleRun.objects.filter(pk=run.pk).update(swap=swap)
+        run.swap = swap
+    if run.swap_id is not None:
+        advance_swap(run.swap_id)
+    return _after_swap(run.pk)
+
+
+def follow_swaps() -> int:
+    """Runs whose swap has ended are paid out; how many were open."""
+    found = list(ScheduleRun.objects.filter(is_swapping=True).select_related("schedule").order_by("id")[:BATCH_MAX])
+    for run in found:
+        _begin_swap(run)
+    return len(found)
+
+
+def _after_swap(run_id: int) -> Ran:
+    with transaction.atomic():
+        run = ScheduleRun.objects.select_for_update(of=("self",)).select_related("swap").get(pk=run_id)
+        schedule = _locked(run.schedule_id)
+        swap = run.swap
+        if not run.is_swapping or swap is None:
+            return Ran()
+        at = clock.now(schedule.store, schedule.mode)
+        if swap.status == Swap.Status.FAILED:
+            ran = Ran(failure=f"The swap failed: {swap.failure_reason or ''}")
+        elif swap.status == Swap.Status.COMPLETED and swap.actual_buy_amount_atomic and schedule.swap_target_asset is not None:
+            ran = _pay(schedule, run, schedule.swap_target_asset, swap.actual_buy_amount_atomic, at)
+        else:
+            return Ran(is_swapping=True)
+        _write(schedule, run, ran, int(run.amount_atomic or 0), at)
+        return ran
+
+
+def _end_swap(run_id: int, ran: Ran) -> Ran:
+    with transaction.atomic():
+        run = ScheduleRun.objects.select_for_update(of=("self",)).get(pk=run_id)
+        schedule = _locked(run.schedule_id)
+        _write(schedule, run, ran, int(run.amount_atomic or 0), clock.now(schedule.store, schedule.mode))
+    return ran
+
+
+# --- the test clock -------------------------------------------------------------------------------
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """The due time of the store's next schedule."""
+    rows = Schedule.objects.filter(store_id=store_id, mode="test", is_active=True, deleted_at=None)
+    rows = rows if after is None else rows.filter(next_payout_at__gt=after)
+    return rows.order_by("next_payout_at").values_list("next_payout_at", flat=True).first()
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    rows = Schedule.objects.filter(store_id=store_id, mode="test", is_active=True, deleted_at=None, next_payout_at__lte=now)
+    for schedule_id in list(rows.order_by("next_payout_at").values_list("pk", flat=True)):
+        run_if_due(schedule_id)
+    for run in ScheduleRun.objects.filter(is_swapping=True, schedule__store=store_id, schedule__mode="test").select_related("schedule"):
+        _begin_swap(run)

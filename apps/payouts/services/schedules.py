@@ -1,0 +1,232 @@
+"""Keeping schedules: what a merchant may ask for, one per store, asset and mode, and when the next run is due."""
+
+import calendar
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from apps.assets.models import Asset
+from apps.assets.services import AssetNotActive
+from apps.core import clock
+from apps.core.errors import Failure, Flat, Listed, NotFound
+from apps.core.literal import Boolean, Field, Integer, Invalid, Object, Schema, Text, parse_moment
+from apps.core.models import Viewer
+from apps.payouts.models import Destination, Schedule
+from apps.payouts.services.create import BankNotVerified, KycRequired, Target, check_eligible, read_target
+from apps.stores import audit
+from apps.stores.models import Store
+
+MINIMUM_CURRENCIES = ("USD", "EUR", "GBP", "HKD", "SGD", "JPY")
+DESTINATIONS = ("fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address")
+_STEPS = {Schedule.Frequency.DAILY: timedelta(days=1), Schedule.Frequency.WEEKLY: timedelta(days=7)}
+YEARS_MAX = 10
+
+
+class AlreadyScheduled(Listed):
+    def __init__(self) -> None:
+        super().__init__("Asset already has a payout schedule")
+
+
+class Moment(Field):
+    """An ISO date-time with its offset."""
+
+    def check(self, value: Any, name: str) -> datetime:
+        found = parse_moment(value)
+        try:
+            return found.astimezone(UTC) if found is not None else self._refuse(name)
+        except OverflowError:
+            return self._refuse(name)
+
+    @staticmethod
+    def _refuse(name: str) -> datetime:
+        raise Invalid(f"{name} must be an ISO 8601 date-time with a time zone")
+
+    def schema(self) -> Schema:
+        return {"type": "string", "format": "date-time"}
+
+
+FIELDS = Object(
+    {
+        "asset_id": Text(255),
+        "frequency": Field(),
+        **{name: Text(255) for name in DESTINATIONS},
+        "minimum_fiat_cents": Integer(),
+        "minimum_fiat_currency": Field(),
+        "next_payout_at": Moment(),
+        "swap_target_asset_id": Text(255),
+        "active": Boolean(),
+    }
+)
+
+
+def create_schedule(viewer: Viewer, body: Mapping[str, Any]) -> Schedule:
+    """A new schedule. Raises NotFound for an unknown asset, otherwise Listed."""
+    given = _given(body)
+    store, asset = Store.objects.get(pk=viewer.store_id), _asset(viewer, given.get("asset_id"))
+    with transaction.atomic():
+        if Schedule.objects.seen_by(viewer).filter(asset=asset, deleted_at=None).exists():
+            raise AlreadyScheduled
+        at = clock.now(store, viewer.mode)
+        row = Schedule(store=store, mode=viewer.mode, asset=asset, created_at=at, updated_at=at, minimum_fiat_currency="USD")
+        _apply(viewer, store, row, given, is_new=True)
+        row.next_payout_at = _first_due(given.get("next_payout_at"), row, at)
+        row.anchor_day = row.next_payout_at.day
+        row.is_active = given.get("active", True)
+        try:
+            with transaction.atomic():
+                row.save(force_insert=True)
+        except IntegrityError:
+            raise AlreadyScheduled from None
+        _note(row, "payout_schedule.created", given)
+    return row
+
+
+def update_schedule(viewer: Viewer, schedule: Schedule, body: Mapping[str, Any]) -> Schedule:
+    """Change what is named; nulls and the asset are left out. Raises NotFound or Listed."""
+    given = _given(body)
+    given.pop("asset_id", None)
+    with transaction.atomic():
+        row = _locked(viewer, schedule)
+        store = row.store
+        at = clock.now(store, viewer.mode)
+        _apply(viewer, store, row, given, is_new=False)
+        if "next_payout_at" in given:
+            row.next_payout_at = _first_due(given["next_payout_at"], row, at)
+            row.anchor_day = row.next_payout_at.day
+        if given.get("active") is True and not row.is_active and row.next_payout_at <= at:
+            row.next_payout_at = next_after(row, at)  # what was due while it was paused is not made up for
+        row.is_active = given.get("active", row.is_active)
+        row.updated_at = at
+        row.save()
+        _note(row, "payout_schedule.changed", given)
+    return row
+
+
+def delete_schedule(viewer: Viewer, schedule: Schedule) -> None:
+    """For good: the asset is free for a new one. Raises NotFound when it is deleted already."""
+    with transaction.atomic():
+        row = _locked(viewer, schedule)
+        at = clock.now(row.store, viewer.mode)
+        row.deleted_at, row.is_active, row.updated_at = at, False, at
+        row.save(update_fields=["deleted_at", "is_active", "updated_at"])
+        _note(row, "payout_schedule.deleted", {})
+
+
+def _note(row: Schedule, action: str, given: Mapping[str, Any]) -> None:
+    told = {name: str(value) for name, value in given.items()}
+    audit.record(action, store=row.store_id, mode=row.mode, target=row, name=row.asset_id, details=told)
+
+
+def _locked(viewer: Viewer, schedule: Schedule) -> Schedule:
+    rows = Schedule.objects.seen_by(viewer).filter(pk=schedule.pk, deleted_at=None).select_for_update(of=("self",))
+    row: Schedule | None = rows.select_related("asset__chain", "store", "destination", "swap_target_asset").first()
+    if row is None:
+        raise NotFound("Payout schedule not found")
+    return row
+
+
+def _given(body: Mapping[str, Any]) -> dict[str, Any]:
+    wrapper = body.get("payout_schedule")
+    if wrapper is None:
+        raise Listed("payout_schedule is required")
+    try:
+        return FIELDS.given(wrapper, "payout_schedule")
+    except Invalid as refusal:
+        raise Listed(str(refusal)) from None
+
+
+def _asset(viewer: Viewer, asset_id: str | None) -> Asset:
+    if asset_id is None:
+        raise Listed("asset_id is required")
+    asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
+    if asset is None:
+        raise NotFound("Asset not found")
+    if not asset.is_active or asset.mode != viewer.mode:
+        raise Listed(AssetNotActive.message)
+    return asset
+
+
+def _apply(viewer: Viewer, store: Store, row: Schedule, given: dict[str, Any], *, is_new: bool) -> None:
+    if is_new or "frequency" in given:
+        if given.get("frequency") not in Schedule.Frequency.values:
+            raise Listed("Frequency must be daily, weekly or monthly")
+        row.frequency = given["frequency"]
+    if "minimum_fiat_currency" in given:
+        if given["minimum_fiat_currency"] not in MINIMUM_CURRENCIES:
+            raise Listed("Minimum fiat currency is not supported")
+        row.minimum_fiat_currency = given["minimum_fiat_currency"]
+    row.minimum_fiat_cents = given.get("minimum_fiat_cents", row.minimum_fiat_cents)
+    if "swap_target_asset_id" in given:
+        row.swap_target_asset = _swap_target(viewer, row.asset, given["swap_target_asset_id"])
+    if any(name in given for name in DESTINATIONS):
+        target = _target(viewer, row.asset, given)
+        row.destination = target.destination
+        row.destination_address = target.address if target.destination is None else None
+    elif is_new:
+        raise Listed("A payout destination is required")
+    _check_bank(store, row)
+
+
+def _swap_target(viewer: Viewer, asset: Asset, asset_id: str) -> Asset:
+    target = _asset(viewer, asset_id)
+    if target == asset:
+        raise Listed("Source and buy asset must differ")
+    return target
+
+
+def _target(viewer: Viewer, asset: Asset, given: dict[str, Any]) -> Target:
+    try:
+        return read_target(viewer, asset, given)
+    except Flat as refusal:
+        raise Listed(refusal.text) from None
+    except NotFound as refusal:
+        raise Listed(refusal.text) from None
+
+
+def _check_bank(store: Store, row: Schedule) -> None:
+    """A bank account must be verified, its store known, and what reaches it a stablecoin."""
+    bank: Destination | None = row.destination
+    if bank is None or bank.is_wallet:
+        if row.swap_target_asset is not None:
+            raise Listed("A swap target needs a bank account")
+        return
+    if bank.verified_at is None:
+        raise Listed(BankNotVerified.message)
+    if store.kyc_confirmed_at is None:
+        raise Listed(KycRequired.message)
+    try:
+        check_eligible(row.swap_target_asset or row.asset)
+    except Failure as refusal:
+        raise Listed(refusal.text) from None
+
+
+def _first_due(given: datetime | None, row: Schedule, at: datetime) -> datetime:
+    if given is None:
+        row.anchor_day = at.day
+        return step(row, at)
+    if given <= at:
+        raise Listed("next_payout_at must be in the future")
+    if given > at + timedelta(days=366 * YEARS_MAX):
+        raise Listed(f"next_payout_at must be within {YEARS_MAX} years")
+    return given
+
+
+# --- due times ------------------------------------------------------------------------------------
+
+
+def step(schedule: Schedule, due: datetime) -> datetime:
+    """One period after a due time. Monthly steps keep the day of month of the first, clamped to the month's end."""
+    if schedule.frequency != Schedule.Frequency.MONTHLY:
+        return due + _STEPS[Schedule.Frequency(schedule.frequency)]
+    year, month = (due.year, due.month + 1) if due.month < 12 else (due.year + 1, 1)
+    return due.replace(year=year, month=month, day=min(schedule.anchor_day, calendar.monthrange(year, month)[1]))
+
+
+def next_after(schedule: Schedule, at: datetime) -> datetime:
+    """The first due time later than `at`: what was missed in between is left out."""
+    due = step(schedule, schedule.next_payout_at)
+    while due <= at:
+        due = step(schedule, due)
+    return due

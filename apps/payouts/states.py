@@ -1,0 +1,32 @@
+"""The whole transition table of a payout, when it is tried again, and what its history shows to the merchant."""
+
+from datetime import timedelta
+
+from apps.core.machine import Machine
+from apps.payouts.models import Payout
+
+_Status, _Code = Payout.Status, Payout.FailureCode
+MACHINE = Machine(
+    {
+        _Status.PENDING: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REQUIRES_REVIEW},
+        _Status.RETRYING: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REQUIRES_REVIEW},
+        _Status.SUBMITTED: {_Status.CONFIRMED, _Status.FAILED, _Status.REQUIRES_REVIEW},
+        _Status.REQUIRES_REVIEW: {_Status.PENDING, _Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED},
+        _Status.FAILED: {_Status.RETRYING},
+        _Status.CONFIRMED: (),
+    }
+)
+WAITING = (_Status.PENDING, _Status.RETRYING)
+# How long after each failure it is tried again by itself; a payout is tried again so many times in all.
+RETRY_DELAYS = tuple(timedelta(minutes=one) for one in (1, 5, 15, 60, 240))
+RETRIES_MAX = len(RETRY_DELAYS)
+RETURNED_AT_ONCE = frozenset({_Code.DESTINATION_INVALID})
+RETRIED_BY_ITSELF = frozenset({_Code.TEMPORARILY_UNAVAILABLE})
+# As which state the merchant's history tells each; a review is not in it.
+TOLD: dict[str, str] = {
+    _Status.PENDING: "pending",
+    _Status.SUBMITTED: "submitted",
+    _Status.RETRYING: "submitted",
+    _Status.CONFIRMED: "confirmed",
+    _Status.FAILED: "failed",
+}

@@ -1,0 +1,18 @@
+"""The jobs of payouts: each looks up, calls one service, and is safe to run twice."""
+
+from collections.abc import Sequence
+
+from celery import shared_task
+
+from apps.payouts.services import progress, runs
+
+
+@shared_task(name="payouts.advance")
+def advance(ids: Sequence[str] = ()) -> None:
+    """The ids only wake: every open payout is looked at."""
+    progress.advance_payouts()
+
+
+@shared_task(name="payouts.run_schedules")
+def run_schedules(ids: Sequence[str] = ()) -> None:
+    runs.run_schedules()
