@@ -464,6 +464,7 @@ DUE: list[str] = [
 # --- limits: tokens per minute, burst, per mode --------------------------------------------------
 
 LIMITS: dict[str, dict[str, tuple[int, int]]] = {
+    "apps.billing.services.cycle",
     "payment_create": {"live": (1200, 200), "test": (300, 100)},
     "checkout": {"live": (300, 60), "test": (300, 60)},
     "checkout_address": {"live": (6000, 600), "test": (6000, 600)},
