@@ -61,6 +61,8 @@ PERIODIC: dict[str, float] = {
     "agents.expire_mandates": MINUTE,
     "onramp.follow": 15 * SECOND,
     "onramp.deliver": 5 * SECOND,
+    "billing.settle_invoices": 5 * SECOND,
+    "billing.run_cycles": 10 * SECOND,
     "webhooks.deliver_due": 5 * SECOND,
     "stores.check_domains": 5 * MINUTE,
     "access.prune": 60 * MINUTE,

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from apps.billing.documents import hosted_invoice
+from apps.billing.models import Invoice
+from apps.core import clock
 from apps.onramp.documents import payment_session
 from apps.onramp.selectors import latest_session
 from apps.onramp.services.availability import availability
 from apps.onramp.services.sessions import card_networks
 from apps.payments.documents import detail
+from apps.payments.documents.checkout import checkout_document
 from apps.payments.models import Payment
 from apps.payments.services import reconcile
 from apps.swaps.documents import auto_swap_detail
@@ -18,6 +22,14 @@ def onramp_of(payment: Payment) -> dict[str, Any]:
     """Whether a card option may be shown on a checkout, and through whom: opaque names, to be passed back."""
     networks = card_networks(payment)
     return {"available": bool(networks), "providers": networks}
+
+
+def hosted_invoice_body(invoice: Invoice, payment: Payment | None) -> dict[str, Any]:
+    """An invoice as its customer sees it, with the checkout of its latest intent."""
+    if payment is None:
+        return {**hosted_invoice(invoice), "payment": None}
+    at = clock.now(payment.store, payment.mode)
+    return {**hosted_invoice(invoice), "payment": {**checkout_document(payment, at), "onramp": onramp_of(payment)}}
 
 
 def card_of(payment: Payment) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from apps.api import (
     webhook_endpoints,
 )
 from apps.api.agentic import urls as agentic
+from apps.api.billing import urls as billing
 from apps.api.description import Description
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.routes import ADDRESS, ONRAMP_METHODS, ONRAMP_SESSIONS, PUBLIC, PUBLIC_LINK, Budget, Route
@@ -125,6 +126,7 @@ ROUTES = [
     Route("merchants/oauth_apps/<str:id>", oauth_apps.OAuthAppById, {"GET": None, "PATCH": None, "DELETE": None}),
     Route("merchants/oauth_apps/<str:id>/rotate_secret", oauth_apps.RotateAppSecret, {"POST": None}),
     *OAUTH_ROUTES,
+    *billing.ROUTES,
     *agentic.ROUTES,
 ]
 

@@ -36,7 +36,7 @@ class Interval(models.TextChoices):
 class Price(Owned):
     """What a product costs per interval. Only `active` ever changes."""
 
-    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="prices")
+    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+")
     unit_amount_cents = models.BigIntegerField()
     currency = models.CharField(max_length=3, choices=Currency.choices)
     interval = models.CharField(max_length=7, choices=Interval.choices)
@@ -90,7 +90,7 @@ class Subscription(Owned):
         PAUSED = "paused"
         CANCELED = "canceled"
 
-    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="subscriptions")
+    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="+")
     price = models.ForeignKey(Price, on_delete=models.PROTECT, related_name="+")
     quantity = models.PositiveIntegerField(default=1)
     status = models.CharField(max_length=8, choices=Status.choices)
@@ -165,8 +165,8 @@ class Invoice(Owned):
         AMOUNT = "amount"
         PERCENT = "percent"
 
-    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="invoices")
-    subscription = models.ForeignKey(Subscription, null=True, on_delete=models.PROTECT, related_name="invoices")
+    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="+")
+    subscription = models.ForeignKey(Subscription, null=True, on_delete=models.PROTECT, related_name="+")
     period_key = models.CharField(max_length=80, null=True, unique=True)
     status = models.CharField(max_length=13, choices=Status.choices, default=Status.DRAFT)
     number = models.PositiveIntegerField(null=True)

@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
                 ('voided_at', models.DateTimeField(null=True)),
                 ('uncollectible_at', models.DateTimeField(null=True)),
                 ('updated_at', models.DateTimeField()),
-                ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='invoices', to='billing.customer')),
+                ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='billing.customer')),
                 ('store', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='stores.store')),
             ],
         ),
@@ -153,7 +153,7 @@ class Migration(migrations.Migration):
                 ('metadata', models.JSONField(default=dict)),
                 ('updated_at', models.DateTimeField()),
                 ('store', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='stores.store')),
-                ('product', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='prices', to='billing.product')),
+                ('product', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='billing.product')),
             ],
         ),
         migrations.CreateModel(
@@ -179,7 +179,7 @@ class Migration(migrations.Migration):
                 ('grace_cycles', models.PositiveIntegerField(default=1)),
                 ('metadata', models.JSONField(default=dict)),
                 ('updated_at', models.DateTimeField()),
-                ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='subscriptions', to='billing.customer')),
+                ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='billing.customer')),
                 ('price', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='billing.price')),
                 ('store', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='stores.store')),
             ],
@@ -187,7 +187,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='invoice',
             name='subscription',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='invoices', to='billing.subscription'),
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='billing.subscription'),
         ),
         migrations.CreateModel(
             name='SubscriptionChange',

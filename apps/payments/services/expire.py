@@ -4,14 +4,13 @@ import uuid
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, Greatest
 
 from apps.core import clock
-from apps.payments import events, states
+from apps.payments import states
 from apps.payments.models import Payment
-from apps.payments.services.settle import settle_locked, settle_payment
+from apps.payments.services.settle import settle_payment
 
 OPEN = (states.PENDING, states.PROCESSING)
 BATCH_MAX = 500
@@ -61,17 +60,3 @@ def run_due(store_id: uuid.UUID, now: datetime) -> None:
     rows = _with_deadline(store_id).filter(judged_at__lte=now).order_by("judged_at")
     for payment_id in list(rows.values_list("pk", flat=True)):
         settle_payment(payment_id)
-
-
-def withdraw(payment_id: object, at: datetime) -> Payment:
-    """Expire an intent before its time, because what it was for is gone; one that money has come to goes on. Returns it as it stands."""
-    with transaction.atomic():
-        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment_id)
-        payment = settle_locked(payment, at)
-        if payment.status == states.PENDING:
-            payment.status, payment.state_reason, payment.updated_at = states.EXPIRED, states.EXPIRED_TIMEOUT, at
-            payment.reconciliation_due = True
-            payment.save(update_fields=["status", "state_reason", "updated_at", "reconciliation_due"])
-            reason = {"state_reason": payment.state_reason}
-            events.record(payment, states.EVENTS[states.EXPIRED], states.PENDING, states.EXPIRED, at, payload=reason)
-        return payment

@@ -14,7 +14,7 @@ from django.db.models import Q
 from apps.assets.selectors import native_asset_id
 from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock, money
+from apps.core import clock, jobs, money
 from apps.ledger import movements
 from apps.payments import events, states
 from apps.payments.models import Payment, Refund
@@ -125,6 +125,7 @@ def _note_on_payment(payment: Payment, at: datetime) -> None:
         payment.status, payment.state_reason = states.REFUNDED, states.REFUND_COMPLETED
         events.record(payment, states.EVENTS[states.REFUNDED], before, states.REFUNDED, at, payload={"state_reason": payment.state_reason})
     payment.save(update_fields=["status", "state_reason", "refund_state", "updated_at", "reconciliation_due"])
+    jobs.enqueue("billing.settle_invoices", payment.pk)
 
 
 def _is_all_back(payment: Payment) -> bool:

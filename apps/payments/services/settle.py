@@ -15,7 +15,7 @@ from apps.assets.models import AcceptedAsset
 from apps.chain.models import Deposit
 from apps.chain.selectors import is_caught_up
 from apps.chain.services import mark_unmatched
-from apps.core import clock, money
+from apps.core import clock, jobs, money
 from apps.core.machine import IllegalMove
 from apps.core.money import BASIS_POINTS
 from apps.ledger import movements
@@ -65,6 +65,8 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
         _post_settlement(payment, received, at)
     if steps or news:
         _keep(payment, received, steps, at)
+    if states.COMPLETED in {step.status for step in steps}:
+        jobs.enqueue("billing.settle_invoices", payment.pk)
     if states.FAILED in {step.status for step in steps}:
         _give_back(payment, at)
     return payment

@@ -1,0 +1,87 @@
+"""/billing/invoices: drafts, and what becomes of them."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.billing.plumbing import BillingDoor, InvoiceNotFound
+from apps.api.plumbing import lists
+from apps.billing import selectors
+from apps.billing.documents import invoice_document
+from apps.billing.models import Invoice
+from apps.billing.services import invoice as drafts
+from apps.billing.services import invoice_states
+from apps.billing.services.fields import INVOICE, INVOICE_CHANGES
+from apps.core.literal import wrapper_schema
+
+PER_PAGE = 25
+
+
+class InvoiceDoor(BillingDoor):
+    missing = InvoiceNotFound()
+
+    def invoice(self, id: str) -> Invoice:
+        return self.find(selectors.invoices_seen_by(self.access), id)
+
+
+class Invoices(InvoiceDoor):
+    """Make a draft, or list invoices newest first, by `status`, `customer_id` and `subscription_id`."""
+
+    bodies = {"POST": wrapper_schema("invoice", INVOICE)}
+    statuses = {"POST": 201}
+
+    def get(self, request: Request) -> Response:
+        asked = request.query_params
+        rows = selectors.filtered_invoices(
+            selectors.invoices_seen_by(self.access),
+            status=asked.get("status"),
+            customer_id=asked.get("customer_id"),
+            subscription_id=asked.get("subscription_id"),
+        )
+        return Response(lists.data_and_meta(*lists.page_of(request, rows, invoice_document, per_page=PER_PAGE)))
+
+    def post(self, request: Request) -> Response:
+        return Response(invoice_document(drafts.create_invoice(self.access, self.body(request))), status=201)
+
+
+class InvoiceById(InvoiceDoor):
+    """One invoice; a draft can be changed and deleted."""
+
+    bodies = {"PATCH": wrapper_schema("invoice", INVOICE_CHANGES)}
+
+    def get(self, request: Request, id: str) -> Response:
+        return Response(invoice_document(self.invoice(id)))
+
+    def patch(self, request: Request, id: str) -> Response:
+        return Response(invoice_document(drafts.update_invoice(self.access, self.invoice(id), self.body(request))))
+
+    def delete(self, request: Request, id: str) -> Response:
+        drafts.delete_invoice(self.invoice(id))
+        return Response(status=204)
+
+
+class Finalize(InvoiceDoor):
+    """Number a draft and open it to payment."""
+
+    def post(self, request: Request, id: str) -> Response:
+        return Response(invoice_document(invoice_states.finalize_invoice(self.access, self.invoice(id))))
+
+
+class Send(InvoiceDoor):
+    """E-mail the link to the customer."""
+
+    def post(self, request: Request, id: str) -> Response:
+        return Response(invoice_document(invoice_states.send_invoice(self.access, self.invoice(id))))
+
+
+class Void(InvoiceDoor):
+    """Take it back."""
+
+    def post(self, request: Request, id: str) -> Response:
+        return Response(invoice_document(invoice_states.void_invoice(self.access, self.invoice(id))))
+
+
+class MarkUncollectible(InvoiceDoor):
+    """Write it off; anything but an open invoice stays as it is."""
+
+    def post(self, request: Request, id: str) -> Response:
+        return Response(invoice_document(invoice_states.mark_uncollectible(self.access, self.invoice(id))))

@@ -1,0 +1,93 @@
+"""/billing/products and their prices."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.billing.plumbing import BillingDoor, PriceNotFound, ProductNotFound
+from apps.billing import selectors
+from apps.billing.documents import price_document, product_document, product_with_prices
+from apps.billing.models import Price, Product
+from apps.billing.services import catalog
+from apps.billing.services.fields import PRICE, PRODUCT, PRODUCT_CHANGES
+from apps.core.literal import is_uuid, wrapper_schema
+
+
+class ProductDoor(BillingDoor):
+    missing = ProductNotFound()
+
+    def product(self, id: str) -> Product:
+        return self.find(selectors.products_seen_by(self.access), id)
+
+
+class Products(ProductDoor):
+    """Make a product, or list them all, newest first."""
+
+    bodies = {"POST": wrapper_schema("product", PRODUCT)}
+    statuses = {"POST": 201}
+
+    def get(self, request: Request) -> Response:
+        rows = selectors.products_seen_by(self.access)
+        if request.query_params.get("active") == "true":
+            rows = rows.filter(active=True)
+        return Response([product_document(one) for one in rows])
+
+    def post(self, request: Request) -> Response:
+        return Response(product_document(catalog.create_product(self.access, self.body(request))), status=201)
+
+
+class ProductById(ProductDoor):
+    """A product with its prices; change it."""
+
+    bodies = {"PATCH": wrapper_schema("product", PRODUCT_CHANGES)}
+
+    def get(self, request: Request, id: str) -> Response:
+        product = self.product(id)
+        return Response(product_with_prices(product, list(selectors.prices_of(product))))
+
+    def patch(self, request: Request, id: str) -> Response:
+        product = catalog.update_product(self.access, self.product(id), self.body(request))
+        return Response(product_with_prices(product, list(selectors.prices_of(product))))
+
+
+class Prices(ProductDoor):
+    """Give a product a price, or list its prices, newest first, archived ones too."""
+
+    bodies = {"POST": wrapper_schema("price", PRICE)}
+    statuses = {"POST": 201}
+
+    def get(self, request: Request, product_id: str) -> Response:
+        return Response([price_document(one) for one in selectors.prices_of(self.product(product_id))])
+
+    def post(self, request: Request, product_id: str) -> Response:
+        price = catalog.create_price(self.access, self.product(product_id), self.body(request))
+        return Response(price_document(price), status=201)
+
+
+class PriceDoor(ProductDoor):
+    def price(self, product_id: str, id: str) -> Price:
+        rows = selectors.prices_of(self.product(product_id))
+        found = rows.filter(pk=id).first() if is_uuid(id) else None
+        if found is None:
+            raise PriceNotFound
+        return found
+
+
+class PriceById(PriceDoor):
+    """One price. Its amount never changes."""
+
+    def get(self, request: Request, product_id: str, id: str) -> Response:
+        return Response(price_document(self.price(product_id, id)))
+
+
+class ArchivePrice(PriceDoor):
+    """No new subscriptions to it."""
+
+    def post(self, request: Request, product_id: str, id: str) -> Response:
+        return Response(price_document(catalog.set_price_active(self.access, self.price(product_id, id), False)))
+
+
+class ActivatePrice(PriceDoor):
+    """It takes new subscriptions again."""
+
+    def post(self, request: Request, product_id: str, id: str) -> Response:
+        return Response(price_document(catalog.set_price_active(self.access, self.price(product_id, id), True)))

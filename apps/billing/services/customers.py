@@ -1,0 +1,62 @@
+"""Customers: one per e-mail address, store and mode, whatever the case; deleting one keeps its row and its address taken."""
+
+import uuid
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from apps.access.access import Access
+from apps.billing.models import Customer, Subscription
+from apps.billing.services.fields import CUSTOMER, created, patched
+from apps.billing.services.named import CustomerNotActive
+from apps.billing.services.subscription import cancel_locked
+from apps.billing.services.subscription_rows import locked
+from apps.billing.states import CANCELED
+from apps.core.errors import Flat
+
+
+class EmailTaken(Flat):
+    status = 409
+    message = "A customer with this email already exists"
+
+
+def create_customer(access: Access, body: dict[str, Any]) -> Customer:
+    """Raises Listed or EmailTaken."""
+    fields, at = created(CUSTOMER, body, "customer"), access.now()
+    made = Customer(store=access.store, mode=access.mode, created_at=at, updated_at=at, **fields)
+    _save(made)
+    return made
+
+
+def update_customer(access: Access, customer: Customer, body: dict[str, Any]) -> Customer:
+    """Raises Listed, EmailTaken or CustomerNotActive."""
+    fields = patched(CUSTOMER, body, "customer")
+    if customer.deleted_at is not None:
+        raise CustomerNotActive
+    for name, value in fields.items():
+        setattr(customer, name, value)
+    customer.updated_at = access.now()
+    _save(customer, [*fields, "updated_at"])
+    return customer
+
+
+def _save(customer: Customer, columns: list[str] | None = None) -> None:
+    try:
+        with transaction.atomic():
+            customer.save(force_insert=columns is None, update_fields=columns)
+    except IntegrityError as error:
+        if "customer_email_once_per_store" not in str(error):
+            raise
+        raise EmailTaken from None
+
+
+@transaction.atomic
+def delete_customer(access: Access, customer: Customer) -> None:
+    """It can't be billed any more, so its subscriptions end now; what was invoiced stays."""
+    at = access.now()
+    if not Customer.objects.seen_by(access).filter(pk=customer.pk, deleted_at=None).update(deleted_at=at, updated_at=at):
+        return
+    rows = Subscription.objects.seen_by(access).filter(customer=customer).exclude(status=CANCELED)
+    subscriptions: list[uuid.UUID] = list(rows.order_by("pk").values_list("pk", flat=True))
+    for subscription_id in subscriptions:
+        cancel_locked(locked(subscription_id), at)

@@ -1,0 +1,177 @@
+"""The cycle: begin a period and bill it, judge what wasn't paid in time, cancel at a period's end. `decide` says what is due.
+
+Each subscription is brought up to date in its own transaction under its row's lock, step by step in order, so a job that runs
+twice, late or beside the test clock bills each period once.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+
+from apps.billing import events
+from apps.billing.models import Invoice, Subscription
+from apps.billing.services import letters
+from apps.billing.services.invoice import put_lines
+from apps.billing.services.invoice_states import finalize_locked, settle_locked
+from apps.billing.services.paying import settle_invoices
+from apps.billing.services.periods import due_at, period_end
+from apps.billing.services.subscription_rows import facts_of, keep, locked, move, unpaid
+from apps.billing.services.totals import totals_of
+from apps.billing.states import ACTIVE, CANCELED, OPEN, PAST_DUE, TRIALING, Step, decide, is_beyond_grace
+from apps.core import clock
+from apps.core.clock import iso
+
+log = structlog.get_logger(__name__)
+BATCH_MAX = 500
+STEPS_MAX = 60
+
+
+def run_cycles(limit: int = 20 * BATCH_MAX) -> int:
+    """The sweep over every store: bring what is due up to date, the longest due first; how many subscriptions there were."""
+    done = 0
+    skipped: set[uuid.UUID] = set()
+    while done < limit:
+        rows = Subscription.objects.filter(_is_due(clock.real_now())).exclude(pk__in=skipped).order_by("next_step_at")
+        found = list(rows.values_list("pk", flat=True)[:BATCH_MAX])
+        if not found:
+            break
+        for subscription_id in found:
+            if not _try(subscription_id):
+                skipped.add(subscription_id)
+        done += len(found)
+    return done
+
+
+def _try(subscription_id: uuid.UUID) -> bool:
+    """One that can't be billed must not keep the others from it."""
+    try:
+        advance_subscription(subscription_id)
+    except Exception:  # a bug or a broken row: logged, and tried again by the next run
+        log.exception("cycle_failed", subscription=str(subscription_id))
+        return False
+    return True
+
+
+def _is_due(real: datetime) -> Q:
+    """Due by the store's own time: test stores may be ahead of the machine."""
+    ahead = ExpressionWrapper(Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)), output_field=DateTimeField())
+    return Q(mode="live", next_step_at__lte=real) | Q(mode="test", next_step_at__lte=ahead)
+
+
+def advance_subscription(subscription_id: uuid.UUID) -> None:
+    """Everything that is due, in order; what is left after many steps waits for the next run."""
+    with transaction.atomic():
+        subscription = locked(subscription_id)
+        at = clock.now(subscription.store, subscription.mode)
+        for _ in range(STEPS_MAX):
+            step = decide(facts_of(subscription), at)
+            if step is None:
+                break
+            _take(subscription, step, at)
+        keep(subscription, at)
+
+
+def _take(subscription: Subscription, step: Step, at: datetime) -> None:
+    match step:
+        case Step.BILL:
+            bill_next(subscription, at)
+        case Step.CANCEL:
+            end(subscription, at)
+        case Step.FAIL:
+            _judge(subscription, at)
+
+
+def bill_next(subscription: Subscription, at: datetime) -> Invoice:
+    """Begin the period that starts at `next_billing_at` and invoice it. The row is locked, and kept by the caller."""
+    start, price = subscription.next_billing_at, subscription.price
+    if start is None:
+        raise RuntimeError(f"subscription {subscription.pk} is not billed")
+    close = period_end(start, price.interval, price.interval_count, subscription.anchor_day)
+    subscription.current_period_start, subscription.current_period_end, subscription.next_billing_at = start, close, close
+    if subscription.status == TRIALING:
+        before = move(subscription, ACTIVE)
+        events.subscription_changed(subscription, "trial_ended", before, at)
+    return _invoice(subscription, at)
+
+
+def _invoice(subscription: Subscription, at: datetime) -> Invoice:
+    """The invoice of the current period, finalized and on its way to the customer."""
+    start, close = subscription.current_period_start, subscription.current_period_end
+    priced = [(subscription.price, subscription.quantity), *((one.price, one.quantity) for one in subscription.add_ons.all())]
+    lines = [
+        {"description": price.product.name, "quantity": quantity, "unit_amount_cents": price.unit_amount_cents}
+        for price, quantity in priced
+    ]
+    currency = subscription.price.currency
+    totals = totals_of([(quantity, price.unit_amount_cents) for price, quantity in priced], currency, None, None, None)
+    made = Invoice.objects.create(
+        store=subscription.store,
+        mode=subscription.mode,
+        customer=subscription.customer,
+        subscription=subscription,
+        period_key=f"{subscription.pk}:{iso(start)}",
+        currency=currency,
+        description=f"{start:%Y-%m-%d} to {close:%Y-%m-%d}",
+        due_at=due_at(at, start, close, subscription.store.invoice_due_days),
+        created_at=at,
+        updated_at=at,
+        **totals.columns(),
+    )
+    put_lines(made, lines)
+    keep(subscription, at)  # what is finalized may be paid at once, which looks at the row
+    finalize_locked(made, at)
+    if made.status == OPEN:
+        letters.invoice_opened(made)
+    else:
+        subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
+    return made
+
+
+def _judge(subscription: Subscription, at: datetime) -> None:
+    """The invoice due first wasn't paid in time, unless what pays it has just completed: its cycle has failed."""
+    invoice = unpaid(subscription).select_for_update(of=("self",)).select_related("store", "customer").first()
+    if invoice is None:
+        return
+    settle_locked(invoice, at)
+    if invoice.status != OPEN:
+        subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
+        return
+    Invoice.objects.filter(pk=invoice.pk).update(due_judged_at=at)
+    subscription.failed_cycle_count += 1
+    if subscription.status == ACTIVE:
+        before = move(subscription, PAST_DUE)
+        events.subscription_changed(subscription, "cycle_failed", before, at, "past_due")
+    else:
+        events.subscription_changed(subscription, "cycle_failed", subscription.status, at)
+    if is_beyond_grace(subscription.failed_cycle_count, subscription.grace_cycles):
+        end(subscription, at)
+
+
+def end(subscription: Subscription, at: datetime) -> None:
+    """Canceled for good. The row is locked, and kept by the caller."""
+    before = move(subscription, CANCELED)
+    subscription.canceled_at, subscription.next_billing_at = at, None
+    events.subscription_changed(subscription, "canceled", before, at, "canceled")
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """When time next does something to one of the store's test subscriptions."""
+    rows = _of_store(store_id)
+    if after is not None:
+        rows = rows.filter(next_step_at__gt=after)
+    return rows.order_by("next_step_at").values_list("next_step_at", flat=True).first()
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    """What was paid before this moment counts first."""
+    settle_invoices(store_id=store_id)
+    due = _of_store(store_id).filter(next_step_at__lte=now).order_by("next_step_at")
+    for subscription_id in list(due.values_list("pk", flat=True)):
+        advance_subscription(subscription_id)
+
+
+def _of_store(store_id: uuid.UUID) -> "QuerySet[Subscription]":
+    return Subscription.objects.filter(store_id=store_id, mode="test", next_step_at__isnull=False)

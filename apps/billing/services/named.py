@@ -1,0 +1,43 @@
+"""Customers and prices that a body names: refused in one sentence each when they aren't the store's or can't be used."""
+
+from apps.access.access import Access
+from apps.billing.models import Customer, Price
+from apps.core.errors import Flat
+from apps.core.literal import is_uuid
+
+
+class NamedCustomerNotFound(Flat):
+    message = "Customer not found"
+
+
+class CustomerNotActive(Flat):
+    message = "Customer is not active"
+
+
+class NamedPriceNotFound(Flat):
+    message = "Price not found"
+
+
+class PriceNotActive(Flat):
+    message = "Price is not active"
+
+
+def named_customer(access: Access, id: str) -> Customer:
+    """Raises NamedCustomerNotFound or CustomerNotActive."""
+    found: Customer | None = Customer.objects.seen_by(access).filter(pk=id).first() if is_uuid(id) else None
+    if found is None:
+        raise NamedCustomerNotFound
+    if found.deleted_at is not None:
+        raise CustomerNotActive
+    return found
+
+
+def named_price(access: Access, id: str, *, is_in_use: bool = False) -> Price:
+    """One that a subscription is already on may be archived. Raises NamedPriceNotFound or PriceNotActive."""
+    rows = Price.objects.seen_by(access).select_related("product")
+    found: Price | None = rows.filter(pk=id).first() if is_uuid(id) else None
+    if found is None:
+        raise NamedPriceNotFound
+    if not found.active and not is_in_use:
+        raise PriceNotActive
+    return found

@@ -1,0 +1,115 @@
+"""How an invoice is paid: an intent for what is left, never two that can be paid, and a sweep that counts what has completed.
+
+Payments wake the sweep by name when an intent ends or is refunded; the periodic run finds what that lost.
+"""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from apps.access.access import Access
+from apps.billing.documents import formatted_number, hosted_url
+from apps.billing.models import Invoice, InvoicePayment
+from apps.billing.selectors import by_token, last_payment
+from apps.billing.services.invoice_rows import locked_invoice
+from apps.billing.services.invoice_states import settle_locked
+from apps.billing.services.totals import smallest_cents
+from apps.billing.states import OPEN
+from apps.core import clock
+from apps.core.errors import Flat
+from apps.core.money import text_from_cents
+from apps.payments import states
+from apps.payments.models import Payment
+from apps.payments.services.create import create_payment
+from apps.payments.services.expire import expire_if_due
+from apps.payments.services.fields import EXPIRES_IN_DEFAULT
+
+BATCH_MAX = 500
+PAYABLE = (states.PENDING, states.PROCESSING)
+
+
+class InvoiceNotFound(Flat):
+    status = 404
+    message = "Invoice not found"
+
+
+class InvoiceNotPayable(Flat):
+    message = "Invoice can't be paid"
+
+
+def start_payment(token: str) -> tuple[Invoice, Payment, bool]:
+    """The invoice's payable intent, and whether this call made it.
+
+    Raises InvoiceNotFound, InvoiceNotPayable, or what creating an intent raises.
+    """
+    found = by_token(token)
+    if found is None:
+        raise InvoiceNotFound
+    with transaction.atomic():
+        invoice = locked_invoice(found.pk)
+        link = last_payment(invoice)
+        payment = expire_if_due(link.payment) if link is not None else None
+        settle_locked(invoice, clock.now(invoice.store, invoice.mode))
+        if invoice.status != OPEN:
+            raise InvoiceNotPayable
+        if payment is not None and payment.status in PAYABLE:
+            return invoice, payment, False
+        return invoice, _make(invoice), True
+
+
+def _make(invoice: Invoice) -> Payment:
+    """An intent for what is left. The invoice's row is locked."""
+    access = Access.for_public(invoice.store, invoice.mode)
+    payment, _ = create_payment(access, _fields(invoice))
+    InvoicePayment.objects.create(invoice=invoice, payment=payment, created_at=payment.created_at)
+    return payment
+
+
+def _fields(invoice: Invoice) -> dict[str, Any]:
+    step, number = smallest_cents(invoice.currency), formatted_number(invoice)
+    left = -(-(invoice.total_cents - invoice.amount_paid_cents) // step) * step
+    return {
+        "amount": text_from_cents(left),
+        "currency": invoice.currency,
+        "expires_in": EXPIRES_IN_DEFAULT,
+        "order_id": number,
+        "title": f"Invoice {number}",
+        "success_url": hosted_url(invoice),
+        "metadata": {"invoice_id": str(invoice.pk)},
+    }
+
+
+def shown_payment(invoice: Invoice) -> Payment | None:
+    """The intent that the hosted page shows, the latest; reading it expires one whose time is past and counts one that has ended."""
+    link = last_payment(invoice)
+    if link is None:
+        return None
+    payment = expire_if_due(link.payment)
+    if link.counted_at is None and payment.status in states.TERMINAL:
+        settle_invoices([payment.pk])
+    return payment
+
+
+def settle_invoices(payment_ids: Iterable[object] | None = None, store_id: uuid.UUID | None = None) -> int:
+    """Count what ended or was refunded: of these intents, of a store's test mode, or of all; how many invoices there were."""
+    rows = _uncounted()
+    if payment_ids is not None:
+        rows = rows.filter(payment_id__in=list(payment_ids))
+    if store_id is not None:
+        rows = rows.filter(invoice__store_id=store_id, invoice__mode="test")
+    found = list(dict.fromkeys(rows.order_by("id").values_list("invoice_id", flat=True)[:BATCH_MAX]))
+    for invoice_id in found:
+        with transaction.atomic():
+            invoice = locked_invoice(invoice_id)
+            settle_locked(invoice, clock.now(invoice.store, invoice.mode))
+    return len(found)
+
+
+def _uncounted() -> "QuerySet[InvoicePayment]":
+    ended = Q(counted_at=None, payment__status__in=states.TERMINAL)
+    given_back = Q(counted_cents__gt=0, payment__status=states.REFUNDED)
+    is_new = Q(refund_seen_at=None) | Q(refund_seen_at__lt=F("payment__updated_at"))
+    return InvoicePayment.objects.filter(ended | (given_back & is_new))

@@ -1,0 +1,28 @@
+"""Dates of billing. A period's end is the next one's start; months and years keep the anchor's day of month, clamped.
+
+Each end is counted from the period's start and the anchor's day, so no clamped month pulls later ones with it.
+"""
+
+from calendar import monthrange
+from datetime import datetime, timedelta
+
+DAYS = {"daily": 1, "weekly": 7}
+MONTHS = {"monthly": 1, "yearly": 12}
+
+
+def period_end(start: datetime, interval: str, count: int, anchor_day: int) -> datetime:
+    """When a period that begins at `start` ends."""
+    if interval in DAYS:
+        return start + timedelta(days=DAYS[interval] * count)
+    months = start.month - 1 + MONTHS[interval] * count
+    year, month = start.year + months // 12, months % 12 + 1
+    return start.replace(year=year, month=month, day=min(anchor_day, monthrange(year, month)[1]))
+
+
+def due_at(made_at: datetime, start: datetime, end: datetime, due_days: int) -> datetime:
+    """When a cycle's invoice must be paid: `due_days` after it was made, but within a cycle's length."""
+    return made_at + min(timedelta(days=due_days), end - start)
+
+
+def trial_end(start: datetime, days: int) -> datetime:
+    return start + timedelta(days=days)

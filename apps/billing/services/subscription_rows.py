@@ -1,0 +1,63 @@
+"""The row of a subscription: lock it, ask where it stands, move it, and keep `next_step_at` true.
+
+Whoever changes a cycle's invoice locks its subscription first, so that payments and cycles never wait for each other in a ring.
+"""
+
+import uuid
+from datetime import datetime
+
+from django.db import models
+
+from apps.billing import events
+from apps.billing.models import Invoice, Subscription
+from apps.billing.selectors import with_parts
+from apps.billing.states import ACTIVE, OPEN, PAST_DUE, SUBSCRIPTION_MACHINE, Facts, upcoming
+from apps.core.machine import IllegalMove
+
+
+def locked(subscription_id: uuid.UUID) -> Subscription:
+    """The row, locked, with what its document shows. Only inside a transaction."""
+    return with_parts(Subscription.objects.select_for_update(of=("self",))).get(pk=subscription_id)
+
+
+def facts_of(subscription: Subscription) -> Facts:
+    return Facts(
+        status=subscription.status,
+        next_billing_at=subscription.next_billing_at,
+        cancel_at=subscription.cancel_at if subscription.cancel_at_period_end else None,
+        unpaid_due_at=unpaid(subscription).values_list("due_at", flat=True).first(),
+    )
+
+
+def unpaid(subscription: Subscription) -> "models.QuerySet[Invoice]":
+    """Its open invoices that no due time was judged of, the one due first at the front."""
+    return Invoice.objects.filter(subscription=subscription, status=OPEN, due_judged_at=None).order_by("due_at")
+
+
+def move(subscription: Subscription, to: str) -> str:
+    """Give it another status, to be kept by the caller; the one it had."""
+    before = subscription.status
+    if to not in SUBSCRIPTION_MACHINE.moves[before]:
+        raise IllegalMove(f"subscription {subscription.pk}: {before} to {to}")
+    subscription.status = to
+    return before
+
+
+def keep(subscription: Subscription, at: datetime) -> None:
+    """Write the row, with the time of its next step."""
+    found = upcoming(facts_of(subscription))
+    subscription.next_step_at = found[0] if found is not None else None
+    subscription.updated_at = at
+    subscription.save()
+
+
+def recover(subscription: Subscription, at: datetime) -> None:
+    """A subscription that was past due is active again once none of its cycles' invoices is open. Its row is locked."""
+    if subscription.status != PAST_DUE and not subscription.failed_cycle_count:
+        return
+    if subscription.status not in (PAST_DUE, ACTIVE) or Invoice.objects.filter(subscription=subscription, status=OPEN).exists():
+        return
+    before = move(subscription, ACTIVE) if subscription.status == PAST_DUE else subscription.status
+    subscription.failed_cycle_count = 0
+    keep(subscription, at)
+    events.subscription_changed(subscription, "recovered", before, at)

@@ -1,0 +1,84 @@
+"""The moves of invoices and subscriptions, and `decide`: what time does to a subscription next, pure.
+
+Steps come in the order of their moments; at one moment a failed cycle is judged before the next one is billed.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from apps.core.machine import Machine
+
+DRAFT, OPEN, PAID, VOID, UNCOLLECTIBLE = "draft", "open", "paid", "void", "uncollectible"
+TRIALING, ACTIVE, PAST_DUE, PAUSED, CANCELED = "trialing", "active", "past_due", "paused", "canceled"
+PAID_UNCOLLECTIBLE = "paid_uncollectible"
+
+INVOICE_MACHINE = Machine(
+    {
+        DRAFT: {OPEN, VOID},
+        OPEN: {PAID, VOID, UNCOLLECTIBLE},
+        PAID: (),
+        VOID: (),
+        UNCOLLECTIBLE: (),
+    }
+)
+SUBSCRIPTION_MACHINE = Machine(
+    {
+        TRIALING: {ACTIVE, CANCELED},
+        ACTIVE: {PAST_DUE, PAUSED, CANCELED},
+        PAST_DUE: {ACTIVE, CANCELED},
+        PAUSED: {ACTIVE, CANCELED},
+        CANCELED: (),
+    }
+)
+
+INVOICE_EVENTS = {OPEN: "invoice.finalized", PAID: "invoice.paid", VOID: "invoice.voided"}
+
+
+class Step(StrEnum):
+    """What time may do."""
+
+    CANCEL = "cancel"  # a cancellation that was scheduled for now
+    BILL = "bill"  # the next period begins and is invoiced; a trial ends with it
+    FAIL = "fail"  # an invoice of a cycle wasn't paid when it was due
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Where a subscription stands. `unpaid_due_at` is the earliest due time of its open invoices that nobody has judged."""
+
+    status: str
+    next_billing_at: datetime | None
+    cancel_at: datetime | None
+    unpaid_due_at: datetime | None
+
+
+def upcoming(facts: Facts) -> tuple[datetime, Step] | None:
+    """The next step with its moment, None when time does nothing to it."""
+    if facts.status == CANCELED:
+        return None
+    waiting = [(moment, order, step) for order, (moment, step) in enumerate(_waiting(facts)) if moment is not None]
+    if not waiting:
+        return None
+    moment, _, step = min(waiting)
+    return moment, step
+
+
+def _waiting(facts: Facts) -> list[tuple[datetime | None, Step]]:
+    """In the order that holds when two fall on one moment."""
+    is_billed = facts.status != PAUSED and facts.cancel_at is None
+    return [
+        (facts.unpaid_due_at if facts.status in (ACTIVE, PAST_DUE) else None, Step.FAIL),
+        (facts.cancel_at, Step.CANCEL),
+        (facts.next_billing_at if is_billed else None, Step.BILL),
+    ]
+
+
+def decide(facts: Facts, now: datetime) -> Step | None:
+    """The one step that is due now, None when there is none."""
+    found = upcoming(facts)
+    return found[1] if found is not None and found[0] <= now else None
+
+
+def is_beyond_grace(failed_cycle_count: int, grace_cycles: int) -> bool:
+    return failed_cycle_count > grace_cycles

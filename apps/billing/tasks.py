@@ -1,0 +1,17 @@
+"""The jobs of billing: each looks up, calls one service, and is safe to run twice."""
+
+from collections.abc import Sequence
+
+from celery import shared_task
+
+from apps.billing.services import cycle, paying
+
+
+@shared_task(name="billing.run_cycles")
+def run_cycles() -> None:
+    cycle.run_cycles()
+
+
+@shared_task(name="billing.settle_invoices")
+def settle_invoices(payment_ids: Sequence[str] | None = None) -> None:
+    paying.settle_invoices(payment_ids)
