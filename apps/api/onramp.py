@@ -14,7 +14,7 @@ from apps.onramp.documents import session_document
 from apps.onramp.services.callbacks import take_callback
 from apps.onramp.services.place import place_of
 from apps.onramp.services.pricing import networks_to_ask, price_methods
-from apps.onramp.services.sessions import BODY, open_session, wish_from
+from apps.onramp.services.sessions import BODY, Wish, open_session
 
 
 class PaymentMethods(Door):
@@ -43,7 +43,7 @@ class OnrampSessions(Door):
 
     def post(self, request: Request, reference: str) -> Response:
         payment, body = checkout_payment(reference), self.body(request)
-        wish = wish_from(body)
+        wish = Wish.read(body)
         session = open_session(payment, wish, lambda: place_of(request.headers, payment.store, body.get("country"), body.get("region")))
         return Response(session_document(session), status=201)
 

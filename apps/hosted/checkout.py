@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
-from apps.hosted import plumbing
+from apps.hosted import cards, plumbing
 from apps.hosted.plumbing import Framing, public_page
 from apps.payments import states
 from apps.payments.documents.checkout import checkout_document
@@ -59,11 +59,22 @@ def simulate(request: HttpRequest, reference: str) -> HttpResponse:
     return HttpResponseRedirect(f"{request.path.removesuffix('/simulate')}?{_kept(request.POST.get('query', ''))}", status=303)
 
 
+@require_POST
+@public_page("checkout")
+def pay_by_card(request: HttpRequest, reference: str) -> HttpResponse:
+    """The card form: opens a card payment and leads to the page that sends the customer on."""
+    payment = plumbing.payment_of(reference)
+    problem = cards.start(request, payment)
+    if problem:
+        return _page(request, plumbing.payment_of(reference), card_problem=problem, status=422)
+    return HttpResponseRedirect(f"{request.path}/leave", status=303)
+
+
 def _kept(text: str) -> str:
     """Of a query that came back with a form, the choices this page knows."""
     given = QueryDict(text[:200])
     kept = QueryDict(mutable=True)
-    for name in ("asset", "code"):
+    for name in ("asset", "code", "pay", "country", "region"):
         if name in given:
             kept[name] = given[name]
     return kept.urlencode()
@@ -94,21 +105,25 @@ def _script() -> bytes:
     return (settings.BASE_DIR / "static" / "js" / "embed.js").read_bytes()
 
 
-def _page(request: HttpRequest, payment: Payment, *, problem: str = "", status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, payment: Payment, *, problem: str = "", card_problem: str = "", status: int = 200) -> HttpResponse:
     framing = Framing.asked_by(request)
     document = checkout_document(payment, clock.now(payment.store, payment.mode))
     context = _context(request, payment, document) | {"framing": framing, "problem": problem}
+    context["card"] = cards.card_context(request, payment, is_asked_for=bool(card_problem))
+    if card_problem:
+        context["card"]["problem"] = card_problem
+    context["is_polled"] = context["is_waiting"] and not context["card"]["is_choosing"]
     is_part = bool(request.headers.get("HX-Request")) and not request.headers.get("HX-History-Restore-Request")
     template = "hosted/_checkout.html" if is_part else "hosted/checkout.html"
     response = render(request, template, context, status=status)
-    if not payment.is_live:
-        # Without any referrer the browser would hide the origin of the test panel's form, which then looks forged.
+    if not payment.is_live or context["card"]["is_choosing"]:
+        # Without any referrer the browser would hide the origin of a form of the page, which then looks forged.
         response["Referrer-Policy"] = "same-origin"
     return framing.apply(response)
 
 
 def _context(request: HttpRequest, payment: Payment, document: Document) -> dict[str, Any]:
-    path, query = request.path.removesuffix("/simulate"), request.GET
+    path, query = request.path.removesuffix("/simulate").removesuffix("/card"), request.GET
     chosen = _chosen(document, query.get("asset"))
     code = "link" if query.get("code") == "link" else "address"
     branding = document["branding"] or {}
@@ -133,7 +148,8 @@ def _context(request: HttpRequest, payment: Payment, document: Document) -> dict
         "progress": _progress(document),
         "completed_at": payment.completed_at,
         "return_host": plumbing.host_shown(document["success_url"] if stage == COMPLETED else document["failed_url"]),
-        "is_card_paid": query.get("onramp") == "success" and stage in (PAY, UNDERPAID, CONFIRMING),
+        "is_card_return": query.get("onramp") == "success" and stage in (PAY, UNDERPAID, CONFIRMING),
+        "way_links": {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")},
         "confirming_reference": "" if payment.is_live or stage not in (UNDERPAID, CONFIRMING) else simulated_waiting(payment),
     }
 

@@ -4,7 +4,7 @@ The link is the only key. Nothing is stored by caches or sent to other sites as 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -67,6 +67,18 @@ def _limited(request: HttpRequest, policy: str, reference: str) -> HttpResponse 
     for name, value in empty.headers().items():
         refusal[name] = value
     return refusal
+
+
+def is_too_often(request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]) -> bool:
+    """Take a token of each (policy, whether it is counted per address too); the API counts the same buckets."""
+    try:
+        for policy, is_by_address in budgets:
+            whose = f"{reference}:{client_address(request)}" if is_by_address else reference
+            if buckets.take(policy, "live", whose).is_limited:
+                return True
+    except buckets.Unavailable:
+        return False
+    return False
 
 
 def payment_of(reference: str) -> Payment:

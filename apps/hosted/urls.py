@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from apps.hosted import checkout, domains, files, media
+from apps.hosted import cards, checkout, domains, files, media
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
@@ -14,10 +14,13 @@ CHECKOUT = [
     re_path(rf"^(?:pay/)?{REFERENCE}$", checkout.checkout, name="checkout"),
     re_path(rf"^(?:pay/)?{REFERENCE}/brand\.css$", checkout.brand_style, name="checkout_brand"),
     re_path(rf"^(?:pay/)?{REFERENCE}/simulate$", checkout.simulate, name="checkout_simulate"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/card$", checkout.pay_by_card, name="checkout_card"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/card/leave$", cards.leave, name="checkout_card_leave"),
 ]
 urlpatterns = [
     path("internal/domain-allowed", domains.is_allowed, name="domain_allowed"),
     re_path(rf"^media/logos/{LOGO}\.png$", media.logo, name="logo"),
+    re_path(r"^sandbox/card/(?P<reference>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$", cards.card_page, name="sandbox_card"),
     path("files/<str:token>", files.download, name="private_file"),
     *CHECKOUT,
 ]

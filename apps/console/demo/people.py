@@ -24,7 +24,7 @@ def open_demo_store() -> Store:
     second_factor.switch_on(merchant, MERCHANT["totp_secret"])
     create_user(STAFF["email"], STAFF["password"], name="Sam Staff", is_staff=True)
     store = create_store(merchant, STORE_NAME, country="IE", settlement_currency="EUR", is_kyc_confirmed=True)
-    change_store(store, support_email="support@demo.example")
+    change_store(store, support_email="support@demo.example", card_funding_live=True, card_funding_test=True)
     return store
 
 

@@ -20,7 +20,7 @@ from apps.onramp.providers.base import Coin, NotOffered, Offer, OnrampProvider, 
 from apps.onramp.services import progress
 from apps.onramp.services.availability import Usable, availability, is_payable
 from apps.onramp.services.networks import Network
-from apps.onramp.services.pricing import NotAvailable, NotForThisAmount, PricedMethod, networks_to_ask, price_methods
+from apps.onramp.services.pricing import NotForThisAmount, PricedMethod, networks_to_ask, price_methods
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.services import hold
@@ -62,14 +62,14 @@ class Wish:
     email: str | None = None
     provider: str = ""
 
-
-def wish_from(body: Mapping[str, Any]) -> Wish:
-    """Raises Flat for a field that is wrong."""
-    try:
-        read = BODY.check(body, "body")
-    except Invalid as refusal:
-        raise Flat(str(refusal)) from None
-    return Wish(read["payment_method_id"], read["provider_service_id"], read["customer_email"], read["provider"] or "")
+    @classmethod
+    def read(cls, body: Mapping[str, Any]) -> "Wish":
+        """Raises Flat for a field that is wrong."""
+        try:
+            told = BODY.check(body, "body")
+        except Invalid as refusal:
+            raise Flat(str(refusal)) from None
+        return cls(told["payment_method_id"], told["provider_service_id"], told["customer_email"], told["provider"] or "")
 
 
 def open_session(payment: Payment, wish: Wish, find_place: Callable[[], Place]) -> FundingSession:
@@ -205,6 +205,3 @@ def _begin(payment: Payment, row: FundingSession, opened: Opened, at: datetime) 
         hold.begin_card_funding(locked, progress.held_until(locked, row))
     row.url, row.provider_txid = opened.url, opened.txid
     return row
-
-
-__all__ = ["AlreadyFunded", "NotAvailable", "NotOpened", "UnknownMethod", "Wish", "open_session", "pending_session", "wish_from"]

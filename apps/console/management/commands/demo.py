@@ -71,8 +71,8 @@ class Command(BaseCommand):
         if not url:
             self.say("no local chain: live payments can't be paid, simulated ones can")
             return {}
-        funded, customer = Wallet(url, CHAIN_KEYS["live"]), Wallet(url, CHAIN_KEYS["customer"])
-        return stablecoins.place_tokens(funded, [funded.address, customer.address])
+        funded, holders = Wallet(url, CHAIN_KEYS["live"]), [Wallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
+        return stablecoins.place_tokens(funded, [funded.address, *(one.address for one in holders)])
 
     def _store(self) -> tuple[Store, User, dict[str, Any]]:
         store = people.open_demo_store()

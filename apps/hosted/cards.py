@@ -1,0 +1,167 @@
+"""Paying by card on the hosted pages: what a checkout shows of it, and the embedded network's own card page.
+
+Prices are asked for only when the customer looks at them. A card that was charged is not a paid intent, and no page says so.
+"""
+
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from babel import Locale
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.core import clock
+from apps.core.errors import Failure
+from apps.hosted import plumbing
+from apps.hosted.plumbing import public_page
+from apps.onramp.models import FundingSession
+from apps.onramp.selectors import latest_session, open_session_by_id
+from apps.onramp.services.card_page import OUTCOMES, finish
+from apps.onramp.services.place import CountryRequired, country_at_edge, place_of
+from apps.onramp.services.pricing import Priced, price_methods
+from apps.onramp.services.sessions import Wish, card_networks, open_session
+from apps.payments.models import Payment
+from apps.stores.branding import colour
+
+_METHODS = (("onramp_methods", True), ("onramp_methods_reference", False))
+_SESSIONS = (("onramp_sessions", True), ("onramp_sessions_reference", False))
+# Providers whose coverage differs between the regions of these ask for one.
+_WITH_REGIONS = ("US", "CA", "AU")
+TOO_OFTEN = "Too many attempts. Wait a moment and try again."
+CHOICE_SEPARATOR = "|"
+
+
+def card_context(request: HttpRequest, payment: Payment, *, is_asked_for: bool = False) -> dict[str, Any]:
+    """What the checkout shows of card payments: whether there are any, the one under way, and when looked at, the prices."""
+    session, networks = latest_session(payment), card_networks(payment)
+    is_open = session is not None and session.status == FundingSession.Status.PENDING and session.expires_at > _now(payment)
+    is_chosen = (is_asked_for or request.GET.get("pay") == "card") and (bool(networks) or is_open)
+    context: dict[str, Any] = {
+        "is_offered": bool(networks) or is_open,
+        "is_chosen": is_chosen,
+        "is_choosing": is_chosen and not is_open,
+        "is_open": is_open,
+        "is_paid": session is not None and session.status == FundingSession.Status.PAID,
+        "has_failed": session is not None and session.status == FundingSession.Status.FAILED,
+        "session": session,
+        "returned": request.GET.get("onramp", ""),
+    }
+    return context | (_prices(request, payment) if is_chosen and not is_open else {})
+
+
+def _now(payment: Payment) -> Any:
+    return clock.now(payment.store, payment.mode)
+
+
+def _prices(request: HttpRequest, payment: Payment) -> dict[str, Any]:
+    at_edge = country_at_edge(request.headers)
+    given = request.POST if request.method == "POST" else request.GET
+    country, region = given.get("country", ""), given.get("region", "")
+    chosen = at_edge or country or payment.store.country
+    context: dict[str, Any] = {
+        "countries": [] if at_edge else countries(),
+        "country": chosen,
+        "country_name": dict(countries()).get(chosen, chosen),
+        "region": region,
+        "takes_region": chosen in _WITH_REGIONS,
+    }
+    try:
+        place = place_of(request.headers, payment.store, country, region)
+        if plumbing.is_too_often(request, payment.reference, _METHODS):
+            return context | {"problem": TOO_OFTEN}
+        priced = price_methods(payment, place)
+    except CountryRequired:
+        return context
+    except Failure as failure:
+        return context | {"problem": failure.text}
+    return context | {"choices": _choices(priced), "is_asked": True}
+
+
+def _choices(priced: Priced) -> list[dict[str, Any]]:
+    """Every offer as one choice, best first; the figures of a method are its first provider's."""
+    return [
+        {
+            "value": f"{method.id}{CHOICE_SEPARATOR}{offer.service_id}",
+            "name": method.method.name,
+            "provider": offer.service_name,
+            "charge_cents": offer.charge_cents,
+            "on_top_cents": offer.charge_cents - priced.settlement_amount_cents,
+            "is_recommended": offer is method.best,
+            "is_kyc_free": offer.is_kyc_free,
+        }
+        for method in priced.methods
+        for offer in method.offers
+    ]
+
+
+@cache
+def countries() -> list[tuple[str, str]]:
+    """(code, name) of every country, by name."""
+    names = Locale("en").territories
+    left_out = {"XA", "XB", "ZZ", "EU", "EZ", "UN", "QO"}
+    return sorted(((code, name) for code, name in names.items() if len(code) == 2 and code not in left_out), key=lambda one: one[1])
+
+
+def start(request: HttpRequest, payment: Payment) -> str:
+    """Open the card payment that the form asks for; the problem in words, or nothing when it is open."""
+    if plumbing.is_too_often(request, payment.reference, _SESSIONS):
+        return TOO_OFTEN
+    method_id, _, service_id = request.POST.get("choice", "")[:400].partition(CHOICE_SEPARATOR)
+    email = request.POST.get("customer_email", "").strip()
+    place = request.POST.get("country", ""), request.POST.get("region", "")
+    try:
+        wish = Wish.read({"payment_method_id": method_id, "provider_service_id": service_id, "customer_email": email or None})
+        open_session(payment, wish, lambda: place_of(request.headers, payment.store, *place))
+    except Failure as failure:
+        return failure.text
+    return ""
+
+
+@require_safe
+@public_page("checkout")
+def leave(request: HttpRequest, reference: str) -> HttpResponse:
+    """The page that sends the customer on to the card page: by itself where it may, by a link everywhere."""
+    payment = plumbing.payment_of(reference)
+    session = latest_session(payment)
+    if session is None or session.status != FundingSession.Status.PENDING:
+        return HttpResponseRedirect(f"{request.path.removesuffix('/card/leave')}?pay=card")
+    url = plumbing.picture(session.url) or session.url
+    context = {
+        "session": session,
+        "url": url,
+        "host": plumbing.host_shown(session.url),
+        "merchant": payment.store.brand_name or payment.store.name,
+        "path": request.path.removesuffix("/card/leave"),
+        "livemode": payment.is_live,
+    }
+    return render(request, "hosted/leave.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@public_page("checkout")
+def card_page(request: HttpRequest, reference: str) -> HttpResponse:
+    """The embedded network's card page: it charges nobody, one button per outcome."""
+    session = open_session_by_id(UUID(reference))
+    if session is None:
+        raise Http404
+    back = f"/pay/{session.payment.reference}"
+    if request.method == "POST":
+        outcome = request.POST.get("outcome", "")
+        if outcome not in OUTCOMES:
+            raise Http404
+        finish(session, outcome)
+        return HttpResponseRedirect(f"{back}?onramp=success" if outcome == "paid" else f"{back}?pay=card", status=303)
+    store = session.payment.store
+    context = {
+        "session": session,
+        "merchant": store.brand_name or store.name,
+        "livemode": session.mode == "live",
+        "back": f"{back}?onramp=cancel&pay=card",
+        "has_brand": bool(colour(store.primary_color or "")),
+    }
+    response = render(request, "hosted/card_page.html", context)
+    # Without any referrer the browser would hide the origin of the page's form, which then looks forged.
+    response["Referrer-Policy"] = "same-origin"
+    return response
