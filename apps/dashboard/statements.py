@@ -14,6 +14,7 @@ from apps.core.literal import parse_date
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.ledger import statements
 from apps.ledger.selectors import StoreAccount, store_accounts
+from apps.payments.models import Payment
 from apps.reports.labels import ACCOUNTS, KINDS, OF_STORES, kind_label
 from apps.reports.selectors import midnight
 
@@ -65,13 +66,20 @@ def index(request: PageRequest) -> HttpResponse:
         "kinds": {kind: KINDS[kind] for kind in KINDS if kind in OF_STORES},
         "chosen": chosen,
         "asset": asset,
-        "lines": [{"line": line, "label": kind_label(line.kind)} for line in page.lines],
+        "lines": _lines(request, page),
         "is_first": "before" not in request.GET,
         "newest_query": filters.query(),
         "older_query": filters.query(before=page.older) if page.older else None,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(request, "dashboard/statements/_rows.html" if part else "dashboard/statements/list.html", context)
+
+
+def _lines(request: PageRequest, page: statements.Page) -> list[dict[str, Any]]:
+    """Each entry in words, with the payment that it serves if that is one of the store's."""
+    references = {line.reference for line in page.lines if line.reference}
+    payments = dict(Payment.objects.seen_by(request.access).filter(pk__in=references).values_list("pk", "reference"))
+    return [{"line": line, "label": kind_label(line.kind), "payment": payments.get(line.reference)} for line in page.lines]
 
 
 def _chosen(accounts: list[StoreAccount], filters: Filters) -> StoreAccount | None:

@@ -20,6 +20,16 @@ KINDS: dict[str, str] = {
     "swap_exchanged": "Swap made on the chain",
     "swap_released": "Swap failed, given back",
     "swap_approval_paid": "Gas for a swap's approval",
+    "payout_created": "Payout set aside",
+    "payout_confirmed": "Payout sent",
+    "payout_released": "Payout failed, given back",
+    "payout_gas_paid": "Gas for a payout",
+    "payout_handed_over": "Bank payout under way",
+    "payout_handed_back": "Bank payout came back",
+    "payout_settled": "Bank payout settled",
+    "x402_settled": "Spent by an agent",
+    "x402_confirmed": "Agent's payment sent",
+    "x402_reversed": "Agent's payment given back",
     "sweep_confirmed": "Deposits gathered",
     "sweep_gas_sent": "Gas for gathering deposits",
     "test_payment_sent": "Paid by the test wallet",
@@ -27,7 +37,10 @@ KINDS: dict[str, str] = {
 }
 ACCOUNTS: dict[str, str] = {chart.AVAILABLE: "Available", chart.HELD: "Held", chart.RESERVED: "Reserved"}
 # Those that never touch a store's own accounts: a store is not offered to look for them.
-_OF_SERVICE = {"swap_exchanged", "swap_approval_paid", "sweep_confirmed", "sweep_gas_sent", "test_payment_sent"}
+_OF_SERVICE = {
+    *("swap_exchanged", "swap_approval_paid", "payout_gas_paid", "payout_settled", "x402_confirmed"),
+    *("sweep_confirmed", "sweep_gas_sent", "test_payment_sent"),
+}
 OF_STORES = frozenset(KINDS) - _OF_SERVICE
 
 
