@@ -5,6 +5,7 @@ Mode and store come from the credential's row and from nowhere else.
 
 import base64
 import binascii
+import json
 import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -222,6 +223,9 @@ def _agent_access(credential: str) -> Access:
     )
 
 
+_JSON_OF_STORE = [field.attname for field in Store._meta.concrete_fields if isinstance(field, models.JSONField)]
+
+
 @cache
 def _look_up_sql(model: type[models.Model]) -> tuple[str, list[str], list[str]]:
     """One statement for a credential with its store, compiled once: the ORM would build it on every request."""
@@ -243,6 +247,8 @@ def _look_up(model: Any, credential: str) -> tuple[Any, Store] | None:
         return None
     found = model.from_db("default", fields, row[: len(fields)])
     store = Store.from_db("default", store_fields, row[len(fields) :])
+    for name in _JSON_OF_STORE:  # a bare cursor hands JSON over as text
+        setattr(store, name, json.loads(getattr(store, name)))
     _note_use(found)
     return found, store
 

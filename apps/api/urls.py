@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
+from apps.access.on_behalf import MayNotIssueCredentials
 from apps.api import (
     balances,
     catalogues,
@@ -24,6 +25,7 @@ from apps.api import (
 from apps.api.agentic import urls as agentic
 from apps.api.billing import urls as billing
 from apps.api.description import Description
+from apps.api.platforms import urls as platforms
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.routes import ADDRESS, ONRAMP_METHODS, ONRAMP_SESSIONS, PUBLIC, PUBLIC_LINK, Budget, Route
 
@@ -31,6 +33,8 @@ READ, WRITE = "payments:read", "payments:write"
 PAYOUTS_READ, PAYOUTS_WRITE = "payouts:read", "payouts:write"
 HOOKS_READ, HOOKS_WRITE = "webhooks:read", "webhooks:write"
 POST = frozenset({"POST"})
+# A platform that acts for its sub-merchant never issues, rotates or revokes what opens the sub-merchant's store.
+CREDENTIALS = dict.fromkeys(("POST", "PATCH", "DELETE"), MayNotIssueCredentials)
 AUTHORIZE, TOKEN = (Budget("oauth_authorize", (ADDRESS,)),), (Budget("oauth_token", (ADDRESS,)),)
 
 # Their doors ask for what each of them takes (a session, a client's secret, a token) and refuse in the shape of RFC 6749.
@@ -44,7 +48,7 @@ OAUTH_ROUTES = [
     Route("oauth/token", oauth.Token, {"POST": PUBLIC}, budget={"POST": TOKEN}),
     Route("oauth/revoke", oauth.Revoke, {"POST": PUBLIC}, budget={"POST": TOKEN}),
     Route("oauth/userinfo", oauth.UserInfo, {"GET": PUBLIC}),
-    Route("oauth/agent_credentials", oauth.AgentCredentials, {"POST": PUBLIC}),
+    Route("oauth/agent_credentials", oauth.AgentCredentials, {"POST": PUBLIC}, closed_to_platforms=CREDENTIALS),
 ]
 
 ROUTES = [
@@ -120,11 +124,17 @@ ROUTES = [
     Route("webhook_endpoints/<str:id>/rotate_secret", webhook_endpoints.RotateSecret, {"POST": HOOKS_WRITE}),
     Route("webhook_endpoints/<str:id>/send_test", webhook_endpoints.SendTest, {"POST": HOOKS_WRITE}),
     Route("webhook_endpoints/<str:id>/redeliver", webhook_endpoints.Redeliver, {"POST": HOOKS_WRITE}),
-    Route("api_keys", keys.Keys, {"GET": None, "POST": None}),
-    Route("api_keys/<str:id>", keys.KeyById, {"DELETE": None}),
-    Route("merchants/oauth_apps", oauth_apps.OAuthApps, {"GET": None, "POST": None}),
-    Route("merchants/oauth_apps/<str:id>", oauth_apps.OAuthAppById, {"GET": None, "PATCH": None, "DELETE": None}),
-    Route("merchants/oauth_apps/<str:id>/rotate_secret", oauth_apps.RotateAppSecret, {"POST": None}),
+    Route("api_keys", keys.Keys, {"GET": None, "POST": None}, closed_to_platforms=CREDENTIALS),
+    Route("api_keys/<str:id>", keys.KeyById, {"DELETE": None}, closed_to_platforms=CREDENTIALS),
+    Route("merchants/oauth_apps", oauth_apps.OAuthApps, {"GET": None, "POST": None}, closed_to_platforms=CREDENTIALS),
+    Route(
+        "merchants/oauth_apps/<str:id>",
+        oauth_apps.OAuthAppById,
+        {"GET": None, "PATCH": None, "DELETE": None},
+        closed_to_platforms=CREDENTIALS,
+    ),
+    Route("merchants/oauth_apps/<str:id>/rotate_secret", oauth_apps.RotateAppSecret, {"POST": None}, closed_to_platforms=CREDENTIALS),
+    *platforms.ROUTES,
     *OAUTH_ROUTES,
     *billing.ROUTES,
     *agentic.ROUTES,

@@ -2,9 +2,13 @@
 
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 
 from apps.access.services import create_agent_credential
+from apps.agents.services.payouts import set_cap
+from apps.agents.services.tokens import known_asset
+from apps.assets.models import Asset
 from apps.console.command import OperatorCommand, store_named
 
 
@@ -16,8 +20,24 @@ class Command(OperatorCommand):
         parser.add_argument("--mode", required=True, choices=["live", "test"])
         parser.add_argument("--scopes", help="comma-separated; all eight agent scopes when left out")
         parser.add_argument("--name", default="")
+        parser.add_argument(
+            "--cap", action="append", default=[], metavar="ASSET:PER_TX:DAILY", help="atomic units; leave a part empty for no cap"
+        )
 
+    @transaction.atomic
     def run(self, **options: Any) -> dict[str, Any]:
         wanted = None if options["scopes"] is None else [one for one in options["scopes"].split(",") if one]
+        caps = [_cap(one) for one in options["cap"]]
         row, text = create_agent_credential(store_named(options["store"]), options["mode"], name=options["name"], wanted=wanted)
+        for asset, per_tx, daily in caps:
+            set_cap(row, asset, per_tx, daily)
         return {"id": str(row.pk), "credential": text, "scopes": row.scopes}
+
+
+def _cap(text: str) -> tuple[Asset, int | None, int | None]:
+    parts = text.split(":")
+    numbers = parts[1:]
+    if len(parts) != 3 or not any(numbers) or not all(one == "" or (one.isascii() and one.isdigit() and len(one) <= 60) for one in numbers):
+        raise CommandError(f"{text!r} is not ASSET:PER_TX:DAILY in atomic units")
+    per_tx, daily = (int(one) if one else None for one in numbers)
+    return known_asset(parts[0]), per_tx, daily

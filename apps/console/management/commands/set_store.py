@@ -12,7 +12,7 @@ from django.db.models import TextChoices
 from apps.console.command import OperatorCommand, fraction, store_named
 from apps.core import clock
 from apps.payouts.services.caps import set_store_cap
-from apps.stores.models import AuthorizationProvider, Currency, PaysNetworkFee
+from apps.stores.models import AuthorizationProvider, Currency, PaysNetworkFee, Store
 from apps.stores.services import change_store
 
 
@@ -108,8 +108,39 @@ def _atomic_or_none(text: str) -> int | None:
     return int(text)
 
 
+def _names(text: str) -> list[str] | None:
+    return None if text in ("", "none") else [one.strip() for one in text.split(",")]
+
+
+def _atomic_text(text: str) -> str | None:
+    amount = _atomic_or_none(text)
+    return None if amount is None else str(amount)
+
+
+# rule of policy.<rule> -> how its text is read; "none" takes a rule away.
+RULES: dict[str, Callable[[str], Any]] = {
+    "max_mandate_cap_atomic": _atomic_text,
+    "daily_issuance_cap_atomic": _atomic_text,
+    "allowed_scopes": _names,
+    "allowed_assets": _names,
+    "agents_may_refund": _boolean,
+    "agents_may_change_tokens": _boolean,
+    "agents_may_pay_out": _boolean,
+}
+
+
+def _with_rule(store: Store, changes: dict[str, Any], rule: str, text: str) -> dict[str, Any]:
+    """The store's policy with one rule changed."""
+    if rule not in RULES:
+        raise CommandError(f"Unknown rule {rule!r}; known are {', '.join(RULES)}")
+    rules = {**changes.get("authorization_policy", store.authorization_policy), rule: RULES[rule](text)}
+    return {name: value for name, value in rules.items() if value is not None}
+
+
 class Command(OperatorCommand):
-    help = "Set what staff decide about a store: " + ", ".join([*SETTINGS, "cap.<asset_id>.per_tx", "cap.<asset_id>.daily"])
+    help = "Set what staff decide about a store: " + ", ".join(
+        [*SETTINGS, "cap.<asset_id>.per_tx", "cap.<asset_id>.daily", "policy.<rule>"]
+    )
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--store", required=True)
@@ -124,6 +155,9 @@ class Command(OperatorCommand):
             cap = _cap_of(key)
             if separator and cap is not None:
                 caps.append((*cap, _atomic_or_none(text)))
+                continue
+            if separator and key.startswith("policy."):
+                changes["authorization_policy"] = _with_rule(store, changes, key.removeprefix("policy."), text)
                 continue
             if not separator or key not in SETTINGS:
                 raise CommandError(f"Unknown setting {key!r}; known are {', '.join(SETTINGS)}")
