@@ -14,7 +14,7 @@ from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
 from apps.payments.services.settle import settle_payment
 from apps.stores.models import Store, User
-from tests.cast import Api
+from tests.cast import Api, Shop
 
 
 def payment(api: Api, *, key: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -82,6 +82,16 @@ def store_coins(store: Store, asset_id: str, amount_atomic: int) -> None:
     staff = User.objects.create(email=f"staff-{uuid.uuid4().hex}@example.com", is_staff=True)
     _correct(asset_id, "custody_hot", None, -amount_atomic, staff)
     _correct(asset_id, "available", store.pk, amount_atomic, staff)
+
+
+def swapped(shop: Shop, key: str = "swap") -> str:
+    """The id of a new swap of test coins that the store has just got."""
+    Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
+    store_coins(shop.store, "SETH", 10**18)
+    body = {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "sell_amount_atomic": str(10**17)}
+    answer = shop.test.post("/balance_swaps", body, key=key)
+    assert answer.status_code == 201, answer.content
+    return str(answer.json()["id"])
 
 
 def _correct(asset_id: str, kind: str, store_id: uuid.UUID | None, amount_atomic: int, staff: User) -> None:

@@ -7,6 +7,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 ACTS: dict[str, str] = {
     "refund": "Send a refund",
     "late_deposit": "Accept a late deposit",
+    "swap_create": "Swap a balance",
     "key_create": "Create an API key",
     "webhook_endpoint_create": "Add a webhook endpoint",
     "webhook_endpoint_rotate": "Replace a webhook's signing secret",
@@ -14,6 +15,8 @@ ACTS: dict[str, str] = {
     "security_codes": "Make new backup codes",
     "security_password": "Change your password",
     "security_email": "Change your e-mail address",
+    "passkey_add": "Add a passkey",
+    "passkey_remove": "Remove a passkey",
     "settings_domain_change": "Change the domain of your checkout",
     "member_invite": "Invite somebody to the team",
     "member_role": "Change a member's role",
@@ -23,7 +26,7 @@ ACTS: dict[str, str] = {
     "oauth_app_rotate": "Replace an app's secret",
     "oauth_consent": "Let an app into your store",
 }
-PERSONAL = ("security_take_off", "security_codes", "security_password", "security_email")
+PERSONAL = ("security_take_off", "security_codes", "security_password", "security_email", "passkey_add", "passkey_remove")
 
 
 def act_of(url: str) -> tuple[str, bool]:

@@ -19,7 +19,7 @@ class Room:
 
 
 ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
-    ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"))),
+    ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"), Room("Swaps", "arrows-right-left", "swaps"))),
     ("Books", (Room("Statement", "book-open", "statement"), Room("Reports", "document-chart-bar", "reports"))),
     (
         "Developers",

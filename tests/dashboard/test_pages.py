@@ -18,7 +18,7 @@ from apps.webhooks.services.endpoints import register_endpoint
 from tests.cast import Cast, person
 from tests.contract.test_oauth import App
 from tests.dashboard.browse import Browser
-from tests.make import advance, late_deposit, payment, simulated
+from tests.make import advance, late_deposit, payment, simulated, swapped
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
 OF_A_RECORD = [page for page in IN_A_STORE if "<" in page.path]
@@ -56,6 +56,7 @@ def records(cast: Cast) -> dict[str, dict[str, str]]:
         "security": {"id": str(uuid.uuid4())},
         "reset": {"id": str(cast.bob.pk), "token": "unknown"},
         "email": {"token": "unknown"},
+        "swaps": {"id": swapped(cast.bakery)},
         "webhooks": {"id": str(endpoint.pk), "delivery_id": str(uuid.uuid4())},
     }
 

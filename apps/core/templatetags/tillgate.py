@@ -59,6 +59,12 @@ BADGES = {
         "confirmed": (GOOD, _("Sent back")),
         "failed": (BAD, _("Failed")),
     },
+    "swap": {
+        "pending": (WAIT, _("Waiting")),
+        "submitted": (WAIT, _("Being made")),
+        "completed": (GOOD, _("Completed")),
+        "failed": (BAD, _("Not made")),
+    },
     "delivery": {
         "pending": (WAIT, _("Waiting")),
         "attempting": (WAIT, _("Being sent")),

@@ -21,6 +21,10 @@ class InsufficientForSwap(Flat):
     message = "Insufficient available balance"
 
 
+class RateMoved(Flat):
+    message = "The rate has moved; look at the new figures and confirm again"
+
+
 def create_swap(
     viewer: Viewer,
     *,
@@ -30,10 +34,12 @@ def create_swap(
     key: str,
     caller: str = "",
     payment: Payment | None = None,
+    least_atomic: int = 0,
 ) -> tuple[Swap, bool]:
     """The swap of this key, and whether this call made it. Not inside a transaction: the provider is asked for an estimate.
 
-    `caller` keeps the keys of different callers apart. Raises what quote_swap raises, and InsufficientForSwap.
+    `caller` keeps the keys of different callers apart; `least_atomic` is the estimate's least that a person agreed to. Raises
+    what quote_swap raises, InsufficientForSwap and RateMoved.
     """
     mine = Swap.objects.seen_by(viewer).filter(idempotency_caller=caller, idempotency_key=key)
     rows = mine.select_related("source_asset__chain", "buy_asset__chain")
@@ -43,6 +49,8 @@ def create_swap(
     source, buy, amount = read_order(viewer, source_asset_id, buy_asset_id, sell_amount_atomic)
     _check_balance(viewer, source, amount)
     quote = estimate(viewer.mode, source, buy, amount)
+    if quote.estimated_atomic < least_atomic:
+        raise RateMoved
     store = Store.objects.get(pk=viewer.store_id)
     at = clock.now(store, viewer.mode)
     try:
