@@ -6,6 +6,7 @@
 from typing import Any
 
 from apps.console.invariant import Invariant
+from apps.console.payout_invariants import PAYOUTS
 from apps.console.swap_invariants import SWAPS
 from apps.payments import states
 from apps.webhooks import catalogue
@@ -182,6 +183,7 @@ WITH reserved AS (
 ), open_ones AS (
     SELECT store_id, mode, asset_id, amount_atomic FROM payments_refund WHERE status IN ('pending', 'submitted')
     UNION ALL SELECT store_id, mode, source_asset_id, sell_amount_atomic FROM swaps_swap WHERE status IN ('pending', 'submitted')
+    UNION ALL SELECT store_id, mode, asset_id, amount_atomic FROM payouts_payout WHERE funds = 'reserved'
 ), under_way AS (
     SELECT store_id, mode, asset_id, sum(amount_atomic) AS amount FROM open_ones GROUP BY store_id, mode, asset_id
 )
@@ -273,4 +275,4 @@ WHERE p.status = 'active' AND p.deleted_at IS NULL AND greatest(p.created_at, p.
     ),
 )
 
-INVARIANTS = LEDGER + PAYMENTS + SWAPS
+INVARIANTS = LEDGER + PAYMENTS + SWAPS + PAYOUTS

@@ -22,6 +22,7 @@ from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts.models import Destination, Payout, PayoutTransition, Schedule
 from apps.payouts.services import moves
+from apps.payouts.services.acting import check_named_by_platform
 from apps.payouts.services.caps import Cap, check_caps, store_cap
 from apps.payouts.services.destinations import check_address, find_destination, is_new_address
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_name
@@ -121,7 +122,7 @@ def place(viewer: Viewer, store: Store, order: Order, key: str, *, caller: str =
     set_by_staff = store_cap(store.pk, order.asset.pk)
     limits = [*caps]
     if set_by_staff is not None:
-        limits.insert(0, Cap(set_by_staff.per_tx_atomic, set_by_staff.daily_atomic))
+        limits.append(Cap(set_by_staff.per_tx_atomic, set_by_staff.daily_atomic))
     try:
         return once(_rows(viewer, caller, key), lambda: _make(viewer, store, order, limits, key, caller, at))
     except InsufficientBalance:
@@ -230,7 +231,9 @@ def read_target(viewer: Viewer, asset: Asset, given: Mapping[str, Any]) -> Targe
         if wallet.network != asset.chain_id:
             raise OtherNetwork
         return Target(wallet, check_address(wallet.address, asset))
-    return Target(None, check_address(str(raw), asset))
+    address = check_address(str(raw), asset)
+    check_named_by_platform(viewer, address)
+    return Target(None, address)
 
 
 def _known_id(text: str) -> str:
