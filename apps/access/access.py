@@ -25,6 +25,7 @@ class Access:
     credential_id: uuid.UUID | None = None
     user: User | None = None
     label: str = ""  # what people know the credential by, never a secret
+    platform: Store | None = None  # whose credential it is, when a platform acts for its sub-merchant
 
     @property
     def store_id(self) -> uuid.UUID:

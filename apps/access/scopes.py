@@ -1,6 +1,7 @@
 """Every scope there is, and which a new credential has when none are named."""
 
-ACCOUNTS = ("accounts:read", "accounts:write", "accounts:act")
+ACT = "accounts:act"
+ACCOUNTS = ("accounts:read", "accounts:write", ACT)
 MERCHANT = (
     "payments:read",
     "payments:write",

@@ -153,6 +153,39 @@ class Store(models.Model):
         return self.name
 
 
+class Verification(models.Model):
+    """What a store says of the business behind it, and what a person decided about that. One at a time waits."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        APPROVED = "approved"
+        REJECTED = "rejected"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.PENDING)
+    business_legal_name = models.CharField(max_length=200)
+    business_country = models.CharField(max_length=2)
+    registration_number = models.CharField(max_length=100, null=True)
+    tax_id = models.CharField(max_length=100, null=True)
+    business_website = models.CharField(max_length=2048, null=True)
+    contact_email = models.CharField(max_length=254, null=True)
+    contact_phone = models.CharField(max_length=50, null=True)
+    business_description = models.CharField(max_length=5000, null=True)
+    rejection_reason = models.CharField(max_length=500, null=True)
+    submitted_at = models.DateTimeField()
+    reviewed_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["store"], condition=models.Q(status="pending"), name="verification_one_pending")]
+        indexes = [models.Index(fields=["store", "-created_at"], name="verification_of_store")]
+
+    def __str__(self) -> str:
+        return f"{self.business_legal_name} ({self.status})"
+
+
 class Role(models.TextChoices):
     """What a member may do; each role may do what the one after it may."""
 

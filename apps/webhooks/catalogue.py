@@ -32,7 +32,7 @@ PLATFORM_ONLY = ("store.deleted",)
 PLATFORM_DEFAULT = PAYMENT_EVENTS
 TEST_DEFAULT = "payment_intent.completed"
 # What a platform also hears of its sub-merchants.
-FANS_OUT = ("payment_intent.", "transaction.", "store.verification.")
+FANS_OUT = ("payment_intent.", "transaction.", "store.verification.", "store.deleted")
 
 
 def open_to(is_platform: bool) -> tuple[str, ...]:

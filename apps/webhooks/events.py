@@ -1,7 +1,7 @@
 """An event is written in the transaction of the change it tells of, with a delivery for every endpoint that asked for it.
 
-A sub-merchant's event is written again for its platform, with the sub-merchant's id as `account`. An endpoint that is turned
-off gets its delivery as `ignored`: nothing is sent, but the merchant can see and redeliver it.
+A sub-merchant's event is written again for its platform, at the platform's time, with the sub-merchant's id as `account`. An
+endpoint that is turned off gets its delivery as `ignored`: nothing is sent, but the merchant can see and redeliver it.
 """
 
 import uuid
@@ -17,14 +17,17 @@ from apps.webhooks.catalogue import FANS_OUT
 # Two named parts of a larger statement: they follow one called `made`, and write nothing when it is empty.
 RECORD_CTE = """webhook_event AS (
     INSERT INTO webhooks_event (id, store_id, mode, created_at, type, object, account_id)
-    SELECT one.id, one.store_id, %(event_mode)s, %(event_at)s, %(event_type)s, %(event_object)s, one.account_id
+    SELECT one.id, one.store_id, %(event_mode)s, %(event_at)s::timestamptz + coalesce((
+               SELECT (theirs.test_offset_seconds - its.test_offset_seconds) * interval '1 second' FROM stores_store theirs, stores_store its
+               WHERE theirs.id = one.store_id AND its.id = one.account_id AND %(event_mode)s = 'test'
+           ), interval '0'), %(event_type)s, %(event_object)s, one.account_id
     FROM made, unnest(%(event_ids)s::uuid[], %(event_stores)s::uuid[], %(event_accounts)s::uuid[]) AS one(id, store_id, account_id)
-    RETURNING id, store_id
+    RETURNING id, store_id, created_at
 ), webhook_delivery AS (
     INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status, attempts, next_attempt_at, is_test)
-    SELECT gen_random_uuid(), e.store_id, %(event_mode)s, %(event_at)s, e.id, p.id,
+    SELECT gen_random_uuid(), e.store_id, %(event_mode)s, e.created_at, e.id, p.id,
            CASE p.status WHEN 'active' THEN 'pending' ELSE 'ignored' END, 0,
-           CASE p.status WHEN 'active' THEN %(event_at)s::timestamptz END, false
+           CASE p.status WHEN 'active' THEN e.created_at END, false
     FROM webhook_event e JOIN webhooks_endpoint p ON p.store_id = e.store_id
     WHERE p.mode = %(event_mode)s AND p.deleted_at IS NULL AND %(event_type)s = ANY (p.subscribed_events)
     RETURNING id

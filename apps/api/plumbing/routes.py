@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from apps.core.errors import Coded
+
 PUBLIC = "public"
 # What a bucket is counted by. REFERENCE is the path's `reference` or `token`, ADDRESS the client's.
 STORE, CREDENTIAL, ADDRESS, REFERENCE = "store", "credential", "address", "reference"
@@ -35,7 +37,8 @@ class Route:
     `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no credential). `budget` has the
     buckets a method takes from, in order: one that is empty refuses, and those after it aren't touched; the headers carry the
     name of the first. `publishable` has the methods a publishable key may call, `keys` which take an Idempotency-Key
-    ("required" or "optional"), `cors` the methods that answer any origin.
+    ("required" or "optional"), `cors` the methods that answer any origin. `closed_to_platforms` has what a platform that acts
+    for a sub-merchant is told, by method.
     """
 
     path: str
@@ -45,3 +48,4 @@ class Route:
     publishable: frozenset[str] = frozenset()
     keys: Mapping[str, str] = field(default_factory=dict)
     cors: frozenset[str] = frozenset()
+    closed_to_platforms: Mapping[str, type[Coded]] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.access import stepup
+from apps.access import on_behalf, stepup
 from apps.access.access import AGENT, PUBLISHABLE, Access, who
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
@@ -70,8 +70,11 @@ class Door(APIView):
         if method not in self.route.scopes and (is_public or method == "OPTIONS"):
             raise MethodNotAllowed(method)
         if not is_public:
-            self.access = self._authenticate(request)
+            self.access = self._on_behalf(request, self._authenticate(request))
             become(*who(self.access))
+        if on_behalf.HEADER in request.headers and method in self.route.closed_to_platforms:
+            raise self.route.closed_to_platforms[method]
+        if not is_public:
             self._check_key_type(method)
             self._check_scope(method)
             if method == "POST":
@@ -92,6 +95,12 @@ class Door(APIView):
             if wait is not None:
                 raise TooManyFailures(headers={"Retry-After": str(wait)}) from None
             raise self._unauthenticated(refusal) from None
+
+    @staticmethod
+    def _on_behalf(request: Request, access: Access) -> Access:
+        """The access itself, or that of the sub-merchant whom the header names."""
+        account_id = request.headers.get(on_behalf.HEADER)
+        return access if account_id is None else on_behalf.act_for(access, account_id)
 
     def _unauthenticated(self, refusal: Unauthenticated) -> Unauthenticated:
         return refusal

@@ -13,6 +13,7 @@ from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.selectors import Received, received_by
+from apps.stores.selectors import approved_verification
 
 
 def detail(payment: Payment) -> dict[str, Any]:
@@ -155,9 +156,20 @@ def fee(payment: Payment, received: list[Received], splits: dict[str, Split]) ->
     }
 
 
+# Name in the document -> column of the verification.
+_LEGAL = {
+    "legal_name": "business_legal_name",
+    "country": "business_country",
+    "registration_number": "registration_number",
+    "tax_id": "tax_id",
+    "website": "business_website",
+}
+
+
 def merchant(payment: Payment) -> dict[str, Any]:
     """Who is paid. The legal fields come from an approved verification."""
-    legal = dict.fromkeys(("legal_name", "country", "registration_number", "tax_id", "website"))
+    known = approved_verification(payment.store)
+    legal = {name: getattr(known, column, None) for name, column in _LEGAL.items()}
     return {**legal, "name": payment.store.name, "support_email": payment.store.support_email or None}
 
 

@@ -23,6 +23,7 @@ from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.fields import amount_cents
 from apps.payments.services.pricing import Price, price
 from apps.payments.states import CREATED_EVENT, PENDING
+from apps.stores.selectors import fees_of
 from apps.webhooks import events as webhooks
 
 _REFERENCE = string.ascii_uppercase + string.digits
@@ -47,10 +48,17 @@ class NoAcceptedAsset(Coded):
     message = "The store accepts no asset"
 
 
+class FeesTakeAll(Coded):
+    """Service and platform ask for the whole payment: only staff or the platform can mend that."""
+
+    code = "fees_exceed_amount"
+    message = "The fees of this account leave nothing of a payment"
+
+
 def create_payment(access: Access, fields: dict[str, Any], key: str | None = None, *, id: uuid.UUID | None = None) -> tuple[Payment, bool]:
     """The intent with its addresses, and whether this call made it. `fields` as checked by services.fields.
 
-    Raises Invalid, UnsupportedCurrency, KycRequired, NoRate or NoAcceptedAsset.
+    Raises Invalid, UnsupportedCurrency, KycRequired, FeesTakeAll, NoRate or NoAcceptedAsset.
     """
     store, cents = access.store, amount_cents(fields)
     if store.platform_id is not None and store.kyc_confirmed_at is None:
@@ -85,6 +93,9 @@ def _unpriced(access: Access) -> Coded:
 def _payment(access: Access, fields: dict[str, Any], cents: int, at: datetime, key: str | None, id: uuid.UUID | None) -> Payment:
     store = access.store
     pays_fee = store.customer_pays_fee if fields.get("customer_pays_fee") is None else fields["customer_pays_fee"]
+    fees = fees_of(store)
+    if fees.service + (fees.platform or 0) >= 1:
+        raise FeesTakeAll
     return Payment(
         id=id or uuid.uuid4(),
         store=store,
@@ -97,9 +108,9 @@ def _payment(access: Access, fields: dict[str, Any], cents: int, at: datetime, k
         settlement_currency=fields["currency"],
         expires_at=at + timedelta(seconds=fields["expires_in"]),
         customer_pays_fee=pays_fee,
-        fee_fraction=store.fee_fraction,
+        fee_fraction=fees.service,
         platform_id=store.platform_id,
-        platform_fee_fraction=store.platform_fee_fraction if store.platform_id else None,
+        platform_fee_fraction=fees.platform,
         agent_credential_id=access.credential_id if access.kind == "agent" else None,
         idempotency_caller=access.caller if key else "",
         idempotency_key=key,

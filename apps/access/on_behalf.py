@@ -1,0 +1,45 @@
+"""A platform acts for one of its sub-merchants: the same credential and mode, the sub-merchant's store."""
+
+from dataclasses import replace
+
+from apps.access.access import Access
+from apps.access.scopes import ACT, missing_message
+from apps.core.errors import Coded
+from apps.core.literal import is_uuid
+from apps.stores.models import Store
+
+HEADER = "X-Service-Account"
+
+
+class NotAPlatform(Coded):
+    status = 403
+    code = "not_a_platform"
+    message = "This store is not a platform"
+
+
+class NotItsAccount(Coded):
+    """One answer for unknown, deleted and other platforms' accounts."""
+
+    status = 403
+    code = "account_not_found"
+    message = "Unknown sub-merchant account"
+
+
+class MayNotIssueCredentials(Coded):
+    status = 403
+    code = "platform_cannot_issue_credentials"
+    message = "A platform can't issue, rotate or revoke credentials of a sub-merchant"
+
+
+def act_for(access: Access, account_id: str) -> Access:
+    """The access of the sub-merchant. Raises NotAPlatform, a missing scope, or NotItsAccount."""
+    platform = access.store
+    if not platform.is_platform:
+        raise NotAPlatform
+    if ACT not in access.scopes:
+        raise Coded(missing_message(ACT), code="insufficient_scope", status=403)
+    accounts = Store.objects.filter(platform=platform, deleted_at=None)
+    account = accounts.filter(pk=account_id).first() if is_uuid(account_id) else None
+    if account is None:
+        raise NotItsAccount
+    return replace(access, store=account, platform=platform)

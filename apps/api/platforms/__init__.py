@@ -1,0 +1,1 @@
+"""The platform part of the API: access, accounts, onboarding links, figures."""

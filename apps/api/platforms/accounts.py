@@ -1,0 +1,77 @@
+"""/platform/accounts: the sub-merchants of a platform, opened, read, changed, closed, opened again, and attested."""
+
+from typing import ClassVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.platforms.door import PlatformDoor, unwrapped, unwrapped_schema
+from apps.core.errors import Coded
+from apps.core.literal import wrapper_schema
+from apps.platforms import selectors
+from apps.platforms.documents import account_document, verification_document
+from apps.platforms.services import accounts, verifications
+from apps.stores.models import Store
+
+
+class AccountDoor(PlatformDoor):
+    shape: ClassVar[type[Coded]] = accounts.InvalidAccount
+    missing = selectors.AccountNotFound()
+
+    def told(self, account: Store, status: int = 200) -> Response:
+        return Response(account_document(selectors.described_one(self.access, account)), status=status)
+
+
+class Accounts(AccountDoor):
+    """Open a sub-merchant account, or list the active ones newest first."""
+
+    bodies = {"POST": wrapper_schema("account", accounts.BODY)}
+    statuses = {"POST": 201}
+
+    def get(self, request: Request) -> Response:
+        rows = selectors.accounts_of(self.access)
+        external_id = request.query_params.get("external_id")
+        if external_id is not None:
+            rows = rows.filter(external_id=external_id.replace("\x00", ""))
+        return Response([account_document(one) for one in selectors.described(self.access, rows[: selectors.LIST_MAX])])
+
+    def post(self, request: Request) -> Response:
+        account, is_new = accounts.create_account(self.access, self.body(request))
+        return self.told(account, 201 if is_new else 200)
+
+
+class AccountById(AccountDoor):
+    """Read, change or close a sub-merchant account."""
+
+    bodies = {"PATCH": wrapper_schema("account", accounts.CHANGES)}
+    statuses = {"DELETE": 204}
+
+    def get(self, request: Request, id: str) -> Response:
+        return self.told(selectors.find_account(self.access, id))
+
+    def patch(self, request: Request, id: str) -> Response:
+        return self.told(accounts.update_account(self.access, id, self.body(request)))
+
+    def delete(self, request: Request, id: str) -> Response:
+        accounts.delete_account(self.access, id)
+        return Response(status=204)
+
+
+class Restore(AccountDoor):
+    """Open a closed account again."""
+
+    def post(self, request: Request, id: str) -> Response:
+        return self.told(accounts.restore_account(self.access, id))
+
+
+class Verifications(AccountDoor):
+    """Attest what the platform knows of the business; a person decides."""
+
+    shape = verifications.InvalidVerification
+    bodies = {"POST": unwrapped_schema("verification_request", verifications.BODY)}
+    statuses = {"POST": 201}
+
+    def post(self, request: Request, id: str) -> Response:
+        account = selectors.find_account(self.access, id)
+        given = unwrapped(self.body(request), "verification_request", self.refusal)
+        return Response(verification_document(verifications.submit_verification(account, given)), status=201)

@@ -1,0 +1,41 @@
+"""Onboarding links: minted and read by the platform, and read by whoever holds the token."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.api.platforms.door import PlatformDoor, unwrapped, unwrapped_schema
+from apps.api.plumbing.views import Door
+from apps.platforms import selectors
+from apps.platforms.documents import link_document, link_with_token
+from apps.platforms.services import onboarding
+
+
+class Links(PlatformDoor):
+    """Mint a link for a sub-merchant; its token is told once."""
+
+    shape = onboarding.InvalidLink
+    missing = selectors.AccountNotFound()
+    bodies = {"POST": unwrapped_schema("onboarding_link", onboarding.body_of("live"))}
+    statuses = {"POST": 201}
+
+    def post(self, request: Request, id: str) -> Response:
+        given = unwrapped(self.body(request), "onboarding_link", self.refusal)
+        link, token = onboarding.mint_link(self.access, id, given)
+        return Response(link_with_token(link, token), status=201, headers={"Cache-Control": "no-store"})
+
+
+class LinkById(PlatformDoor):
+    """A link as the platform made it, without its token."""
+
+    def get(self, request: Request, id: str, link_id: str) -> Response:
+        account = selectors.find_account(self.access, id)
+        link = self.find(selectors.links_of(self.access, account), link_id)
+        return Response(link_document(link, self.access.now()))
+
+
+class LinkByToken(Door):
+    """A link as its holder sees it. Reading does not use it up."""
+
+    def get(self, request: Request, token: str) -> Response:
+        link = onboarding.open_link(token)
+        return Response(link_document(link, onboarding.now_of(link)), headers={"Cache-Control": "no-store"})

@@ -1,0 +1,101 @@
+"""Reads of a platform: its accounts with what is known of each, its links, and the payments of its sub-merchants.
+
+The rows of a sub-merchant belong to the sub-merchant; a platform reaches them only through `platform`, in its own mode.
+"""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import models
+
+from apps.access.access import Access
+from apps.core.errors import Coded
+from apps.core.literal import is_uuid
+from apps.payments.models import Payment
+from apps.payouts.models import Destination
+from apps.platforms.models import OnboardingLink
+from apps.stores.models import Store, Verification
+
+LIST_MAX = 10_000
+NOT_STARTED = "not_started"
+
+
+class AccountNotFound(Coded):
+    """One answer for unknown, malformed, deleted and other platforms' ids."""
+
+    status = 404
+    code = "account_not_found"
+    message = "Unknown sub-merchant account"
+
+
+@dataclass(frozen=True)
+class Account:
+    """A sub-merchant with what is told of it; `has_destination` is of the mode that was asked in."""
+
+    store: Store
+    fee: Decimal | None
+    verification_status: str
+    has_destination: bool
+
+
+def accounts_of(access: Access) -> "models.QuerySet[Store]":
+    """The active sub-merchants of a platform, newest first."""
+    return Store.objects.filter(platform_id=access.store_id, deleted_at=None).order_by("-created_at", "-id")
+
+
+def find_account(access: Access, account_id: str) -> Store:
+    """An active sub-merchant of the platform. Raises AccountNotFound."""
+    found = accounts_of(access).filter(pk=account_id).first() if is_uuid(account_id) else None
+    if found is None:
+        raise AccountNotFound
+    return found
+
+
+def described(access: Access, stores: Iterable[Store]) -> list[Account]:
+    """The accounts with what is known of each, in three queries however many there are."""
+    rows = list(stores)
+    ids = [row.pk for row in rows]
+    statuses = _latest_statuses(ids)
+    seen = Destination.objects.filter(store_id__in=ids, mode=access.mode, removed_at=None)
+    with_destination = set(seen.order_by().values_list("store_id", flat=True).distinct())
+    default = access.store.platform_fee_fraction
+    return [
+        Account(
+            store=row,
+            fee=default if row.platform_fee_fraction is None else row.platform_fee_fraction,
+            verification_status="approved" if row.kyc_confirmed_at is not None else statuses.get(row.pk, NOT_STARTED),
+            has_destination=row.pk in with_destination,
+        )
+        for row in rows
+    ]
+
+
+def described_one(access: Access, store: Store) -> Account:
+    return described(access, [store])[0]
+
+
+def _latest_statuses(ids: list[uuid.UUID]) -> dict[uuid.UUID, str]:
+    rows = Verification.objects.filter(store_id__in=ids).order_by("store_id", "-created_at").distinct("store_id")
+    return dict(rows.values_list("store_id", "status"))
+
+
+def links_of(access: Access, account: Store) -> "models.QuerySet[OnboardingLink]":
+    """The links of the platform's mode to an account, newest first."""
+    return OnboardingLink.objects.seen_by(access).filter(account=account).order_by("-created_at", "-id")
+
+
+def payments_of_platform(access: Access) -> "models.QuerySet[Payment]":
+    """What the platform's sub-merchants were paid or asked, newest first."""
+    rows = Payment.objects.filter(platform_id=access.store_id, mode=access.mode)
+    return rows.select_related("store").order_by("-created_at", "-id")
+
+
+def filtered_payments(
+    rows: "models.QuerySet[Payment]", *, account_id: str | None = None, status: str | None = None
+) -> "models.QuerySet[Payment]":
+    """An unrecognised status is ignored; an account that isn't there has no payments."""
+    if account_id:
+        rows = rows.filter(store_id=account_id) if is_uuid(account_id) else rows.none()
+    return rows.filter(status=status) if status in Payment.Status.values else rows

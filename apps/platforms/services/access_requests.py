@@ -1,0 +1,90 @@
+"""A store asks to be a platform; a person says yes or no, once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from apps.access.access import Access
+from apps.core import clock
+from apps.core.errors import Coded, Flat
+from apps.core.literal import Object, Text
+from apps.platforms.models import AccessRequest
+from apps.platforms.states import ACCESS_REQUEST, APPROVED, REJECTED
+from apps.stores import audit
+from apps.stores.models import Store
+
+BODY = Object({"reason": Text(2000)})
+NO_REASON = "No reason was given"
+REASON_MAX = 500
+
+
+class Pending(Coded):
+    status = 409
+    code = "access_request_pending"
+    message = "A request for platform access is already pending"
+
+
+class AlreadyAPlatform(Coded):
+    status = 409
+    code = "already_a_platform"
+    message = "This store is already a platform"
+
+
+class OfASubMerchant(Coded):
+    """A sub-merchant's platform already earns of its payments; there is no room for another one between them."""
+
+    status = 409
+    code = "sub_merchant_account"
+    message = "A sub-merchant account can't become a platform"
+
+
+class AlreadyReviewed(Flat):
+    message = "This request has been decided already"
+
+
+def request_access(access: Access, body: Mapping[str, Any]) -> AccessRequest:
+    """A request that waits for a person. Raises Invalid, Pending, AlreadyAPlatform or OfASubMerchant."""
+    reason = BODY.check(body, "body")["reason"]
+    if access.store.is_platform:
+        raise AlreadyAPlatform
+    if access.store.platform_id is not None:
+        raise OfASubMerchant
+    try:
+        with transaction.atomic():
+            made = AccessRequest.objects.create(store=access.store, reason=reason, created_at=clock.real_now())
+            audit.record("platform_access.requested", store=access.store, target=made, name=access.store.name, reason=reason or "")
+    except IntegrityError:
+        raise Pending from None
+    return made
+
+
+def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
+    """The store is a platform from now on; keys made earlier keep their scopes. Raises AlreadyReviewed."""
+    with transaction.atomic():
+        fresh = _locked(request)
+        ACCESS_REQUEST.move(fresh, APPROVED, reviewed_at=clock.real_now())
+        Store.objects.filter(pk=fresh.store_id).update(is_platform=True)
+        audit.record("platform_access.approved", store=fresh.store_id, target=fresh, name=fresh.store.name, reason=reason)
+    return fresh
+
+
+def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
+    """The store may ask again. Raises AlreadyReviewed."""
+    told = reason.strip()[:REASON_MAX] or NO_REASON
+    with transaction.atomic():
+        fresh = _locked(request)
+        ACCESS_REQUEST.move(fresh, REJECTED, reviewed_at=clock.real_now(), rejection_reason=told)
+        audit.record("platform_access.rejected", store=fresh.store_id, target=fresh, name=fresh.store.name, reason=told)
+    return fresh
+
+
+def latest_request(access: Access) -> AccessRequest | None:
+    return AccessRequest.objects.filter(store_id=access.store_id).order_by("-created_at", "-id").first()
+
+
+def _locked(request: AccessRequest) -> AccessRequest:
+    fresh = AccessRequest.objects.select_for_update(of=("self",)).select_related("store").get(pk=request.pk)
+    if fresh.status != AccessRequest.Status.PENDING:
+        raise AlreadyReviewed
+    return fresh

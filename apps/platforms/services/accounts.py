@@ -1,0 +1,219 @@
+"""Sub-merchants of a platform: opened once per external id, changed, closed when nothing of theirs is left or under way, opened again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from apps.access.access import Access
+from apps.access.closing import revoke_credentials_of
+from apps.assets.services import accept_all_active
+from apps.core import clock
+from apps.core.errors import Coded, Listed
+from apps.core.literal import Field, Invalid, Object, Pattern, Text, is_uuid
+from apps.core.models import Mode
+from apps.ledger.selectors import balances
+from apps.payments.models import Payment, Refund
+from apps.payouts.models import Payout
+from apps.platforms.documents import deleted_event
+from apps.platforms.selectors import AccountNotFound, find_account
+from apps.stores import audit
+from apps.stores.models import Store
+from apps.webhooks import events
+from apps.webhooks.services.endpoints import disable_endpoints_of
+
+_NAME = Text(100, required=True, shortest=1, trim=True)
+_FEE = Pattern(r"0(\.[0-9]{1,8})?", "must be a decimal fraction below 1 with at most 8 places")
+_CHANGEABLE: dict[str, Field] = {"name": _NAME, "external_id": Text(255, shortest=1), "platform_fee_percentage": _FEE}
+BODY = Object({**_CHANGEABLE, "country": Pattern(r"[A-Z]{2}", "must be an ISO 3166-1 alpha-2 code")})
+CHANGES = Object(_CHANGEABLE)
+IN_FLIGHT = (Payment.Status.PENDING, Payment.Status.PROCESSING)
+ENDED_PAYOUTS = (Payout.Status.CONFIRMED, Payout.Status.FAILED)
+OPEN_REFUNDS = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
+
+
+class InvalidAccount(Coded):
+    code = "invalid_account"
+
+
+class AccountDeleted(Coded):
+    status = 409
+    code = "account_deleted"
+    message = "The account with this external_id has been deleted; restore it"
+
+
+class NotDeleted(Coded):
+    code = "account_not_deleted"
+    message = "This account has not been deleted"
+
+
+class HasActiveFunds(Coded):
+    status = 409
+    code = "account_has_active_funds"
+    message = "This account has a balance or payments under way"
+
+
+class ExternalIdTaken(Listed):
+    def __init__(self) -> None:
+        super().__init__("External has already been taken")
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """Why an account can't be closed: what of it is left, and how many."""
+
+    type: str
+    count: int
+
+
+def create_account(access: Access, body: Mapping[str, Any]) -> tuple[Store, bool]:
+    """The sub-merchant, and whether this call made it. Raises InvalidAccount or AccountDeleted."""
+    given = _checked(BODY, body)
+    platform, external_id = access.store, given["external_id"]
+    found = _known(platform, external_id)
+    if found is not None:
+        return found, False
+    fee = _fee(platform, given["platform_fee_percentage"])
+    try:
+        with transaction.atomic():
+            made = Store.objects.create(
+                name=given["name"],
+                country=given["country"] or "",
+                settlement_currency=platform.settlement_currency,
+                created_at=clock.real_now(),
+                platform=platform,
+                platform_fee_fraction=fee,
+                external_id=external_id,
+            )
+            accept_all_active(made)
+            details = {"external_id": external_id, "platform_fee": fee}
+            audit.record("account.opened", store=platform, target=made, name=made.name, details=details)
+    except IntegrityError:
+        winner = _known(platform, external_id)
+        if winner is None:
+            raise
+        return winner, False
+    return made, True
+
+
+def _known(platform: Store, external_id: str | None) -> Store | None:
+    if external_id is None:
+        return None
+    found = Store.objects.filter(platform=platform, external_id=external_id).first()
+    if found is not None and found.deleted_at is not None:
+        raise AccountDeleted
+    return found
+
+
+def _fee(platform: Store, text: str | None) -> Decimal | None:
+    """None inherits the platform's default. Service and platform together leave the merchant something."""
+    if text is None:
+        return None
+    fee = Decimal(text)
+    if fee + platform.fee_fraction >= 1:
+        raise InvalidAccount("platform_fee_percentage leaves nothing to the sub-merchant")
+    return fee
+
+
+def _checked(shape: Object, body: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        if body.get("account") is None:
+            raise Invalid("account is required")
+        fields: dict[str, Any] = shape.check(body["account"], "account") if shape is BODY else _sent(body["account"])
+    except Invalid as refusal:
+        raise InvalidAccount(str(refusal)) from None
+    return fields
+
+
+def _sent(account: Any) -> dict[str, Any]:
+    """Of an update what was sent; null takes an external id away and brings the platform's default fee back."""
+    given: dict[str, Any] = CHANGES.given(account, "account")
+    for name in ("external_id", "platform_fee_percentage"):
+        if name in account and account[name] is None:
+            given[name] = None
+    return given
+
+
+def update_account(access: Access, account_id: str, body: Mapping[str, Any]) -> Store:
+    """Change what was sent. Raises AccountNotFound, InvalidAccount or ExternalIdTaken."""
+    account = find_account(access, account_id)
+    given = _checked(CHANGES, body)
+    if "platform_fee_percentage" in given:
+        given["platform_fee_fraction"] = _fee(access.store, given.pop("platform_fee_percentage"))
+    told = audit.changes(account, given)
+    if not told:
+        return account
+    for name, value in given.items():
+        setattr(account, name, value)
+    try:
+        with transaction.atomic():
+            account.save(update_fields=list(given))
+            audit.record("account.changed", store=access.store, target=account, name=account.name, details=told)
+    except IntegrityError:
+        raise ExternalIdTaken from None
+    return account
+
+
+def delete_account(access: Access, account_id: str) -> None:
+    """Close an account that has nothing left. Its ledger stays. Raises AccountNotFound or HasActiveFunds."""
+    with transaction.atomic():
+        account = _locked(access, account_id)
+        if account.deleted_at is not None:
+            raise AccountNotFound
+        found = blockers(account)
+        if found:
+            raise HasActiveFunds(blockers=[{"type": one.type, "count": one.count} for one in found])
+        account.deleted_at = clock.real_now()
+        account.save(update_fields=["deleted_at"])
+        revoke_credentials_of(account, account.deleted_at)
+        disable_endpoints_of(account)
+        audit.record("account.deleted", store=access.store, target=account, name=account.name)
+        _tell_deleted(account, account.deleted_at)
+
+
+def _tell_deleted(account: Store, at: datetime) -> None:
+    """Accounts have no mode, so the platform's endpoints of both hear of it."""
+    for mode in Mode.values:
+        events.record(
+            store_id=account.pk,
+            mode=mode,
+            type="store.deleted",
+            object=deleted_event(account),
+            at=at + clock.offset(account, mode),
+            platform_id=account.platform_id,
+        )
+
+
+def restore_account(access: Access, account_id: str) -> Store:
+    """Open a closed account again; keys and endpoints stay off. Raises AccountNotFound or NotDeleted."""
+    with transaction.atomic():
+        account = _locked(access, account_id)
+        if account.deleted_at is None:
+            raise NotDeleted
+        account.deleted_at = None
+        account.save(update_fields=["deleted_at"])
+        audit.record("account.restored", store=access.store, target=account, name=account.name)
+    return account
+
+
+def blockers(account: Store) -> list[Blocker]:
+    """What stands against closing an account, in both modes."""
+    held = sum(bool(one.total_atomic) for mode in Mode.values for one in balances(account.pk, mode).values())
+    counts = {
+        "store_balance": held,
+        "pending_payout": Payout.objects.filter(store=account).exclude(status__in=ENDED_PAYOUTS).count(),
+        "in_flight_payment_intent": Payment.objects.filter(store=account, status__in=IN_FLIGHT).count(),
+        "pending_refund": Refund.objects.filter(store=account, status__in=OPEN_REFUNDS).count(),
+    }
+    return [Blocker(type, count) for type, count in counts.items() if count]
+
+
+def _locked(access: Access, account_id: str) -> Store:
+    rows = Store.objects.select_for_update().filter(platform_id=access.store_id)
+    account = rows.filter(pk=account_id).first() if is_uuid(account_id) else None
+    if account is None:
+        raise AccountNotFound
+    return account

@@ -1,0 +1,177 @@
+"""Onboarding links: a platform mints one, its sub-merchant opens it and fills in what it is for, once.
+
+Links live by the platform's clock in their mode. Finishing one is a compare-and-set beside the last step, so it works once.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from apps.access import credentials
+from apps.access.access import Access
+from apps.core import clock
+from apps.core.errors import Coded
+from apps.core.literal import Field, Integer, Invalid, Object, Text, Url
+from apps.core.models import Mode
+from apps.payouts.models import Destination
+from apps.payouts.services.destinations import add_bank, add_wallet
+from apps.platforms.models import OnboardingLink
+from apps.platforms.selectors import find_account
+from apps.platforms.services.verifications import submit_verification
+from apps.stores import audit
+from apps.stores.models import Store, Verification
+
+TOKEN_PREFIX, SHOWN_LENGTH = "svcob_", 10
+LIFETIME_DEFAULT, LIFETIME_MAX = timedelta(days=7), timedelta(days=30)
+_LIFETIME_MAX_SECONDS = int(LIFETIME_MAX.total_seconds())
+
+
+def body_of(mode: str) -> Object:
+    """What is asked for a link; a return over plain http is for tests."""
+    fields: dict[str, Field] = {
+        "purpose": Text(18, choices=OnboardingLink.Purpose.values, default=OnboardingLink.Purpose.ONBOARDING.value),
+        "return_url": Url(plain_http="any" if mode == Mode.TEST else "localhost"),
+        "expires_in": Integer(1),
+    }
+    return Object(fields)
+
+
+class InvalidLink(Coded):
+    code = "invalid_onboarding_link"
+
+
+class Unusable(Coded):
+    """Used and unknown tokens are told alike."""
+
+    status = 404
+    code = "onboarding_link_unusable"
+    message = "This onboarding link can't be used any more; ask for a new one"
+
+
+class Expired(Unusable):
+    status = 410
+    message = "This onboarding link has expired; ask for a new one"
+
+
+class OutOfScope(Coded):
+    """A link scoped to one step opens no other."""
+
+    status = 403
+    code = "onboarding_step_not_allowed"
+    message = "This onboarding link is not for this step"
+
+
+def mint_link(access: Access, account_id: str, given: Mapping[str, Any]) -> tuple[OnboardingLink, str]:
+    """A new link and its token, which is told once. Raises AccountNotFound or InvalidLink."""
+    account = find_account(access, account_id)
+    try:
+        fields = body_of(access.mode).check(given, "onboarding_link")
+    except Invalid as refusal:
+        raise InvalidLink(str(refusal)) from None
+    seconds, at = fields["expires_in"], access.now()
+    lifetime = LIFETIME_DEFAULT if seconds is None else timedelta(seconds=min(seconds, _LIFETIME_MAX_SECONDS))
+    token = credentials.mint(TOKEN_PREFIX)
+    with transaction.atomic():
+        link: OnboardingLink = OnboardingLink.objects.create(
+            store=access.store,
+            mode=access.mode,
+            account=account,
+            purpose=fields["purpose"],
+            return_url=fields["return_url"],
+            token_hash=credentials.digest(token),
+            token_prefix=token[:SHOWN_LENGTH],
+            created_at=at,
+            expires_at=at + lifetime,
+        )
+        details = {"purpose": link.purpose, "account": account.pk}
+        audit.record("onboarding_link.created", store=access.store, mode=access.mode, target=link, name=account.name, details=details)
+    return link, token
+
+
+def open_link(token: str) -> OnboardingLink:
+    """The link behind a token, while it can be used. Raises Unusable or Expired."""
+    if not credentials.is_well_formed(token, TOKEN_PREFIX):
+        raise Unusable
+    rows = OnboardingLink.objects.filter(token_hash=credentials.digest(token), account__deleted_at=None, store__deleted_at=None)
+    link: OnboardingLink | None = rows.select_related("store", "account").first()
+    if link is None or link.completed_at is not None:
+        raise Unusable
+    if link.expires_at <= now_of(link):
+        raise Expired
+    return link
+
+
+def now_of(link: OnboardingLink) -> datetime:
+    return clock.now(link.store, link.mode)
+
+
+def is_business_told(link: OnboardingLink) -> bool:
+    """Whether nothing more is asked of the business now."""
+    if link.account.kyc_confirmed_at is not None:
+        return True
+    return Verification.objects.filter(store=link.account, status=Verification.Status.PENDING).exists()
+
+
+def is_destination_told(link: OnboardingLink) -> bool:
+    return Destination.objects.filter(store=link.account, mode=link.mode, removed_at=None).exists()
+
+
+def tell_business(link: OnboardingLink, given: Mapping[str, Any]) -> bool:
+    """Submit the business details; whether that was the link's last step. Raises Unusable, OutOfScope or a refusal."""
+    if not link.has_business_step:
+        raise OutOfScope
+    return _step(link, lambda: submit_verification(link.account, given), link.purpose == link.Purpose.KYB or is_destination_told(link))
+
+
+def save_wallet(link: OnboardingLink, network: str, address: str) -> bool:
+    """Save a wallet; whether that was the link's last step. Raises Unusable, OutOfScope or a refusal."""
+    return _payout(link, lambda: add_wallet(link.account, link.mode, network, address))
+
+
+def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) -> bool:
+    """Save a bank account, which staff verify; whether that was the last step. Raises Unusable, OutOfScope or a refusal."""
+    return _payout(link, lambda: add_bank(link.account, link.mode, currency=currency, holder=holder, account=account))
+
+
+def _payout(link: OnboardingLink, save: Callable[[], object]) -> bool:
+    if not link.has_payout_step:
+        raise OutOfScope
+    return _step(link, save, link.purpose == link.Purpose.PAYOUT_DESTINATION or is_business_told(link))
+
+
+def _step(link: OnboardingLink, act: Callable[[], object], is_last: bool) -> bool:
+    """Do a step under the link's lock, so that of two browsers only one does the last."""
+    with transaction.atomic():
+        _lock(link)
+        act()
+        if is_last:
+            _complete(link)
+    return is_last
+
+
+def finish(link: OnboardingLink) -> None:
+    """End a link whose steps have been told elsewhere. Raises Unusable."""
+    with transaction.atomic():
+        _lock(link)
+        _complete(link)
+
+
+def is_finished(link: OnboardingLink) -> bool:
+    """Whether nothing is left to ask of its sub-merchant."""
+    return (not link.has_business_step or is_business_told(link)) and (not link.has_payout_step or is_destination_told(link))
+
+
+def _lock(link: OnboardingLink) -> None:
+    """The account is locked too: it can't be closed in the middle of a step."""
+    if not Store.objects.select_for_update(no_key=True).filter(pk=link.account_id, deleted_at=None).exists():
+        raise Unusable
+    if not OnboardingLink.objects.select_for_update().filter(pk=link.pk, completed_at=None).exists():
+        raise Unusable
+
+
+def _complete(link: OnboardingLink) -> None:
+    link.completed_at = now_of(link)
+    OnboardingLink.objects.filter(pk=link.pk).update(completed_at=link.completed_at)
+    audit.record("onboarding_link.used", store=link.store_id, mode=link.mode, target=link, name=link.account.name)

@@ -1,0 +1,143 @@
+"""The figures of a platform: its merchants as they are now; payments, volume and fees of a range of days (UTC, both inclusive).
+
+Volumes stay in their currencies. Only the ranking needs one: a day's volume counts at that day's booked rates.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Sum
+from django.db.models.functions import TruncDate
+
+from apps.access.access import Access
+from apps.assets.models import DailyRate
+from apps.core.literal import parse_date
+from apps.platforms.selectors import accounts_of, payments_of_platform
+from apps.stores.models import Store, Verification
+
+DAYS_DEFAULT, DAYS_MAX, TOP_MAX = 30, 365, 5
+FIRST_DAY = date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Days from `first` to `last`, both inclusive."""
+
+    first: date
+    last: date
+
+    @classmethod
+    def asked(cls, first: str | None, last: str | None, today: date) -> "Range":
+        """Unreadable days are the defaults; a longer range begins later, one that is turned around is its last day."""
+        until = max(parse_date(last) or today, FIRST_DAY + timedelta(days=DAYS_MAX))
+        since = parse_date(first) or until - timedelta(days=DAYS_DEFAULT - 1)
+        return cls(min(max(since, until - timedelta(days=DAYS_MAX - 1)), until), until)
+
+    @property
+    def begins(self) -> datetime:
+        return datetime.combine(self.first, time.min, UTC)
+
+    @property
+    def ends(self) -> datetime:
+        """The first moment that is past it; the calendar ends with the year 9999."""
+        return datetime.combine(self.last, time.max, UTC)
+
+
+def overview(access: Access, first: str | None, last: str | None) -> dict[str, Any]:
+    """What GET /platform/overview answers."""
+    days = Range.asked(first, last, access.now().date())
+    paid = payments_of_platform(access).filter(completed_at__gte=days.begins, completed_at__lte=days.ends).order_by()
+    volumes = paid.values("settlement_currency").annotate(cents=Sum("settlement_amount_cents"), number=Count("id"))
+    by_currency = sorted((row["settlement_currency"], int(row["cents"]), row["number"]) for row in volumes)
+    return {
+        "from": days.first.isoformat(),
+        "to": days.last.isoformat(),
+        "livemode": access.is_live,
+        **_counts(access),
+        "completed_payments": sum(number for _, _, number in by_currency),
+        "volume_by_currency": [{"currency": currency, "amount_cents": cents} for currency, cents, _ in by_currency],
+        "platform_fee_earned": fees_earned(access, days),
+        "top_sub_merchants": _top(access, paid),
+    }
+
+
+def _counts(access: Access) -> dict[str, int]:
+    accounts = accounts_of(access).order_by()
+    pending = Verification.objects.filter(status=Verification.Status.PENDING).values("store_id")
+    approved = Verification.objects.filter(status=Verification.Status.APPROVED).values("store_id")
+    return {
+        "sub_merchant_count": accounts.count(),
+        "activated_count": accounts.exclude(kyc_confirmed_at=None).count(),
+        "verified_count": accounts.filter(pk__in=approved).count(),
+        "pending_count": accounts.filter(kyc_confirmed_at=None, pk__in=pending).count(),
+    }
+
+
+_EARNED = """
+SELECT e.asset_id, s.atomic_decimals, s.coin_symbol, sum(e.amount_atomic)
+FROM ledger_account a
+JOIN ledger_entry e ON e.account_id = a.id AND e.role = 'platform_fee'
+JOIN ledger_movement m ON m.id = e.movement_id AND m.at >= %s AND m.at <= %s
+JOIN assets_asset s ON s.id = a.asset_id
+WHERE a.store_id = %s AND a.mode = %s AND a.kind = 'available'
+GROUP BY e.asset_id, s.atomic_decimals, s.coin_symbol, s.position ORDER BY s.position, e.asset_id
+"""
+
+
+def fees_earned(access: Access, days: Range) -> list[dict[str, Any]]:
+    """Per asset, what the fees brought less what refunds gave back: sums over the platform's own entries."""
+    with connection.cursor() as cursor:
+        cursor.execute(_EARNED, [days.begins, days.ends, access.store_id, access.mode])
+        rows = cursor.fetchall()
+    return [{"asset_id": one, "amount_atomic": str(int(amount)), "atomic_decimals": places} for one, places, _, amount in rows]
+
+
+def _top(access: Access, paid: Any) -> list[dict[str, Any]]:
+    """The merchants with the most volume, told and ranked in the platform's settlement currency."""
+    rows = list(
+        paid.annotate(day=TruncDate("completed_at", tzinfo=UTC))
+        .values_list("store_id", "settlement_currency", "day")
+        .annotate(cents=Sum("settlement_amount_cents"))
+    )
+    worth_in = _Rates(access.store.settlement_currency, {currency for _, currency, _, _ in rows})
+    sums: dict[Any, Fraction] = defaultdict(Fraction)
+    for store_id, currency, day, cents in rows:
+        sums[store_id] += worth_in.converted(int(cents), currency, day)
+    best = sorted(sums.items(), key=lambda one: (-one[1], str(one[0])))[:TOP_MAX]
+    names = dict(Store.objects.filter(pk__in=[store_id for store_id, _ in best]).values_list("pk", "name"))
+    return [{"account_id": str(pk), "name": names[pk], "amount_cents": round(cents)} for pk, cents in best]
+
+
+class _Rates:
+    """What cents of a currency are worth in another on a day, through the booked rates of one coin."""
+
+    def __init__(self, target: str, currencies: Iterable[str]) -> None:
+        self.target, foreign = target, set(currencies) - {target}
+        self.days: dict[str, list[date]] = defaultdict(list)
+        self.rates: dict[str, list[Decimal]] = defaultdict(list)
+        if not foreign:
+            return
+        booked = DailyRate.objects.filter(currency__in=[target, *foreign])
+        coin = booked.filter(currency=target).order_by("asset_id").values_list("asset_id", flat=True).first()
+        for currency, day, rate in booked.filter(asset_id=coin).order_by("day").values_list("currency", "day", "rate"):
+            self.days[currency].append(day)
+            self.rates[currency].append(rate)
+
+    def converted(self, cents: int, currency: str, day: date) -> Fraction:
+        """Without any rate of a currency its volume doesn't count."""
+        if currency == self.target:
+            return Fraction(cents)
+        own, other = self._on(currency, day), self._on(self.target, day)
+        return Fraction(cents) * Fraction(other) / Fraction(own) if own and other else Fraction(0)
+
+    def _on(self, currency: str, day: date) -> Decimal | None:
+        """The last rate that the day knew, else the first there ever was."""
+        days = self.days[currency]
+        return self.rates[currency][max(0, bisect_right(days, day) - 1)] if days else None

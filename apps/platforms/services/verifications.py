@@ -1,0 +1,122 @@
+"""What a business says of itself, and a person's decision about it, told to the store's endpoints and to its platform's."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+
+from apps.core import clock
+from apps.core.errors import Coded, Flat
+from apps.core.literal import Field, Invalid, Object, Pattern, Text, Url
+from apps.core.models import Mode
+from apps.platforms.documents import verification_event
+from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
+from apps.stores import audit
+from apps.stores.models import Store, Verification
+from apps.webhooks import events
+
+NO_REASON = "No reason was given"
+REASON_MAX = 500
+COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
+
+
+class InvalidVerification(Coded):
+    code = "invalid_verification"
+
+
+class AlreadyPending(Coded):
+    status = 409
+    code = "verification_already_pending"
+    message = "A verification of this account is already pending"
+
+
+class AlreadyReviewed(Flat):
+    message = "This verification has been decided already"
+
+
+class Email(Text):
+    """An e-mail address."""
+
+    def check(self, value: Any, name: str) -> str:
+        text = super().check(value, name)
+        try:
+            validate_email(text)
+        except ValidationError:
+            raise Invalid(f"{name} is not an email address") from None
+        return text
+
+
+_FIELDS: dict[str, Field] = {
+    "business_legal_name": Text(200, required=True, shortest=1, trim=True),
+    "business_country": Pattern(COUNTRY.pattern, "must be an ISO 3166-1 alpha-2 code", required=True),
+    "registration_number": Text(100),
+    "tax_id": Text(100),
+    "business_website": Url(plain_http="any"),
+    "contact_email": Email(254),
+    "contact_phone": Text(50),
+    "business_description": Text(5000),
+}
+BODY = Object(_FIELDS)
+
+
+def submit_verification(account: Store, given: Mapping[str, Any]) -> Verification:
+    """A verification that waits for a person. Raises InvalidVerification or AlreadyPending."""
+    try:
+        values = BODY.check(given, "verification_request")
+    except Invalid as refusal:
+        raise InvalidVerification(str(refusal)) from None
+    at = clock.real_now()
+    try:
+        with transaction.atomic():
+            made = Verification.objects.create(store=account, submitted_at=at, created_at=at, updated_at=at, **values)
+            audit.record("verification.submitted", store=account, target=made, name=made.business_legal_name)
+    except IntegrityError:
+        raise AlreadyPending from None
+    return made
+
+
+def approve_verification(verification: Verification, reason: str = "") -> Verification:
+    """The store's KYC is confirmed. Raises AlreadyReviewed."""
+    at = clock.real_now()
+    with transaction.atomic():
+        fresh = _locked(verification)
+        VERIFICATION.move(fresh, APPROVED, reviewed_at=at, updated_at=at)
+        Store.objects.filter(pk=fresh.store_id, kyc_confirmed_at=None).update(kyc_confirmed_at=at)
+        _tell(fresh, "approved", reason, at)
+    return fresh
+
+
+def reject_verification(verification: Verification, reason: str = "") -> Verification:
+    """The store may submit again; a KYC confirmed earlier stays. Raises AlreadyReviewed."""
+    at, told = clock.real_now(), reason.strip()[:REASON_MAX] or NO_REASON
+    with transaction.atomic():
+        fresh = _locked(verification)
+        VERIFICATION.move(fresh, REJECTED, reviewed_at=at, updated_at=at, rejection_reason=told)
+        _tell(fresh, "rejected", told, at)
+    return fresh
+
+
+def _locked(verification: Verification) -> Verification:
+    fresh = Verification.objects.select_for_update(of=("self",)).get(pk=verification.pk)
+    if fresh.status != Verification.Status.PENDING:
+        raise AlreadyReviewed
+    return fresh
+
+
+def _tell(verification: Verification, done: str, reason: str, at: datetime) -> None:
+    """Verifications have no mode, so the endpoints of both hear of it."""
+    store = Store.objects.get(pk=verification.store_id)
+    audit.record(f"verification.{done}", store=store, target=verification, name=verification.business_legal_name, reason=reason)
+    for mode in Mode.values:
+        events.record(
+            store_id=store.pk,
+            mode=mode,
+            type=f"store.verification.{done}",
+            object=verification_event(store, verification),
+            at=at + clock.offset(store, mode),
+            platform_id=store.platform_id,
+        )
