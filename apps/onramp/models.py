@@ -5,6 +5,7 @@ A session's `status` moves once, from pending. One without a `url` isn't open ye
 
 import uuid
 
+from django.conf import settings
 from django.db import models
 
 from apps.core import money
@@ -110,6 +111,10 @@ class Credential(models.Model):
 
     def __str__(self) -> str:
         return f"{self.provider} {self.mode}"
+
+    @property
+    def callback_url(self) -> str:
+        return f"{settings.PUBLIC_URL}/api/v2/onramp_callbacks/{self.pk}"
 
     def place(self, column: str) -> str:
         return f"onramp_credential:{self.pk}:{column}"

@@ -12,6 +12,8 @@ from apps.onramp.models import Credential
 from apps.onramp.providers.base import OnrampProvider
 from apps.stores.models import Store
 
+# Networks whose secrets staff may write before a mode uses them.
+NEED_SECRETS = {"onramper": "apps.onramp.providers.onramper.Onramper"}
 UNCONFIGURED = "provider_unconfigured"
 
 
@@ -52,13 +54,16 @@ def network_of(credential: Credential) -> Network | None:
     return None
 
 
+def credential_networks() -> list[str]:
+    """The networks that need secrets."""
+    return sorted(NEED_SECRETS)
+
+
 def key_problem(provider: str, mode: str, api_key: str) -> str:
     """Why a key may not be used in a mode; empty when it may."""
-    entries = [entry for mode_entries in settings.PROVIDERS["onramp"].values() for entry in mode_entries]
-    backends = {backend.name: backend for entry in entries if (backend := import_string(entry["BACKEND"]))}
-    backend = backends.get(provider)
-    if backend is None:
+    if provider not in NEED_SECRETS:
         return UNCONFIGURED
+    backend = import_string(NEED_SECRETS[provider])
     return f"live_credentials_in_{mode}" if backend.mode_of(api_key) not in (None, mode) else ""
 
 

@@ -9,6 +9,7 @@ from apps.access.models import SecondFactor
 from apps.console.command import OperatorCommand
 from apps.core import crypto
 from apps.core.models import OutgoingMail
+from apps.onramp.models import Credential
 from apps.stores import audit
 from apps.webhooks.models import Endpoint
 from apps.webhooks.signing import secret_place
@@ -18,6 +19,8 @@ SEALED: list[tuple[type[models.Model], str, Callable[[Any], str]]] = [
     (Endpoint, "sealed_secret", lambda row: secret_place(row.pk)),
     (SecondFactor, "sealed_key", lambda row: row.place("sealed_key")),
     (SecondFactor, "sealed_backup_codes", lambda row: row.place("sealed_backup_codes")),
+    (Credential, "sealed_api_key", lambda row: row.place("sealed_api_key")),
+    (Credential, "sealed_webhook_secret", lambda row: row.place("sealed_webhook_secret")),
     (OutgoingMail, "sealed_letter", lambda row: row.place),
 ]
 
