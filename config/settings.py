@@ -158,6 +158,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django_htmx",
     "django_otp",
+    "django_otp_webauthn",
     "oauth2_provider",
     "rest_framework",
     "drf_spectacular",
@@ -282,7 +283,11 @@ EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", False)
 EMAIL_TIMEOUT = 10
 # What a backend of anymail needs, as its documentation names it: {"POSTMARK_SERVER_TOKEN": "..."}
 ANYMAIL: dict[str, Any] = env.json("ANYMAIL", {})
-OTP_TOTP_ISSUER = "Tillgate"
+OTP_TOTP_ISSUER = OTP_WEBAUTHN_RP_NAME = "Tillgate"
+# Passkeys are of this host for ever: under another PUBLIC_URL people set theirs up anew.
+OTP_WEBAUTHN_RP_ID = urlsplit(PUBLIC_URL).hostname
+OTP_WEBAUTHN_ALLOWED_ORIGINS = ["{0.scheme}://{0.netloc}".format(urlsplit(PUBLIC_URL))]
+OTP_WEBAUTHN_HELPER_CLASS = "apps.access.passkeys.Ceremonies"
 
 # --- browser headers -----------------------------------------------------------------------------
 
@@ -311,7 +316,8 @@ SECURE_SSL_REDIRECT = IS_PRODUCTION and PUBLIC_URL.startswith("https://")
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 X_FRAME_OPTIONS = "DENY"
 # auth.E003: an address is unique without regard to case, by a constraint. urls.W003: route names hold their path.
-SILENCED_SYSTEM_CHECKS = ["security.W019", "auth.E003", "urls.W003"]
+# otp_webauthn.E031: outside production this machine is an address without TLS.
+SILENCED_SYSTEM_CHECKS = ["security.W019", "auth.E003", "urls.W003", "otp_webauthn.E031"]
 
 # --- REST framework ------------------------------------------------------------------------------
 
@@ -458,13 +464,13 @@ DUE: list[str] = [
     "apps.payouts.services.runs",
     "apps.payouts.services.progress",
     "apps.agents.services.mandates",
+    "apps.billing.services.cycle",
     "apps.webhooks.due",
 ]
 
 # --- limits: tokens per minute, burst, per mode --------------------------------------------------
 
 LIMITS: dict[str, dict[str, tuple[int, int]]] = {
-    "apps.billing.services.cycle",
     "payment_create": {"live": (1200, 200), "test": (300, 100)},
     "checkout": {"live": (300, 60), "test": (300, 60)},
     "checkout_address": {"live": (6000, 600), "test": (6000, 600)},

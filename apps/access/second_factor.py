@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from django.conf import settings
 from django.db import transaction
 from django_otp import verify_token
+from django_otp_webauthn.models import WebAuthnCredential
 
 from apps.access.models import SecondFactor
 from apps.core import clock, crypto
@@ -86,8 +87,9 @@ def renew_backup_codes(user: User) -> list[str]:
 
 
 def take_off(user: User) -> None:
-    """The password alone is enough again."""
+    """The password alone is enough again; passkeys go with the app, whose backup codes stood in for them."""
     with transaction.atomic():
+        WebAuthnCredential.objects.filter(user=user).delete()
         SecondFactor.objects.filter(user=user).delete()
         sign_out_everywhere(user)
         audit.record("second_factor.removed", target=user, name=user.email)

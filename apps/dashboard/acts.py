@@ -7,6 +7,13 @@ from django.utils.http import url_has_allowed_host_and_scheme
 ACTS: dict[str, str] = {
     "refund": "Send a refund",
     "late_deposit": "Accept a late deposit",
+    "payout_create": "Pay out",
+    "payout_retry": "Try a payout again",
+    "payout_wallet_add": "Add a wallet that payouts can go to",
+    "payout_bank_add": "Add a bank account that payouts can go to",
+    "payout_schedule_create": "Add a payout schedule",
+    "payout_schedule_change": "Change a payout schedule",
+    "payout_schedule_run": "Run a payout schedule",
     "swap_create": "Swap a balance",
     "key_create": "Create an API key",
     "webhook_endpoint_create": "Add a webhook endpoint",

@@ -5,7 +5,7 @@ from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django_otp import login as otp_login
 
-from apps.access import email_change, second_factor, sessions, sign_in, stepup
+from apps.access import email_change, passkeys, second_factor, sessions, sign_in, stepup
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
@@ -15,12 +15,13 @@ from apps.stores.services import change_password
 
 def index(request: PageRequest) -> HttpResponse:
     factor = second_factor.confirmed(request.person)
-    left = len(factor.backup_codes) if factor is not None else 0
-    return show(
-        request,
-        "dashboard/security/account.html",
-        {"factor": factor, "codes_left": left, "sessions": sessions.open_of(request.person, clock.real_now()).count()},
-    )
+    context = {
+        "factor": factor,
+        "codes_left": len(factor.backup_codes) if factor is not None else 0,
+        "passkeys": passkeys.of(request.person).count(),
+        "sessions": sessions.open_of(request.person, clock.real_now()).count(),
+    }
+    return show(request, "dashboard/security/account.html", context)
 
 
 def enrol(request: PageRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Signing in with a password, then with a code where one is asked for; signing out; the step-up page."""
+"""Signing in with a password and then a code where one is asked for, or with a passkey; signing out; the step-up page."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,8 +11,7 @@ from django.urls import reverse
 from django.utils.datastructures import MultiValueDictKeyError
 from django_otp import login as otp_login
 
-from apps.access import second_factor, sessions, sign_in, stepup
-from apps.access.models import SecondFactor
+from apps.access import passkeys, second_factor, sessions, sign_in, stepup
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
@@ -52,12 +51,37 @@ def code(request: HttpRequest) -> HttpResponse:
     if user is None:
         return go("sign_in")
     if request.method == "GET":
-        return _form(request, "code")
+        return _form(request, "code", user=user)
     try:
-        factor = sign_in.by_code(user, request.POST.get("code", ""), client_address(request))
+        factor = _taken(request, user)
     except Failure as refusal:
-        return _form(request, "code", refusal)
+        return _form(request, "code", refusal, user=user)
     return enter(request, user, factor)
+
+
+def passkey(request: HttpRequest) -> HttpResponse:
+    """Without password and code: the device has verified the person."""
+    if request.method == "GET":
+        return _passkey_form(request)
+    at = clock.real_now()
+    try:
+        found = passkeys.take(request.session, None, answer=request.POST.get("passkey", ""), address=client_address(request), at=at)
+    except Failure as refusal:
+        return _passkey_form(request, refusal)
+    return enter(request, found.user, found)
+
+
+def _passkey_form(request: HttpRequest, refusal: Failure | None = None) -> HttpResponse:
+    options = passkeys.begin_asking(request.session, None, clock.real_now())
+    return _form(request, "passkey", refusal, passkey_options=options, starts=refusal is None)
+
+
+def _taken(request: HttpRequest, user: User) -> Any:
+    """The code or passkey with which the person has answered. Raises what either raises."""
+    answer, address = request.POST.get("passkey", ""), client_address(request)
+    if answer:
+        return passkeys.take(request.session, user, answer=answer, address=address, at=clock.real_now())
+    return sign_in.by_code(user, request.POST.get("code", ""), address)
 
 
 def sign_out(request: HttpRequest) -> HttpResponse:
@@ -71,11 +95,12 @@ def confirm(request: PageRequest) -> HttpResponse:
     if second_factor.confirmed(request.person) is None:
         return HttpResponseRedirect(next_url(request))
     if request.method == "GET":
-        return _form(request, "stepup", **_named(request))
+        return _form(request, "stepup", user=request.person, **_named(request))
     try:
-        factor = stepup.prove(request.session, request.person, request.POST.get("code", ""), client_address(request), clock.real_now())
+        factor = _taken(request, request.person)
     except Failure as refusal:
-        return _form(request, "stepup", refusal, **_named(request))
+        return _form(request, "stepup", refusal, user=request.person, **_named(request))
+    stepup.note(request.session, request.person, clock.real_now())
     otp_login(request, factor)
     request.session.cycle_key()
     return HttpResponseRedirect(next_url(request))
@@ -87,7 +112,7 @@ def _named(request: PageRequest) -> dict[str, Any]:
     return {"act": act, "access": getattr(request, "access", None) if is_stores else None}
 
 
-def enter(request: HttpRequest, user: User, factor: SecondFactor | None) -> HttpResponse:
+def enter(request: HttpRequest, user: User, factor: Any) -> HttpResponse:
     """A new session id, so that one planted before signing in is worth nothing."""
     where, at = next_url(request), clock.real_now()
     request.session.flush()
@@ -109,7 +134,9 @@ def _half_signed_in(request: HttpRequest) -> User | None:
     return user if user is not None and user.get_session_auth_hash() == given["hash"] else None
 
 
-def _form(request: HttpRequest, step: str, refusal: Failure | None = None, **more: Any) -> HttpResponse:
+def _form(request: HttpRequest, step: str, refusal: Failure | None = None, *, user: User | None = None, **more: Any) -> HttpResponse:
+    if user is not None and passkeys.of(user).exists():
+        more["passkey_options"] = passkeys.begin_asking(request.session, user, clock.real_now())
     context = {
         "next": next_url(request),
         "errors": sentences(refusal) if refusal else [],

@@ -1,0 +1,160 @@
+"""Passkeys: added to an account that has an authenticator app, then taken instead of password and code, or instead of a code.
+
+The device has always verified the person. What is asked for is kept by the session, works once and for five minutes.
+"""
+
+import json
+from collections.abc import MutableMapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django_otp_webauthn.exceptions import OTPWebAuthnApiError
+from django_otp_webauthn.helpers import WebAuthnHelper
+from django_otp_webauthn.models import WebAuthnCredential
+from webauthn.helpers.exceptions import WebAuthnException
+from webauthn.helpers.structs import UserVerificationRequirement
+
+from apps.access import second_factor, sign_in
+from apps.core.errors import Flat
+from apps.core.literal import Invalid, check_storable
+from apps.stores import audit, notices
+from apps.stores.models import User
+
+NAME_LENGTH_MAX, ANSWER_LENGTH_MAX, KEPT_MAX = 60, 50_000, 20
+_WAIT = timedelta(minutes=5)
+_ADD_KEY, _ASK_KEY = "passkey_to_add", "passkey_asked"
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
+Session = MutableMapping[str, Any]
+
+
+class Ceremonies(WebAuthnHelper):  # type: ignore[misc]  # django_otp_webauthn has no types
+    """What is asked of devices."""
+
+    def get_generate_registration_options_kwargs(self, *, user: User) -> dict[str, Any]:
+        options: dict[str, Any] = super().get_generate_registration_options_kwargs(user=user)
+        options["authenticator_selection"].user_verification = UserVerificationRequirement.REQUIRED
+        return options
+
+    def get_credential_display_name(self, user: User) -> str:
+        return user.name or user.email
+
+
+class AppFirst(Flat):
+    message = "Set up an authenticator app first: its backup codes let you in when the passkey is lost"
+
+
+class NotAdded(Flat):
+    message = "The passkey could not be added. Try again."
+
+
+class TooManyPasskeys(Flat):
+    message = "You have too many passkeys. Remove one first."
+
+
+class NotTaken(Flat):
+    message = "That passkey was not taken. Try again, or use another way."
+
+
+class BadName(Flat):
+    message = f"A name has 1 to {NAME_LENGTH_MAX} characters"
+
+
+def of(user: User) -> "QuerySet[Any]":
+    """The person's passkeys, the newest first."""
+    rows: QuerySet[Any] = WebAuthnCredential.objects.filter(user=user, confirmed=True).order_by("-created_at")
+    return rows
+
+
+def begin_adding(session: Session, user: User, at: datetime) -> str:
+    """What the browser needs to make one, as JSON. Raises AppFirst or TooManyPasskeys."""
+    if second_factor.confirmed(user) is None:
+        raise AppFirst
+    if of(user).count() >= KEPT_MAX:
+        raise TooManyPasskeys
+    options, state = Ceremonies(None).register_begin(user)
+    session[_ADD_KEY] = {**state, "at": at.isoformat()}
+    return json.dumps(options)
+
+
+def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -> Any:
+    """Keep what the browser made. Raises NotAdded or BadName."""
+    name, state = _name(name), _take_state(session, _ADD_KEY, at)
+    if state is None or second_factor.confirmed(user) is None:
+        raise NotAdded
+    try:
+        with transaction.atomic():
+            made = Ceremonies(None).register_complete(user, state, _parse(answer))
+            made.name = name
+            made.save(update_fields=["name"])
+            audit.record("passkey.added", target=made, name=name)
+            notices.tell(user, f"A passkey was added: {name}")
+    except (OTPWebAuthnApiError, WebAuthnException, IntegrityError, Invalid, *_MALFORMED):
+        raise NotAdded from None
+    return made
+
+
+def begin_asking(session: Session, user: User | None, at: datetime) -> str:
+    """What the browser needs to use one, as JSON: one of the person's, or without a person any that the device has."""
+    options, state = Ceremonies(None).authenticate_begin(user, require_user_verification=True)
+    session[_ASK_KEY] = {**state, "at": at.isoformat()}
+    return json.dumps(options)
+
+
+def take(session: Session, user: User | None, *, answer: str, address: str, at: datetime) -> Any:
+    """The passkey that answered; its `user` is who it is. Raises NotTaken, TooManyAttempts or Closed."""
+    state = _take_state(session, _ASK_KEY, at)
+    sign_in.count_attempt(f"passkey:{user.pk if user else address}", address)
+    if state is None:
+        raise NotTaken
+    try:
+        found = Ceremonies(None).authenticate_complete(user, state, _parse(answer))
+    except (OTPWebAuthnApiError, WebAuthnException, Invalid, *_MALFORMED):
+        raise NotTaken from None
+    if not found.confirmed or not found.user.is_active or second_factor.confirmed(found.user) is None:
+        raise NotTaken
+    return found
+
+
+def rename(passkey: Any, name: str) -> None:
+    """Raises BadName."""
+    passkey.name = _name(name)
+    passkey.save(update_fields=["name"])
+
+
+def remove(passkey: Any) -> None:
+    """It opens nothing any more."""
+    with transaction.atomic():
+        audit.record("passkey.removed", target=passkey, name=passkey.name)
+        notices.tell(passkey.user, f"A passkey was removed: {passkey.name}")
+        passkey.delete()
+
+
+def _take_state(session: Session, key: str, at: datetime) -> dict[str, Any] | None:
+    """What was asked for in this session, once."""
+    state = session.pop(key, None)
+    if state is None or not timedelta(0) <= at - datetime.fromisoformat(state["at"]) <= _WAIT:
+        return None
+    return dict(state)
+
+
+def _parse(answer: str) -> dict[str, Any]:
+    if len(answer) > ANSWER_LENGTH_MAX:
+        raise ValueError
+    data = json.loads(answer)
+    if not isinstance(data, dict):
+        raise TypeError
+    check_storable(data)
+    return data
+
+
+def _name(name: str) -> str:
+    name = " ".join(name.split())
+    try:
+        check_storable(name)
+    except Invalid:
+        raise BadName from None
+    if not 1 <= len(name) <= NAME_LENGTH_MAX:
+        raise BadName
+    return name

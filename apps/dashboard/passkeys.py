@@ -1,0 +1,67 @@
+"""The person's passkeys: listed, added with what the browser made, named and removed."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.access import passkeys, second_factor
+from apps.core import clock
+from apps.core.errors import Failure, NotFound
+from apps.dashboard.plumbing import PageRequest, go, sentences, show
+
+
+def index(request: PageRequest) -> HttpResponse:
+    context = {"passkeys": passkeys.of(request.person), "has_app": second_factor.confirmed(request.person) is not None}
+    return show(request, "dashboard/security/passkeys.html", context)
+
+
+def add(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        return _form(request)
+    given, at = request.POST, clock.real_now()
+    try:
+        made = passkeys.add(request.session, request.person, answer=given.get("passkey", ""), name=given.get("name", ""), at=at)
+    except Failure as refusal:
+        return _form(request, refusal)
+    messages.success(request, f"The passkey {made.name} has been added. You can sign in with it.")
+    return go("passkeys")
+
+
+def rename(request: PageRequest, id: str) -> HttpResponse:
+    passkey = _find(request, id)
+    try:
+        passkeys.rename(passkey, request.POST.get("name", ""))
+    except Failure as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, f"The passkey is called {passkey.name} now.")
+    return go("passkeys")
+
+
+def remove(request: PageRequest, id: str) -> HttpResponse:
+    passkey = _find(request, id)
+    if request.method == "GET":
+        return show(request, "dashboard/security/remove_passkey.html", {"passkey": passkey})
+    passkeys.remove(passkey)
+    messages.success(request, f"The passkey {passkey.name} has been removed.")
+    return go("passkeys")
+
+
+def _find(request: PageRequest, id: str) -> Any:
+    is_id = id.isascii() and id.isdigit() and len(id) <= 18
+    found = passkeys.of(request.person).filter(pk=int(id)).first() if is_id else None
+    if found is None:
+        raise NotFound
+    return found
+
+
+def _form(request: PageRequest, refusal: Failure | None = None) -> HttpResponse:
+    """With a new challenge each time: what was asked for is good for one answer."""
+    try:
+        options = passkeys.begin_adding(request.session, request.person, clock.real_now())
+    except Failure as cannot:
+        messages.error(request, " ".join(sentences(cannot)))
+        return go("passkeys")
+    context = {"options": options, "errors": sentences(refusal) if refusal else [], "name": request.POST.get("name", "")}
+    return show(request, "dashboard/security/add_passkey.html", context, status=refusal.http_status if refusal else 200)

@@ -1,0 +1,90 @@
+"""Passkeys in a real browser, with an authenticator that Chromium plays: added, taken alone, as second factor and to confirm."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.access import second_factor, stepup
+from apps.access.models import SecondFactor
+from apps.core import clock
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+from tests.dashboard.browse import code_of
+
+
+@pytest.fixture
+def factor(world: Cast) -> SecondFactor:
+    return second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+
+
+@pytest.fixture
+def open_with_device(server: str, open_page: OpenPage, settings: Any) -> Callable[[str], Page]:
+    """A page on a host that passkeys may be of, in a browser with a device that verifies its person."""
+    site = server.replace("127.0.0.1", "localhost")
+    settings.OTP_WEBAUTHN_RP_ID, settings.OTP_WEBAUTHN_ALLOWED_ORIGINS = "localhost", [site]
+
+    def open_path(path: str) -> Page:
+        page = open_page(site + path)
+        device = page.context.new_cdp_session(page)
+        device.send("WebAuthn.enable")
+        options = {
+            "protocol": "ctap2",
+            "transport": "internal",
+            "hasResidentKey": True,
+            "hasUserVerification": True,
+            "isUserVerified": True,
+            "automaticPresenceSimulation": True,
+        }
+        device.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+        return page
+
+    return open_path
+
+
+def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
+    world: Cast, factor: SecondFactor, open_with_device: Callable[[str], Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_with_device("/dashboard/security/passkeys")
+    sign_in(page, world.alice.email)
+    page.get_by_label("Code").fill(code_of(factor))
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("link", name="Add passkey").first.click()
+    page.get_by_label("Name").fill("Laptop")
+    fine(page)
+    shoot(page, "passkeys-add")
+    page.get_by_role("button", name="Go on with my device").click()
+    expect(page.get_by_text("The passkey Laptop has been added.")).to_be_visible()
+    fine(page)
+    shoot(page, "passkeys")
+
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("link", name="Sign in with a passkey").click()
+    page.wait_for_url("**/dashboard/")
+
+    page.get_by_role("button", name="Sign out").click()
+    sign_in(page, world.alice.email)
+    expect(page.get_by_role("heading", name="Enter your code")).to_be_visible()
+    fine(page)
+    shoot(page, "passkeys-second-factor")
+    page.get_by_role("button", name="Use a passkey").click()
+    page.wait_for_url("**/dashboard/")
+
+    monkeypatch.setattr(stepup, "FRESH", clock.real_now() - clock.real_now())
+    page.goto(page.url + "api-keys/new")
+    expect(page.get_by_text("Create an API key")).to_be_visible()
+    fine(page)
+    shoot(page, "passkeys-confirm")
+    monkeypatch.undo()
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page.get_by_role("heading", name="Create test key")).to_be_visible()
+
+
+def test_a_device_that_gives_no_passkey_is_told_about(world: Cast, open_page: OpenPage, server: str) -> None:
+    page = open_page(server + "/dashboard/sign-in/passkey", height=700)  # passkeys are of host names, and this is an address
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page.get_by_text("Your device gave no passkey.")).to_be_visible()
+    fine(page)
+    shoot(page, "passkeys-sign-in")

@@ -1,0 +1,123 @@
+"""Passkeys without a browser: who may have them, what is refused, and that no answer a device didn't give is taken."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.core import mail as django_mail
+from django_otp_webauthn.models import WebAuthnCredential
+
+from apps.access import second_factor
+from apps.access.models import SecondFactor
+from apps.core import clock, mail
+from tests.cast import PASSWORD, Cast
+from tests.dashboard.browse import Browser, code_of, text
+
+ANSWER = {
+    "id": "AAAA", "rawId": "AAAA", "type": "public-key", "clientExtensionResults": {},
+    "response": {"clientDataJSON": "e30", "authenticatorData": "AAAA", "signature": "AAAA", "userHandle": None, "attestationObject": "oA"},
+}  # fmt: skip
+BROKEN = [
+    "", "{", "[]", "null", "1", "{}", json.dumps({**ANSWER, "rawId": "%%%"}), json.dumps({**ANSWER, "response": {}}),
+    json.dumps({**ANSWER, "id": "a\x00"}), json.dumps(ANSWER), "[" * 5000, "x" * 60_000, '{"response": {"clientDataJSON": 5}}',
+]  # fmt: skip
+
+
+@pytest.fixture
+def factor(cast: Cast) -> SecondFactor:
+    return second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+
+
+@pytest.fixture
+def alice(cast: Cast, factor: SecondFactor) -> Browser:
+    """Signed in, with a fresh code."""
+    browser = Browser(cast.alice)
+    browser.post("confirm", code=code_of(factor))
+    return browser
+
+
+def kept(user: Any, name: str = "Laptop") -> WebAuthnCredential:
+    return WebAuthnCredential.objects.create(user=user, name=name, credential_id=b"\x00\x00\x00", public_key=b"k", aaguid="")
+
+
+def test_a_passkey_needs_an_authenticator_app_first(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    assert "An authenticator app first" in text(browser.get("security/passkeys"))
+    assert browser.get("security/passkeys/new").headers["Location"] == "/dashboard/security/passkeys"
+
+
+@pytest.mark.parametrize("answer", BROKEN, ids=range(len(BROKEN)))
+def test_what_no_device_made_is_not_added(alice: Browser, answer: str) -> None:
+    alice.get("security/passkeys/new")
+    refused = alice.post("security/passkeys/new", passkey=answer, name="Laptop")
+    assert refused.status_code == 422 and "could not be added" in text(refused)
+    assert not WebAuthnCredential.objects.exists()
+
+
+@pytest.mark.parametrize("answer", BROKEN, ids=range(len(BROKEN)))
+def test_what_no_device_gave_signs_nobody_in(cast: Cast, factor: SecondFactor, answer: str) -> None:
+    kept(cast.alice)
+    visitor = Browser()
+    visitor.get("sign-in/passkey")
+    refused = visitor.post("sign-in/passkey", passkey=answer)
+    assert refused.status_code == 422 and "was not taken" in text(refused)
+    assert visitor.get().status_code == 302
+
+
+def test_a_page_that_was_not_opened_or_is_old_is_no_good(cast: Cast, alice: Browser) -> None:
+    assert Browser().post("sign-in/passkey", passkey=json.dumps(ANSWER)).status_code == 422
+    options = [text(alice.get("security/passkeys/new")).split("challenge&quot;: &quot;")[1][:20] for _ in range(2)]
+    assert options[0] != options[1]
+    with time_machine.travel(clock.real_now() + timedelta(minutes=4), tick=True):
+        assert alice.get("security/passkeys/new").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 61, "a\x00b"])
+def test_a_passkey_has_a_name(cast: Cast, alice: Browser, name: str) -> None:
+    one = kept(cast.alice)
+    assert "A name has 1 to 60 characters." in text(alice.post("security/passkeys/new", passkey="{}", name=name))
+    alice.post(f"security/passkeys/{one.pk}/rename", name=name)
+    one.refresh_from_db()
+    assert one.name == "Laptop"
+
+
+def test_a_passkey_is_renamed_and_removed_and_its_person_is_told(cast: Cast, alice: Browser) -> None:
+    one = kept(cast.alice)
+    alice.post(f"security/passkeys/{one.pk}/rename", name=" My  phone ")
+    assert "My phone" in text(alice.get("security/passkeys"))
+    assert alice.get(f"security/passkeys/{one.pk}/remove").status_code == 200
+    alice.post(f"security/passkeys/{one.pk}/remove")
+    assert not WebAuthnCredential.objects.exists()
+    mail.send_due()
+    assert [letter.subject for letter in django_mail.outbox] == ["A passkey was removed: My phone"]
+
+
+@pytest.mark.parametrize("id", ["x", "９", "-1", "9" * 30, "00000000-0000-4000-8000-000000000000"])
+def test_a_passkey_of_somebody_else_or_of_nobody_is_not_found(cast: Cast, alice: Browser, id: str) -> None:
+    other = kept(cast.charlie)
+    for one in (other.pk, id):
+        assert alice.post(f"security/passkeys/{one}/remove").status_code == 404
+    assert WebAuthnCredential.objects.filter(pk=other.pk).exists()
+
+
+def test_passkeys_go_with_the_app(cast: Cast, alice: Browser) -> None:
+    kept(cast.alice)
+    alice.post("security/authenticator/remove")
+    assert not WebAuthnCredential.objects.exists()
+
+
+def test_a_passkey_is_offered_where_a_code_is_asked_for(cast: Cast, factor: SecondFactor) -> None:
+    browser = Browser()
+    browser.post("sign-in", email=cast.alice.email, password=PASSWORD)
+    assert "Use a passkey" not in text(browser.get("sign-in/code"))
+    kept(cast.alice)
+    assert "Use a passkey" in text(browser.get("sign-in/code"))
+    refused = browser.post("sign-in/code", passkey=json.dumps(ANSWER))
+    assert refused.status_code == 422
+    assert browser.code(code_of(factor)).status_code == 302
+
+
+def test_adding_a_passkey_asks_for_a_fresh_code(cast: Cast, factor: SecondFactor) -> None:
+    assert Browser(cast.alice).get("security/passkeys/new").headers["Location"].startswith("/dashboard/confirm")
