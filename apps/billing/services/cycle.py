@@ -140,7 +140,7 @@ def _judge(subscription: Subscription, at: datetime) -> None:
         subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
         return
     Invoice.objects.filter(pk=invoice.pk).update(due_judged_at=at)
-    subscription.failed_cycle_count += 1
+    subscription.failed_cycle_count, subscription.updated_at = subscription.failed_cycle_count + 1, at
     if subscription.status == ACTIVE:
         before = move(subscription, PAST_DUE)
         events.subscription_changed(subscription, "cycle_failed", before, at, "past_due")
@@ -153,7 +153,7 @@ def _judge(subscription: Subscription, at: datetime) -> None:
 def end(subscription: Subscription, at: datetime) -> None:
     """Canceled for good. The row is locked, and kept by the caller."""
     before = move(subscription, CANCELED)
-    subscription.canceled_at, subscription.next_billing_at = at, None
+    subscription.canceled_at, subscription.next_billing_at, subscription.updated_at = at, None, at
     events.subscription_changed(subscription, "canceled", before, at, "canceled")
 
 

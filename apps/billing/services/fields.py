@@ -13,7 +13,7 @@ from django.core.validators import EmailValidator
 
 from apps.billing.models import Interval, Invoice
 from apps.core.errors import Listed
-from apps.core.literal import Boolean, Field, Integer, Invalid, List, Object, Schema, Text, check_storable, parse_moment
+from apps.core.literal import MAX_INTEGER, Boolean, Field, Integer, Invalid, List, Object, Schema, Text, check_storable, parse_moment
 from apps.core.money import BASIS_POINTS, CENTS
 from apps.stores.models import Currency
 
@@ -36,16 +36,23 @@ class Free(Field):
         if not isinstance(value, dict):
             raise Invalid(f"{name} must be an object")
         check_storable(value, name)
-        try:
-            size = len(orjson.dumps(value))
-        except TypeError:  # an integer beyond 64 bits
-            raise Invalid(f"{name} contains a number that is too large") from None
-        if size > self.bytes_max:
+        if _has_huge_number(value):
+            raise Invalid(f"{name} contains a number that is too large")
+        if len(orjson.dumps(value)) > self.bytes_max:
             raise Invalid(f"{name} is too large (maximum is {self.bytes_max} bytes)")
         return value
 
     def schema(self) -> Schema:
         return {"type": "object"}
+
+
+def _has_huge_number(value: Any) -> bool:
+    """Whether a number in it is infinite or beyond 64 bits, which JSON doesn't carry everywhere."""
+    if isinstance(value, dict):
+        return any(_has_huge_number(one) for one in value.values())
+    if isinstance(value, list):
+        return any(_has_huge_number(one) for one in value)
+    return isinstance(value, (int, float)) and not -MAX_INTEGER <= value <= MAX_INTEGER
 
 
 class Email(Text):

@@ -1,0 +1,66 @@
+"""Many callers at the same moment, each with a connection of its own."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from django.db import connection
+
+from apps.billing.models import Invoice, InvoicePayment, Subscription
+from apps.billing.services.cycle import advance_subscription
+from apps.core import clock
+from apps.webhooks.models import Event
+from tests.billing import records as r
+from tests.cast import Api, Cast
+
+
+def together(work: Callable[[int], Any], times: int) -> list[Any]:
+    def run(n: int) -> Any:
+        try:
+            return work(n)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(run, range(times)))
+
+
+def test_of_twenty_customers_with_one_email_one_is_made(committed: Cast) -> None:
+    secret = committed.bakery.secrets["test"]
+    answers = together(lambda _: Api(secret).post("/billing/customers", {"customer": {"email": "one@example.com"}}).status_code, 20)
+    assert Counter(answers) == {201: 1, 409: 19}
+
+
+def test_a_draft_finalized_by_many_has_one_number_and_one_event(committed: Cast) -> None:
+    secret, made = committed.bakery.secrets["test"], r.draft(committed.bakery.test)
+    answers = together(lambda _: r.act(Api(secret), made["id"], "finalize").status_code, 12)
+    assert Counter(answers) == {200: 1, 422: 11}
+    assert Event.objects.filter(store=committed.bakery.store, type="invoice.finalized").count() == 1
+    assert r.invoice(committed.bakery.test, made["id"])["number"] == 1
+
+
+def test_numbers_given_at_once_have_no_gaps(committed: Cast) -> None:
+    secret = committed.bakery.secrets["test"]
+    drafts = [r.draft(committed.bakery.test)["id"] for _ in range(12)]
+    together(lambda n: r.act(Api(secret), drafts[n], "finalize"), len(drafts))
+    numbers = Invoice.objects.filter(store=committed.bakery.store).values_list("number", flat=True)
+    assert sorted(one or 0 for one in numbers) == list(range(1, len(drafts) + 1))
+
+
+def test_an_invoice_asked_for_by_many_has_one_intent(committed: Cast) -> None:
+    made = r.opened(committed.bakery.test)
+    answers = together(lambda _: r.start_payment(made["public_token"]).status_code, 20)
+    assert Counter(answers) == {201: 1, 200: 19}
+    assert InvoicePayment.objects.filter(invoice_id=made["id"]).count() == 1
+
+
+def test_a_cycle_run_by_many_is_billed_once(committed: Cast) -> None:
+    made = r.subscribe(committed.bakery.test, trial_period_days=1)
+    committed.bakery.store.test_offset_seconds = 2 * r.DAY
+    committed.bakery.store.save(update_fields=["test_offset_seconds"])
+    row = Subscription.objects.get(pk=made["id"])
+    together(lambda _: advance_subscription(row.pk), 8)
+    [bill] = Invoice.objects.filter(subscription=row)
+    assert bill.finalized_at is not None
+    assert abs((bill.finalized_at - clock.now(committed.bakery.store, "test")).total_seconds()) < 60
