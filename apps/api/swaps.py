@@ -28,7 +28,7 @@ class SwapQuote(Door):
 class Swaps(Door):
     """Swap a part of the balance, or list the swaps newest first."""
 
-    asks_for_code = True
+    asks_for_second_factor = True
     bodies = {"POST": BODY.schema()}
     statuses = {"POST": 201}
 

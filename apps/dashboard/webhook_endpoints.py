@@ -1,10 +1,12 @@
 """Webhook endpoints: listed, added, one with its deliveries; on, off, a new secret, a test, sending again, deleting."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 
 from django.contrib import messages
 from django.http import HttpResponse
 
+from apps.core.literal import Invalid
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.webhooks import selectors
 from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to
@@ -45,6 +47,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "endpoint": endpoint,
         "deliveries": [(row, deliveries.is_retryable(endpoint, row)) for row in rows],
         "offered_events": open_to(endpoint.store.is_platform),
+        "now": request.access.now(),
+        "an_hour_ago": request.access.now() - timedelta(hours=1),
     }
     return show(request, "dashboard/webhook_endpoints/detail.html", context)
 
@@ -100,6 +104,29 @@ def redeliver(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
     else:
         messages.success(request, "The delivery is sent again.")
     return go("webhook_endpoint", endpoint.pk)
+
+
+def resend(request: PageRequest, id: str) -> HttpResponse:
+    """Everything between two moments again, for a receiver that was down."""
+    endpoint = _find(request, id)
+    try:
+        first, last = (_moment(request.POST.get(name, "")) for name in ("from", "to"))
+        if last < first:
+            raise Invalid("the end of the range is before its beginning")
+        count = deliveries.resend_range(endpoint, first, last + timedelta(minutes=1), request.access.now())
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, f"{count} event{'' if count == 1 else 's'} of that time {'is' if count == 1 else 'are'} sent again.")
+    return go("webhook_endpoint", endpoint.pk)
+
+
+def _moment(text: str) -> datetime:
+    """What a date and time field holds, read as UTC. Raises Invalid."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M").replace(tzinfo=UTC)
+    except ValueError:
+        raise Invalid("choose from when and to when") from None
 
 
 def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:

@@ -1,5 +1,6 @@
 """API keys and webhook endpoints: a secret is on one answer and on no other."""
 
+import re
 from typing import Any
 
 import pytest
@@ -136,3 +137,43 @@ def test_a_deleted_endpoint_is_gone_after_asking(cast: Cast) -> None:
     assert "for good" in text(browser.get(f"webhooks/{endpoint.pk}/delete"))
     browser.post(f"webhooks/{endpoint.pk}/delete")
     assert browser.get(f"webhooks/{endpoint.pk}").status_code == 404
+
+
+def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    make_endpoint(browser)
+    endpoint = Endpoint.objects.get()
+    payment(cast.bakery.test)
+    before = Delivery.objects.count()
+    shown = text(browser.get(f"webhooks/{endpoint.pk}"))
+    begins, ends = re.findall(r'datetime-local" required value="([^"]+)"', shown)
+    assert browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": begins, "to": ends}).status_code == 303
+    assert "1 event of that time is sent again." in text(browser.get(f"webhooks/{endpoint.pk}"))
+    assert Delivery.objects.count() == before + 1
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "sentence"),
+    [
+        ("", "", "Choose from when and to when."),
+        ("2026-01-01", "x", "Choose from when and to when."),
+        ("2026-01-02T00:00", "2026-01-01T00:00", "The end of the range is before its beginning."),
+        ("2020-01-01T00:00", "2020-01-02T00:00", "0 events of that time are sent again."),
+    ],
+)
+def test_what_a_range_must_be(cast: Cast, begins: str, ends: str, sentence: str) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    endpoint = Endpoint.objects.get()
+    browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": begins, "to": ends})
+    assert sentence in text(browser.get(f"webhooks/{endpoint.pk}"))
+
+
+def test_nothing_is_sent_again_to_an_endpoint_that_is_off(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    endpoint = Endpoint.objects.get()
+    browser.post(f"webhooks/{endpoint.pk}/switch", to="disabled")
+    assert "Send a range again" not in text(browser.get(f"webhooks/{endpoint.pk}"))
+    browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": "2026-01-01T00:00", "to": "2026-01-02T00:00"})
+    assert "again." not in text(browser.get(f"webhooks/{endpoint.pk}")).split("<main")[1].split("Deliveries")[0]

@@ -1,0 +1,100 @@
+"""The rooms about people and apps in a real browser: wide, on a phone and in the dark; somebody invited joins by the letter's link."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.core import mail, mailbox
+from tests.browser.conftest import OpenPage, overflow, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast, person
+from tests.contract.test_oauth import App
+
+
+@pytest.fixture
+def folder(settings: Any, tmp_path: Any) -> None:
+    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+
+
+def letter_to(address: str) -> mailbox.Letter:
+    mail.send_due()
+    return next(one for one in mailbox.letters() if one.to == address)
+
+
+def test_somebody_is_invited_reads_the_letter_and_joins(world: Cast, open_page: OpenPage, folder: None) -> None:
+    page = open_page("/dashboard/team")
+    sign_in(page, world.alice.email)
+    page.get_by_role("link", name="Invite").click()
+    page.get_by_label("E-mail address").fill("dora@bakery.example")
+    fine(page)
+    shoot(page, "team-invite")
+    page.get_by_role("button", name="Send the invitation").click()
+    expect(page.get_by_text("A letter is on its way to dora@bakery.example.")).to_be_visible()
+    fine(page)
+    shoot(page, "team")
+    letter = letter_to("dora@bakery.example")
+
+    box = open_page("/dev/mailbox", width=390, height=800)
+    fine(box)
+    shoot(box, "mailbox-phone")
+    box.get_by_role("link", name=letter.subject).first.click()
+    fine(box)
+    shoot(box, "letter-phone")
+    for look in ("light", "dark"):
+        drawn = open_page(f"/dev/mailbox/{letter.name}/html", width=600, dark=look == "dark")
+        assert overflow(drawn) == 0
+        shoot(drawn, f"letter-{look}")
+
+    found = re.search(r"/dashboard/join/\S+", letter.text)
+    assert found is not None
+    dora = open_page(found.group(), width=390, height=800)
+    fine(dora)
+    shoot(dora, "join-phone")
+    dora.get_by_label("Your name").fill("Dora")
+    dora.get_by_label("Choose a password").fill("a long enough sentence")
+    dora.get_by_role("button", name="Make an account and join").click()
+    expect(dora.get_by_text("Welcome to Alice's Bakery.")).to_be_visible()
+
+
+@pytest.mark.parametrize("look", ["wide", "phone", "dark"])
+def test_the_rooms_about_people_and_apps_can_be_used_everywhere(world: Cast, open_page: OpenPage, folder: None, look: str) -> None:
+    app = App(world)
+    app.tokens()
+    page = open_page("/dashboard/security")
+    sign_in(page, world.alice.email)
+    page.wait_for_url("**/security")
+    if look == "phone":
+        page.set_viewport_size({"width": 390, "height": 800})
+    page.emulate_media(color_scheme="dark" if look == "dark" else "light")
+    bob = world.bob.pk
+    for path in ("security", "security/sessions", "security/passkeys", "security/email", "team", f"team/{bob}/role", f"team/{bob}/remove",
+                 "apps", "apps/own", "apps/own/new", f"apps/own/{app.id}"):  # fmt: skip
+        go(page, path)
+        fine(page)
+        shoot(page, f"people-{path.replace('/', '-').replace(str(bob), 'bob').replace(app.id, 'one')}-{look}")
+
+
+def go(page: Page, path: str) -> None:
+    page.goto(f"{page.url.split('/dashboard/')[0]}/dashboard/{path}")
+
+
+def test_a_forgotten_password_is_replaced_on_a_phone(open_page: OpenPage, server: str, folder: None, chromium: Any) -> None:
+    somebody = person("fred")
+    page = open_page("/dashboard/sign-in", width=390, height=800)
+    shoot(page, "sign-in-phone")
+    page.get_by_role("link", name="Forgotten your password?").click()
+    fine(page)
+    page.get_by_label("E-mail address").fill(somebody.email)
+    page.get_by_role("button", name="Send the letter").click()
+    expect(page.get_by_role("heading", name="Look into your mail")).to_be_visible()
+    fine(page)
+    found = re.search(r"/dashboard/reset/\S+", letter_to(somebody.email).text)
+    assert found is not None
+    page.goto(server + found.group())
+    fine(page)
+    shoot(page, "reset-phone")
+    page.get_by_label("New password").fill("a new sentence to remember")
+    page.get_by_role("button", name="Change password").click()
+    expect(page.get_by_text("Your password has been changed.")).to_be_visible()
