@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from rest_framework.request import Request
 
+from apps.access.services import AgentCredentialRequired, InvalidAgentCredential, Unauthenticated
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded, Failure, NotFound
 from apps.core.literal import Invalid, check_storable, is_deeper
@@ -21,6 +22,10 @@ class AgentDoor(Door):
     for_agents = True
     shape = Coded
     missing: ClassVar[Failure] = NotFound(code="not_found")
+
+    def _unauthenticated(self, refusal: Unauthenticated) -> Unauthenticated:
+        """No credential, or none of an agent's form, is told in one way here."""
+        return refusal if isinstance(refusal, InvalidAgentCredential) else AgentCredentialRequired()
 
     @staticmethod
     def envelope(request: Request) -> dict[str, Any] | None:
