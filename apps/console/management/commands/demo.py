@@ -20,7 +20,7 @@ from django.db import connections
 
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
-from apps.console.demo import hot_wallets, payments, people, runner, stablecoins
+from apps.console.demo import hot_wallets, payments, people, runner, stablecoins, swaps
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
 from config import embedded
@@ -96,6 +96,8 @@ class Command(BaseCommand):
             _write(settings.VAR_DIR / "demo.json", document)
             self.say(f"processes ready in {time.monotonic() - began:.1f} s")
             self._tell(document, f"{document['base_url']}/pay/{sample.reference}")
+            if contracts:
+                swaps.swap_when_paid(store, merchant)
         except Exception:  # nothing else would see what happens in this thread
             self.is_broken = True
             self.stderr.write(traceback.format_exc())
