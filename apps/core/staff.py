@@ -2,8 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import admin
-from django.http import HttpRequest
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+
+from apps.core.errors import Failure
 
 if TYPE_CHECKING:
     StaffAdmin = admin.ModelAdmin[Any]
@@ -39,3 +44,56 @@ class Switches(ReadOnly):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         hidden = {*self.switches, *(self.exclude or ())}  # Django would show an excluded column that is read-only
         return [field.name for field in self.opts.fields if field.name not in hidden]
+
+
+class Queue(ReadOnly):
+    """Rows that wait for a person. A page of its own takes the decision with its reason; a service carries it out."""
+
+    waiting = "pending"
+
+    def approve(self, row: Any, reason: str) -> object:
+        raise TypeError("a queue defines approve")
+
+    def reject(self, row: Any, reason: str) -> object:
+        raise TypeError("a queue defines reject")
+
+    def get_urls(self) -> list[URLPattern]:
+        decide = path("<uuid:row_id>/decide/", self.admin_site.admin_view(self.decide), name=self._page("decide"))
+        return [decide, *super().get_urls()]
+
+    def _page(self, name: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{name}"
+
+    @admin.display(description="Decision")
+    def decision(self, row: Any) -> str:
+        if row.status != self.waiting:
+            return str(row.status)
+        return format_html('<a href="{}">Decide</a>', reverse(f"admin:{self._page('decide')}", args=[row.pk]))
+
+    def decide(self, request: HttpRequest, row_id: Any) -> HttpResponse:
+        """Read everything, say yes or no; a no needs a reason."""
+        row = self.get_object(request, str(row_id))
+        if row is None:
+            raise Http404
+        errors: list[str] = []
+        if request.method == "POST":
+            decision, reason = request.POST.get("decision"), request.POST.get("reason", "").replace("\x00", "").strip()[:500]
+            errors = self._decide(request, row, decision, reason)
+            if not errors:
+                return HttpResponseRedirect(reverse(f"admin:{self._page('changelist')}"))
+        facts = [(field.verbose_name, getattr(row, field.name)) for field in self.opts.fields if field.name not in (self.exclude or ())]
+        context = {**self.admin_site.each_context(request), "title": f"Decide: {row}", "row": row, "facts": facts, "errors": errors}
+        return render(request, "admin/decide.html", context | {"is_waiting": row.status == self.waiting}, status=422 if errors else 200)
+
+    def _decide(self, request: HttpRequest, row: Any, decision: str | None, reason: str) -> list[str]:
+        if decision not in ("approve", "reject"):
+            return ["Choose a decision"]
+        if decision == "reject" and not reason:
+            return ["A rejection needs a reason"]
+        try:
+            self.approve(row, reason) if decision == "approve" else self.reject(row, reason)
+        except Failure as refusal:
+            return [refusal.text]
+        self.log_change(request, row, f"{decision}: {reason}" if reason else decision)
+        messages.success(request, f"{row}: {'approved' if decision == 'approve' else 'rejected'}")
+        return []

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from apps.hosted import cards, checkout, domains, files, media
+from apps.hosted import cards, checkout, domains, files, media, onboarding
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
@@ -23,4 +23,8 @@ urlpatterns = [
     re_path(r"^sandbox/card/(?P<reference>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$", cards.card_page, name="sandbox_card"),
     path("files/<str:token>", files.download, name="private_file"),
     *CHECKOUT,
+    path("onboarding/<str:token>", onboarding.start, name="onboarding"),
+    path("onboarding/<str:token>/business", onboarding.business, name="onboarding_business"),
+    path("onboarding/<str:token>/payout", onboarding.payout, name="onboarding_payout"),
+    path("onboarding/<str:token>/finish", onboarding.finish, name="onboarding_finish"),
 ]

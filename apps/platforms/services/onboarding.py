@@ -11,12 +11,13 @@ from django.db import transaction
 
 from apps.access import credentials
 from apps.access.access import Access
+from apps.assets.selectors import active_assets
 from apps.core import clock
 from apps.core.errors import Coded
 from apps.core.literal import Field, Integer, Invalid, Object, Text, Url
 from apps.core.models import Mode
 from apps.payouts.models import Destination
-from apps.payouts.services.destinations import add_bank, add_wallet
+from apps.payouts.services.destinations import UnknownNetwork, add_bank, add_wallet
 from apps.platforms.models import OnboardingLink
 from apps.platforms.selectors import find_account
 from apps.platforms.services.verifications import submit_verification
@@ -127,6 +128,8 @@ def tell_business(link: OnboardingLink, given: Mapping[str, Any]) -> bool:
 
 def save_wallet(link: OnboardingLink, network: str, address: str) -> bool:
     """Save a wallet; whether that was the link's last step. Raises Unusable, OutOfScope or a refusal."""
+    if network not in {asset.chain_id for asset in active_assets(link.mode)}:
+        raise UnknownNetwork
     return _payout(link, lambda: add_wallet(link.account, link.mode, network, address))
 
 

@@ -9,6 +9,10 @@ from apps.console.command import OperatorCommand
 from apps.core.literal import is_uuid
 from apps.payouts.models import Payout
 from apps.payouts.services.review import approve_payout, reject_payout
+from apps.platforms.models import AccessRequest
+from apps.platforms.services.access_requests import approve_access, reject_access
+from apps.platforms.services.verifications import approve_verification, reject_verification
+from apps.stores.models import Verification
 
 
 def _payout(row_id: str, decision: str, reason: str) -> dict[str, Any]:
@@ -19,8 +23,28 @@ def _payout(row_id: str, decision: str, reason: str) -> dict[str, Any]:
     return {"id": str(decided.pk), "status": decided.status}
 
 
+def _verification(row_id: str, decision: str, reason: str) -> dict[str, Any]:
+    row = Verification.objects.filter(pk=row_id).first()
+    if row is None:
+        raise CommandError(f"There is no verification {row_id}")
+    decided = approve_verification(row, reason) if decision == "approve" else reject_verification(row, reason)
+    return {"id": str(decided.pk), "status": decided.status}
+
+
+def _platform_access(row_id: str, decision: str, reason: str) -> dict[str, Any]:
+    row = AccessRequest.objects.filter(pk=row_id).first()
+    if row is None:
+        raise CommandError(f"There is no request for platform access {row_id}")
+    decided = approve_access(row, reason) if decision == "approve" else reject_access(row, reason)
+    return {"id": str(decided.pk), "status": decided.status}
+
+
 # What can be decided about -> how. Each takes an id, approve or reject, and the reason.
-KINDS: dict[str, Callable[[str, str, str], dict[str, Any]]] = {"payout": _payout}
+KINDS: dict[str, Callable[[str, str, str], dict[str, Any]]] = {
+    "verification": _verification,
+    "platform_access": _platform_access,
+    "payout": _payout,
+}
 
 
 class Command(OperatorCommand):

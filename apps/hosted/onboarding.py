@@ -1,0 +1,210 @@
+"""Hosted onboarding: a sub-merchant opens its platform's link, tells of its business and where its money goes, and returns.
+
+The token is the only key. Reading uses nothing up; the last step ends the link, and with it every page below it.
+"""
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any
+from urllib.parse import urlsplit
+
+from babel import Locale
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.assets.selectors import active_assets
+from apps.core import buckets
+from apps.core.acting import become
+from apps.core.errors import Failure
+from apps.core.middleware import client_address
+from apps.hosted.plumbing import host_shown
+from apps.payouts.models import Network
+from apps.platforms.documents import SUBMITTED
+from apps.platforms.models import OnboardingLink
+from apps.platforms.services import onboarding
+from apps.stores.models import Currency
+
+Page = Callable[[HttpRequest, OnboardingLink, str], HttpResponse]
+BUSINESS, PAYOUT = "business", "payout"
+TITLES = {BUSINESS: "Your business", PAYOUT: "Where your money goes"}
+WALLET_FIELDS, BANK_FIELDS = ("network", "address"), ("currency", "holder", "account")
+# No countries, though the list of territories has them.
+_NOT_COUNTRIES = frozenset({"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"})
+
+
+def _page(view: Page) -> Callable[..., HttpResponse]:
+    @wraps(view)
+    def guarded(request: HttpRequest, token: str) -> HttpResponse:
+        response = _opened(request, view, token)
+        response["Cache-Control"] = "no-store"
+        response["X-Robots-Tag"] = "noindex"
+        # Other sites never see the token; without any referrer the browser would hide the origin of our own forms.
+        response["Referrer-Policy"] = "same-origin"
+        return response
+
+    return guarded
+
+
+def _opened(request: HttpRequest, view: Page, token: str) -> HttpResponse:
+    try:
+        link = onboarding.open_link(token)
+    except onboarding.Unusable as refusal:
+        return _too_many(request) or _unusable(request, refusal)
+    become("visitor", name=f"onboarding link {link.token_prefix}…")
+    try:
+        response = view(request, link, token)
+    except (onboarding.Unusable, onboarding.OutOfScope) as refusal:
+        return _unusable(request, refusal)
+    if link.return_url:
+        parts = urlsplit(link.return_url)
+        # Browsers hold the redirect after a form to the policy of its page.
+        response._csp_update = {"form-action": [f"{parts.scheme}://{parts.netloc}"]}  # type: ignore[attr-defined]  # read by the policy's middleware
+    return response
+
+
+def _too_many(request: HttpRequest) -> HttpResponse | None:
+    """Only wrong tokens count. Nobody guesses one, so without Redis the page says what it would have said."""
+    try:
+        taken = buckets.take("token_attempts", "live", client_address(request))
+    except buckets.Unavailable:
+        return None
+    if not taken.is_limited:
+        return None
+    response = render(request, "429.html", status=429)
+    for name, value in taken.headers().items():
+        response[name] = value
+    return response
+
+
+def _unusable(request: HttpRequest, refusal: onboarding.Unusable | onboarding.OutOfScope) -> HttpResponse:
+    context = {"sentence": refusal.text, "code": refusal.machine_code, "is_expired": refusal.http_status == 410}
+    return render(request, "hosted/onboarding/unusable.html", context, status=refusal.http_status)
+
+
+@require_safe
+@_page
+def start(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResponse:
+    """The first step that is still to do."""
+    if link.has_business_step and not onboarding.is_business_told(link):
+        return _business(request, link, token)
+    if link.has_payout_step and not onboarding.is_destination_told(link):
+        return _payout(request, link, token)
+    return _show(request, link, token, "summary", {})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@_page
+def business(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResponse:
+    if not link.has_business_step:
+        raise onboarding.OutOfScope
+    if request.method != "POST":
+        return _business(request, link, token)
+    given = {name: text for name in SUBMITTED if (text := request.POST.get(name, "").strip().replace("\r\n", "\n"))}
+    try:
+        is_last = onboarding.tell_business(link, given)
+    except onboarding.Unusable:
+        raise
+    except Failure as refusal:
+        return _business(request, link, token, given, refusal)
+    return _leave(request, link, token, is_last)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@_page
+def payout(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResponse:
+    if not link.has_payout_step:
+        raise onboarding.OutOfScope
+    if request.method != "POST":
+        return _payout(request, link, token)
+    given = {name: request.POST.get(name, "").replace("\x00", "").strip()[:200] for name in ("kind", *WALLET_FIELDS, *BANK_FIELDS)}
+    try:
+        if given["kind"] == "bank":
+            is_last = onboarding.save_bank(link, *(given[name] for name in BANK_FIELDS))
+        else:
+            is_last = onboarding.save_wallet(link, *(given[name] for name in WALLET_FIELDS))
+    except onboarding.Unusable:
+        raise
+    except Failure as refusal:
+        return _payout(request, link, token, given, refusal)
+    return _leave(request, link, token, is_last)
+
+
+@require_POST
+@_page
+def finish(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResponse:
+    if not onboarding.is_finished(link):
+        return HttpResponseRedirect(f"/onboarding/{token}", status=303)
+    onboarding.finish(link)
+    return _leave(request, link, token, is_last=True)
+
+
+def _leave(request: HttpRequest, link: OnboardingLink, token: str, is_last: bool) -> HttpResponse:
+    """On to the next step; after the last one back to the platform."""
+    if not is_last:
+        return HttpResponseRedirect(f"/onboarding/{token}", status=303)
+    if link.return_url:
+        return HttpResponseRedirect(link.return_url, status=303)
+    return render(request, "hosted/onboarding/done.html", _frame(link, token, "summary"))
+
+
+def _business(
+    request: HttpRequest, link: OnboardingLink, token: str, given: dict[str, str] | None = None, refusal: Failure | None = None
+) -> HttpResponse:
+    start_with = {"business_legal_name": link.account.name, "business_country": link.account.country}
+    context = {"given": start_with if given is None else given, "countries": _countries(), "is_told": onboarding.is_business_told(link)}
+    return _show(request, link, token, BUSINESS, context, refusal)
+
+
+def _payout(
+    request: HttpRequest, link: OnboardingLink, token: str, given: dict[str, str] | None = None, refusal: Failure | None = None
+) -> HttpResponse:
+    kind = (given or {}).get("kind") or ("bank" if request.GET.get("kind") == "bank" else "wallet")
+    chains = {asset.chain_id: asset.chain.name for asset in active_assets(link.mode) if asset.chain_id in Network.values}
+    context = {
+        "given": given or {"holder": link.account.name},
+        "kind": kind,
+        "networks": sorted(chains.items()),
+        "currencies": Currency.choices,
+        "is_told": onboarding.is_destination_told(link),
+        "code": "invalid_payout_destination" if refusal else "",
+    }
+    return _show(request, link, token, PAYOUT, context, refusal)
+
+
+def _show(
+    request: HttpRequest, link: OnboardingLink, token: str, step: str, context: dict[str, Any], refusal: Failure | None = None
+) -> HttpResponse:
+    errors = [_sentence(refusal.text)] if refusal else []
+    code = context.get("code") or getattr(refusal, "machine_code", "") or ""
+    context = {**_frame(link, token, step), **context, "errors": errors, "code": code}
+    return render(request, f"hosted/onboarding/{step}.html", context, status=422 if refusal else 200)
+
+
+def _frame(link: OnboardingLink, token: str, step: str) -> dict[str, Any]:
+    wanted = [one for one, is_asked in ((BUSINESS, link.has_business_step), (PAYOUT, link.has_payout_step)) if is_asked]
+    told = {BUSINESS: onboarding.is_business_told(link), PAYOUT: onboarding.is_destination_told(link)}
+    return {
+        "link": link,
+        "account": link.account,
+        "platform_name": link.store.brand_name or link.store.name,
+        "path": f"/onboarding/{token}",
+        "step": step,
+        "steps": [{"name": one, "title": TITLES[one], "is_told": told[one], "is_current": one == step} for one in wanted],
+        "return_host": host_shown(link.return_url),
+    }
+
+
+@cache
+def _countries() -> list[tuple[str, str]]:
+    """(code, name in English), by name."""
+    territories = Locale("en").territories
+    rows = [(code, str(name)) for code, name in territories.items() if len(code) == 2 and code.isalpha() and code not in _NOT_COUNTRIES]
+    return sorted(rows, key=lambda row: row[1])
+
+
+def _sentence(text: str) -> str:
+    """A refusal for a person: the names of fields as words."""
+    text = text.replace("_", " ")
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."

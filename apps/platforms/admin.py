@@ -1,0 +1,50 @@
+"""What waits for staff: stores that want to be platforms, and businesses to be verified. Links are looked at only."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from apps.core.staff import Queue, ReadOnly
+from apps.platforms.models import AccessRequest, OnboardingLink
+from apps.platforms.services import access_requests, verifications
+from apps.stores.models import Verification
+
+
+@admin.register(AccessRequest)
+class AccessRequestAdmin(Queue):
+    list_display = ["created_at", "store", "status", "reviewed_at", "decision"]
+    list_filter = ["status"]
+    list_select_related = ["store"]
+    search_fields = ["=id", "=store__id", "store__name"]
+    ordering = ["-created_at"]
+
+    def approve(self, row: Any, reason: str) -> object:
+        return access_requests.approve_access(row, reason)
+
+    def reject(self, row: Any, reason: str) -> object:
+        return access_requests.reject_access(row, reason)
+
+
+@admin.register(Verification)
+class VerificationAdmin(Queue):
+    list_display = ["submitted_at", "store", "business_legal_name", "business_country", "status", "reviewed_at", "decision"]
+    list_filter = ["status", "business_country"]
+    list_select_related = ["store"]
+    search_fields = ["=id", "=store__id", "store__name", "business_legal_name", "=registration_number"]
+    ordering = ["-submitted_at"]
+
+    def approve(self, row: Any, reason: str) -> object:
+        return verifications.approve_verification(row, reason)
+
+    def reject(self, row: Any, reason: str) -> object:
+        return verifications.reject_verification(row, reason)
+
+
+@admin.register(OnboardingLink)
+class OnboardingLinkAdmin(ReadOnly):
+    list_display = ["created_at", "store", "account", "mode", "purpose", "token_prefix", "expires_at", "completed_at"]
+    list_filter = ["mode", "purpose"]
+    list_select_related = ["store", "account"]
+    search_fields = ["=id", "=store__id", "=account__id"]
+    ordering = ["-created_at"]
+    exclude = ["token_hash"]
