@@ -19,7 +19,15 @@ class Room:
 
 
 ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
-    ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"), Room("Swaps", "arrows-right-left", "swaps"))),
+    ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"))),
+    (
+        "Money",
+        (
+            Room("Balances", "wallet", "balances"),
+            Room("Payouts", "arrow-up-right", "payouts"),
+            Room("Swaps", "arrows-right-left", "swaps"),
+        ),
+    ),
     ("Books", (Room("Statement", "book-open", "statement"), Room("Reports", "document-chart-bar", "reports"))),
     (
         "Developers",
@@ -27,6 +35,7 @@ ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
             Room("API keys", "key", "keys"),
             Room("Webhooks", "bolt", "webhook_endpoints"),
             Room("Apps", "puzzle-piece", "oauth_grants"),
+            Room("Agents", "cpu-chip", "agents"),
             Room("Request log", "queue-list", "request_log"),
         ),
     ),

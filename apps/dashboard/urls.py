@@ -1,6 +1,7 @@
 """THE table of pages: path, name, view, who may read, who may write, and where a fresh code is asked for."""
 
 from apps.dashboard import (
+    agents,
     audit_log,
     balances,
     home,
@@ -86,6 +87,13 @@ PAGES = (
     Page("requests", "request_log", request_log.index),
     Page("requests/<str:id>", "request_entry", request_log.show_one),
     Page("audit-log", "audit_log", audit_log.index, MANAGE),
+    Page("agents", "agents", agents.index),
+    Page("agents/new", "agent_create", agents.create, DEVELOP, methods=BOTH, stepup=True),
+    Page("agents/mandates", "mandates", agents.mandates),
+    Page("agents/mandates/<str:id>", "mandate", agents.mandate),
+    Page("agents/mandates/<str:id>/revoke", "mandate_revoke", agents.revoke_one, DEVELOP, methods=POST),
+    Page("agents/<str:id>/revoke", "agent_revoke", agents.revoke, DEVELOP, methods=BOTH),
+    Page("agents/<str:id>/caps", "agent_caps", agents.caps, DEVELOP, methods=BOTH, stepup=True),
     Page("webhooks", "webhook_endpoints", webhook_endpoints.index),
     Page("webhooks/new", "webhook_endpoint_create", webhook_endpoints.create, DEVELOP, methods=BOTH, stepup=True),
     Page("webhooks/<str:id>", "webhook_endpoint", webhook_endpoints.show_one),

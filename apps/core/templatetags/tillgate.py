@@ -45,6 +45,13 @@ BADGES = {
         "canceled_by_agent": (QUIET, _("Canceled")),
         "refund_completed": (QUIET, _("Refunded")),
     },
+    "card": {
+        "pending": (WAIT, _("Open")),
+        "paid": (GOOD, _("Charged")),
+        "expired": (QUIET, _("Expired")),
+        "failed": (BAD, _("Failed")),
+    },
+    "attention": {"card_refund": (BAD, _("Needs you"))},
     "deposit": {
         "pending": (WAIT, _("Seen")),
         "confirming": (WAIT, _("Confirming")),
@@ -87,6 +94,18 @@ BADGES = {
         "generated": (GOOD, _("Ready")),
         "failed": (BAD, _("Failed")),
     },
+    "mandate": {
+        "active": (GOOD, _("Active")),
+        "exhausted": (QUIET, _("Used up")),
+        "revoked": (BAD, _("Revoked")),
+        "expired": (QUIET, _("Expired")),
+    },
+    "settlement": {
+        "pending": (WAIT, _("Waiting to be sent")),
+        "submitted": (WAIT, _("Submitted")),
+        "confirmed": (GOOD, _("Confirmed")),
+        "failed": (BAD, _("Failed")),
+    },
     "payout": {
         "pending": (WAIT, _("Pending")),
         "processing": (WAIT, _("Processing")),
@@ -94,7 +113,8 @@ BADGES = {
         "confirmed": (GOOD, _("Confirmed")),
         "completed": (GOOD, _("Completed")),
         "failed": (BAD, _("Failed")),
-        "requires_review": (BAD, _("Under review")),
+        "retrying": (WAIT, _("Being tried again")),
+        "requires_review": (WAIT, _("Under review")),
     },
 }
 

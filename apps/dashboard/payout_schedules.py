@@ -1,0 +1,155 @@
+"""Schedules: which coins are paid out by themselves, where to and when; pausing, changing, running now, deleting."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.access import stepup
+from apps.assets.selectors import active_assets
+from apps.core import money
+from apps.core.literal import FiatAmount, Invalid
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.payouts import selectors
+from apps.payouts.models import Schedule
+from apps.payouts.services import runs, schedules
+from apps.payouts.services.destinations import title
+
+_FIELDS = ("asset_id", "frequency", "destination", "minimum", "minimum_fiat_currency", "swap_target_asset_id", "next_day")
+_DETAIL = {"wallet": "crypto_payout_detail_id", "bank": "fiat_payout_detail_id"}
+_SKIPS = {
+    runs.NO_BALANCE: "There was nothing to pay out.",
+    runs.BELOW_MINIMUM: "The balance was worth less than the minimum.",
+    runs.BELOW_NETWORK_MINIMUM: "The balance was below what can be sent.",
+}
+SHOWN = 20
+
+
+def _kept(request: PageRequest) -> Any:
+    return selectors.schedules_seen_by(request.access).filter(deleted_at=None)
+
+
+def index(request: PageRequest) -> HttpResponse:
+    rows = [{"schedule": one, "to": _to(one), "last": _last(one)} for one in _kept(request)]
+    return show(request, "dashboard/payout_schedules/list.html", {"rows": rows})
+
+
+def _to(schedule: Schedule) -> str:
+    return title(schedule.destination) if schedule.destination is not None else str(schedule.destination_address)
+
+
+def _last(schedule: Schedule) -> str:
+    return schedule.last_failure or _SKIPS.get(schedule.last_skip_reason or "", "")
+
+
+def create(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        return _form(request, {"frequency": "weekly", "minimum_fiat_currency": "EUR"}, [])
+    given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+    try:
+        made = schedules.create_schedule(request.access, {"payout_schedule": _read(given, is_new=True)})
+    except Refusals as refusal:
+        return _form(request, given, sentences(refusal), status_of(refusal))
+    messages.success(request, "The schedule is made.")
+    return go("payout_schedule", made.pk)
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    schedule: Schedule = find(_kept(request), id)
+    made = selectors.payouts_seen_by(request.access).filter(schedule=schedule)[:SHOWN]
+    context = {"schedule": schedule, "to": _to(schedule), "last": _last(schedule), "payouts": list(made)}
+    return show(request, "dashboard/payout_schedules/detail.html", context)
+
+
+def change(request: PageRequest, id: str) -> HttpResponse:
+    schedule: Schedule = find(_kept(request), id)
+    if request.method == "GET":
+        minimum = schedule.minimum_fiat_cents
+        given = {
+            "frequency": schedule.frequency,
+            "minimum": "" if minimum is None else money.text_from_cents(minimum),
+            "minimum_fiat_currency": schedule.minimum_fiat_currency,
+            "destination": "" if schedule.destination is None else f"{schedule.destination.kind}:{schedule.destination_id}",
+        }
+        return _form(request, given, [], schedule=schedule)
+    given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+    try:
+        schedules.update_schedule(request.access, schedule, {"payout_schedule": _read(given, is_new=False)})
+    except Refusals as refusal:
+        return _form(request, given, sentences(refusal), status_of(refusal), schedule=schedule)
+    messages.success(request, "Saved.")
+    return go("payout_schedule", schedule.pk)
+
+
+def switch(request: PageRequest, id: str) -> HttpResponse:
+    """On or off."""
+    schedule: Schedule = find(_kept(request), id)
+    is_on = request.POST.get("to") == "active"
+    try:
+        schedules.update_schedule(request.access, schedule, {"payout_schedule": {"active": is_on}})
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, "The schedule is on." if is_on else "The schedule is paused. Nothing is paid out by itself.")
+    return go("payout_schedule", schedule.pk)
+
+
+def run(request: PageRequest, id: str) -> HttpResponse:
+    """Pay out now what is there."""
+    schedule: Schedule = find(_kept(request), id)
+    if request.method == "GET":
+        return show(request, "dashboard/payout_schedules/run.html", {"schedule": schedule, "to": _to(schedule)})
+    try:
+        stepup.require_second_factor(request.person)
+        ran = runs.run_by_hand(schedule)
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+        return go("payout_schedule", schedule.pk)
+    if ran.skip_reason is not None:
+        messages.error(request, _SKIPS[ran.skip_reason])
+    else:
+        messages.success(request, "It is on its way." if ran.payout is not None else "The swap is on its way; the payout follows it.")
+    return go("payout_schedule", schedule.pk)
+
+
+def delete(request: PageRequest, id: str) -> HttpResponse:
+    schedule: Schedule = find(_kept(request), id)
+    if request.method == "GET":
+        return show(request, "dashboard/payout_schedules/delete.html", {"schedule": schedule, "to": _to(schedule)})
+    schedules.delete_schedule(request.access, schedule)
+    messages.success(request, "The schedule has been deleted.")
+    return go("payout_schedules")
+
+
+def _read(given: dict[str, str], *, is_new: bool) -> dict[str, Any]:
+    """The form as the service takes it: what was left empty is not sent."""
+    asked: dict[str, Any] = {name: given[name] for name in ("frequency", "minimum_fiat_currency") if given[name]}
+    if given["minimum"]:
+        asked["minimum_fiat_cents"] = money.cents_from_text(FiatAmount(zero=True).check(given["minimum"], "minimum"))
+    kind, _, detail_id = given["destination"].partition(":")
+    if kind in _DETAIL:
+        asked[_DETAIL[kind]] = detail_id
+    if is_new:
+        asked["asset_id"] = given["asset_id"] or None
+        asked["swap_target_asset_id"] = given["swap_target_asset_id"] or None
+    if given["next_day"]:
+        if not given["next_day"].isascii() or len(given["next_day"]) > 10:
+            raise Invalid("choose a day")
+        asked["next_payout_at"] = f"{given['next_day']}T09:00:00Z"
+    return asked
+
+
+def _form(
+    request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200, *, schedule: Schedule | None = None
+) -> HttpResponse:
+    saved = list(selectors.destinations_seen_by(request.access))
+    context = {
+        "given": given,
+        "errors": errors,
+        "schedule": schedule,
+        "assets": active_assets(request.access.mode),
+        "frequencies": Schedule.Frequency.choices,
+        "currencies": schedules.MINIMUM_CURRENCIES,
+        "saved": [{"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)} for one in saved if one.is_wallet or one.verified_at],
+    }
+    return show(request, "dashboard/payout_schedules/edit.html", context, status=status)

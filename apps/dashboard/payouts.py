@@ -1,0 +1,219 @@
+"""Payouts: the list, one with its history, and sending: what and where to, then a page that says exactly what leaves.
+
+What was agreed to is sent or nothing: a digest of amount and destination comes back with the form.
+"""
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.access import stepup
+from apps.assets.models import Asset
+from apps.assets.selectors import active_assets
+from apps.chain.addresses import checksummed
+from apps.core import money
+from apps.core.literal import Invalid
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.ledger.selectors import balances
+from apps.payouts import selectors
+from apps.payouts.documents import GAS_DECIMALS, told_transitions
+from apps.payouts.models import Payout
+from apps.payouts.services.create import NotAnAmount, Order, create_payout, is_new_target, read_order
+from apps.payouts.services.destinations import lookalike_of, title
+from apps.payouts.services.gas import fee_for_store
+from apps.payouts.services.quote import quote_payout
+from apps.payouts.services.retry import give_up_payout, retry_payout
+from apps.stores.models import PaysNetworkFee
+
+_TABS = {
+    "": "All",
+    "pending": "Pending",
+    "submitted": "Sent",
+    "confirmed": "Confirmed",
+    "failed": "Failed",
+    "requires_review": "Under review",
+}
+_FIELDS = ("asset_id", "amount", "destination", "destination_address", "form_key", "agreed", "compared")
+_DETAIL = {"wallet": "crypto_payout_detail_id", "bank": "fiat_payout_detail_id"}
+
+
+class AgreedToAnother(Invalid):
+    """The form that came back isn't the page that was shown."""
+
+
+@dataclass(frozen=True)
+class Spendable:
+    """An asset of which the store can spend something."""
+
+    asset: Asset
+    available_atomic: int
+
+
+def spendable(request: PageRequest) -> list[Spendable]:
+    held = balances(request.access.store_id, request.access.mode)
+    found = [(one, held[one.pk].available_atomic) for one in active_assets(request.access.mode) if one.pk in held]
+    return [Spendable(asset, amount) for asset, amount in found if amount > 0]
+
+
+def index(request: PageRequest) -> HttpResponse:
+    status = request.GET.get("status", "")
+    status = status if status in _TABS else ""
+    rows = selectors.filtered(selectors.payouts_seen_by(request.access), status=status, rail=None, schedule_id=None, asset_id=None)
+    page = window(rows, request.GET, {"status": status})
+    context = {
+        "payouts": page.rows,
+        "window": page,
+        "tabs": [{"name": name, "status": one, "is_current": one == status} for one, name in _TABS.items()],
+        "is_empty": not page.rows and not status and page.newer is None,
+        "can_send": bool(spendable(request)),
+    }
+    return show(request, "dashboard/payouts/list.html", context)
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    payout: Payout = find(selectors.payouts_seen_by(request.access), id)
+    fee = payout.network_fee_atomic
+    is_failed = payout.status == Payout.Status.FAILED and payout.funds == Payout.Funds.RESERVED
+    context = {
+        "payout": payout,
+        "to": _to(payout),
+        "steps": told_transitions(payout),
+        "network_fee": None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
+        "is_open": payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED) or payout.retry_at is not None,
+        "can_retry": is_failed,
+        "can_give_up": is_failed and not payout.is_outcome_unknown,
+        "rate": None if payout.paid_fx_rate is None else money.fraction_text(payout.paid_fx_rate),
+    }
+    return show(request, "dashboard/payouts/detail.html", context)
+
+
+def _to(payout: Payout) -> str:
+    if payout.destination is not None and not payout.destination.is_wallet:
+        return title(payout.destination)
+    return checksummed(payout.destination_address or "")
+
+
+def retry(request: PageRequest, id: str) -> HttpResponse:
+    return _about_failed(request, id, retry_payout, "It is tried again. This page shows how far it is.")
+
+
+def give_up(request: PageRequest, id: str) -> HttpResponse:
+    return _about_failed(request, id, give_up_payout, "The coins are back in your balance.")
+
+
+def _about_failed(request: PageRequest, id: str, act: Any, done: str) -> HttpResponse:
+    payout: Payout = find(selectors.payouts_seen_by(request.access), id)
+    try:
+        act(payout)
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, done)
+    return go("payout", payout.pk)
+
+
+# --- sending --------------------------------------------------------------------------------------
+
+
+def create(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        given = {"form_key": uuid.uuid4().hex, "asset_id": request.GET.get("asset", ""), "destination": request.GET.get("to", "")}
+        return _form(request, given, [])
+    given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+    try:
+        asked = _read(given)
+        order = read_order(request.access, request.access.store, asked)
+        if not order.target.is_bank:
+            stepup.require_second_factor(request.person)
+        lookalike = lookalike_of(request.access, order.target.address) if order.target.address else None
+        if not given["agreed"] or (lookalike and not given["compared"]):
+            errors = ["Compare the two addresses, and say that you have."] if given["agreed"] else []
+            return _review(request, given, asked, order, lookalike, errors)
+        if given["agreed"] != _digest(order):
+            raise AgreedToAnother("that is not the payout you looked at; look at the figures again")
+        payout, _ = create_payout(request.access, asked, f"dashboard-{given['form_key']}", caller=request.access.caller)
+    except Refusals as refusal:
+        return _form(request, given, sentences(refusal), status_of(refusal))
+    if payout.status == Payout.Status.REQUIRES_REVIEW:
+        messages.success(request, "The payout is made, and waits for a person to look at it.")
+    else:
+        messages.success(request, "The payout is on its way. This page shows how far it is.")
+    return go("payout", payout.pk)
+
+
+def _read(given: dict[str, str]) -> dict[str, Any]:
+    """The form as the service takes it: the amount in coins becomes atomic units."""
+    if not (given["form_key"].isascii() and given["form_key"].isalnum() and len(given["form_key"]) == 32):
+        raise Invalid("the form is too old; open it again")
+    asset = Asset.objects.filter(pk=given["asset_id"]).first()
+    if asset is None:
+        raise Invalid("choose what to pay out")
+    whole, _, places = given["amount"].partition(".")
+    is_number = given["amount"].isascii() and (whole + places).isdigit() and 0 < len(whole + places) <= 59
+    amount = money.atomic_from_decimal(given["amount"], asset.atomic_decimals) if is_number else None
+    if amount is None:
+        raise Invalid(f"amount must be a decimal number of coins with at most {asset.atomic_decimals} places")
+    if not amount:
+        raise NotAnAmount("Amount must be greater than zero")
+    asked: dict[str, Any] = {"asset_id": asset.pk, "amount_atomic": str(amount)}
+    kind, _, detail_id = given["destination"].partition(":")
+    if kind in _DETAIL:
+        return {**asked, _DETAIL[kind]: detail_id}
+    return {**asked, "destination_address": given["destination_address"] or None}
+
+
+def _digest(order: Order) -> str:
+    """What would leave and where to, as a short text that a person agrees to."""
+    where = order.target.destination.pk if order.target.destination is not None else order.target.address
+    return hashlib.sha256(f"{order.asset.pk}:{order.amount_atomic}:{where}".encode()).hexdigest()
+
+
+def _review(
+    request: PageRequest, given: dict[str, str], asked: dict[str, Any], order: Order, lookalike: str | None, errors: list[str]
+) -> HttpResponse:
+    """What leaves, where to, what it costs, and that it can't be called back."""
+    store, target = request.access.store, order.target
+    bears_fee = not target.is_bank and store.payout_network_fee == PaysNetworkFee.MERCHANT
+    fee = fee_for_store(order.asset) if bears_fee else None
+    context = {
+        "given": given,
+        "errors": errors,
+        "order": order,
+        "to": checksummed(target.address) if target.address else title(target.destination) if target.destination else "",
+        "label": target.destination.label if target.destination is not None else "",
+        "quote": quote_payout(request.access, asked) if target.is_bank else None,
+        "bears_fee": bears_fee,
+        "fee_atomic": fee,
+        "arrives_atomic": None if fee is None else max(0, order.amount_atomic - fee),
+        "is_new": is_new_target(request.access, target, request.access.now()),
+        "lookalike": None if lookalike is None else checksummed(lookalike),
+        "agreed": _digest(order),
+    }
+    return show(request, "dashboard/payouts/review.html", context, status=422 if errors else 200)
+
+
+def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
+    saved = list(selectors.destinations_seen_by(request.access))
+    context = {
+        "given": given,
+        "errors": errors,
+        "spendable": spendable(request),
+        "saved": [{"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)} for one in saved if one.is_wallet or one.verified_at],
+        "needs_second_factor": not errors and not _has_second_factor(request),
+    }
+    return show(request, "dashboard/payouts/create.html", context, status=status)
+
+
+def _has_second_factor(request: PageRequest) -> bool:
+    try:
+        stepup.require_second_factor(request.person)
+    except stepup.SecondFactorRequired:
+        return False
+    except stepup.FactorCheckUnavailable:
+        return True
+    return True

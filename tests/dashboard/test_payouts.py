@@ -1,0 +1,218 @@
+"""The payouts rooms: everything once more before it leaves, destinations that look alike, retries, schedules, balances."""
+
+import re
+from typing import Any
+
+import pytest
+
+from apps.access import second_factor
+from apps.assets.models import Asset
+from apps.core import clock
+from apps.ledger.selectors import balances
+from apps.payouts.models import Destination, Payout, Schedule
+from apps.payouts.services import moves
+from apps.payouts.services.destinations import add_bank, add_wallet, set_verified
+from apps.payouts.services.progress import advance_payouts
+from apps.stores.services import change_store
+from tests import make
+from tests.cast import Cast
+from tests.dashboard.browse import Browser, code_of, text
+
+ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+TWIN = "0x5290000000000000000000000000000000009ee7"
+
+
+@pytest.fixture
+def rich(cast: Cast) -> Cast:
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    return cast
+
+
+@pytest.fixture
+def alice(rich: Cast) -> Browser:
+    """With two-factor authentication, and a fresh code."""
+    factor = second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = Browser(rich.alice)
+    browser.post("confirm", code=code_of(factor))
+    return browser
+
+
+def hidden(answer: Any, name: str) -> str:
+    found = re.search(rf'name="{name}" value="([0-9a-f]+)"', answer.content.decode())
+    assert found is not None, answer.content
+    return found[1]
+
+
+def wish(browser: Browser, **fields: str) -> dict[str, str]:
+    key = hidden(browser.get("payouts/new"), "form_key")
+    return {"form_key": key, "asset_id": "SETH", "amount": "0.1", "destination": "", "destination_address": ADDRESS, **fields}
+
+
+def test_everything_is_shown_once_more_before_it_leaves(rich: Cast, alice: Browser) -> None:
+    asked = wish(alice)
+    review = alice.post("payouts/new", **asked)
+    told = text(review)
+    assert review.status_code == 200 and ADDRESS in told and "0.1 <span" in told and "This destination is new" in told
+    assert "In live mode a payout can't be undone" in told
+    assert not Payout.objects.exists()
+    agreed = hidden(review, "agreed")
+    other = alice.post("payouts/new", **{**asked, "amount": "0.2"}, agreed=agreed)
+    assert other.status_code == 422 and not Payout.objects.exists()
+    made = alice.post("payouts/new", **asked, agreed=agreed)
+    payout = Payout.objects.get()
+    assert (made.status_code, made.headers["Location"]) == (303, f"/dashboard/payouts/{payout.pk}")
+    alice.post("payouts/new", **asked, agreed=agreed)
+    assert Payout.objects.count() == 1 and balances(rich.bakery.store.pk, "test")["SETH"].reserved_atomic == 10**17
+    advance_payouts()
+    assert "Sent" in text(alice.get(f"payouts/{payout.pk}")) and "0.1 <span" in text(alice.get("payouts"))
+    assert "No payout has this status" in text(alice.get("payouts?status=failed"))
+
+
+def test_a_wallet_payout_needs_two_factor_authentication(rich: Cast) -> None:
+    browser = Browser(rich.alice)
+    assert "Set it up" in text(browser.get("payouts/new"))
+    refused = browser.post("payouts/new", **wish(browser))
+    assert refused.status_code == 403 and "two-factor" in text(refused)
+
+
+def test_a_developer_may_look_and_send_nothing(rich: Cast) -> None:
+    bob = Browser(rich.bob)
+    assert bob.get("payouts").status_code == bob.get("balances").status_code == 200
+    for path in ("payouts/new", "payouts/destinations/wallet", "payouts/destinations/bank", "payouts/schedules/new"):
+        assert bob.get(path).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"amount": "x"}, "Amount must be a decimal number of coins with at most 18 places."),
+        ({"amount": "0"}, "Amount must be greater than zero."),
+        ({"amount": "2"}, None),
+        ({"destination_address": ""}, "Exactly one destination is required."),
+        ({"destination_address": "0x1"}, "Destination address is not valid for Ethereum Sepolia."),
+        ({"destination": "wallet:x"}, "Payout detail not found."),
+        ({"asset_id": "NOPE"}, "Choose what to pay out."),
+        ({"form_key": "x"}, "The form is too old; open it again."),
+    ],
+)
+def test_what_is_wrong_is_said_on_the_form(alice: Browser, fields: dict[str, str], sentence: str | None) -> None:
+    asked = {**wish(alice), **fields}
+    answer = alice.post("payouts/new", **asked)
+    if sentence is None:
+        answer, sentence = alice.post("payouts/new", **asked, agreed=hidden(answer, "agreed")), "Insufficient available balance."
+    assert answer.status_code in (404, 422) and sentence in text(answer)
+    assert not Payout.objects.exists()
+
+
+def test_an_address_that_only_looks_like_a_known_one_must_be_compared(rich: Cast, alice: Browser) -> None:
+    add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
+    asked = wish(alice, destination_address=TWIN)
+    review = alice.post("payouts/new", **asked)
+    assert "only looks like one that you know" in text(review) and ADDRESS in text(review)
+    agreed = hidden(review, "agreed")
+    assert alice.post("payouts/new", **asked, agreed=agreed).status_code == 422
+    assert alice.post("payouts/new", **asked, agreed=agreed, compared="yes").status_code == 303
+    form = alice.post("payouts/destinations/wallet", network="sepolia", address=TWIN)
+    assert "only looks like one that you know" in text(form)
+    assert alice.post("payouts/destinations/wallet", network="sepolia", address=TWIN, compared="yes").status_code == 303
+
+
+def test_a_failed_payout_is_tried_again_or_taken_back(rich: Cast, alice: Browser) -> None:
+    made = make.payout(rich.bakery.test, 10**17)
+    payout = Payout.objects.select_related("store").get(pk=made["id"])
+    moves.fail(payout, "unknown", "Declined", clock.real_now())
+    page = text(alice.get(f"payouts/{payout.pk}"))
+    assert "Declined." in page and "Try again now" in page and "Take the coins back" in page
+    assert alice.post(f"payouts/{payout.pk}/retry").status_code == 303
+    payout.refresh_from_db()
+    assert payout.status == "retrying"
+    alice.post(f"payouts/{payout.pk}/give-up")
+    assert "be returned" in text(alice.get(f"payouts/{payout.pk}"))
+    moves.fail(payout, "unknown", "Declined", clock.real_now())
+    alice.post(f"payouts/{payout.pk}/give-up")
+    assert "The coins are back in your balance" in text(alice.get(f"payouts/{payout.pk}"))
+    assert balances(rich.bakery.store.pk, "test")["SETH"].available_atomic == 10**18
+
+
+def test_destinations_are_added_and_removed_and_no_account_number_is_shown(rich: Cast, alice: Browser) -> None:
+    assert alice.post("payouts/destinations/wallet", network="sepolia", address=ADDRESS, label="Cold").status_code == 303
+    again = alice.post("payouts/destinations/wallet", network="sepolia", address=ADDRESS)
+    assert again.status_code == 422 and "already saved" in text(again)
+    bank = {"currency": "EUR", "holder": "Alice", "account": "DE89 3704 0044 0532 0130 00"}
+    wrong = alice.post("payouts/destinations/bank", **{**bank, "account": "DE00370400440532013000"})
+    assert wrong.status_code == 422 and "That is not an account number." in text(wrong)
+    assert alice.post("payouts/destinations/bank", **bank).status_code == 303
+    page = text(alice.get("payouts/destinations"))
+    assert ADDRESS in page and "EUR account ending in 3000" in page and "Waits for verification" in page and "0532" not in page
+    assert "EUR account" not in text(alice.get("payouts/new"))
+    set_verified(Destination.objects.select_related("store").get(kind="bank"), True)
+    assert "EUR account ending in 3000" in text(alice.get("payouts/new"))
+    wallet = Destination.objects.get(kind="wallet")
+    assert "Remove this destination?" in text(alice.get(f"payouts/destinations/{wallet.pk}/remove"))
+    alice.post(f"payouts/destinations/{wallet.pk}/remove")
+    assert ADDRESS not in text(alice.get("payouts/destinations"))
+    assert alice.get(f"payouts/destinations/{wallet.pk}/remove").status_code == 404
+
+
+def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Browser) -> None:
+    assert "Save a destination first" in text(alice.get("payouts/schedules/new"))
+    saved = add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
+    asked = {
+        "asset_id": "SETH",
+        "frequency": "weekly",
+        "destination": f"wallet:{saved.pk}",
+        "minimum": "10",
+        "minimum_fiat_currency": "EUR",
+    }
+    assert "Frequency must be" in text(alice.post("payouts/schedules/new", **{**asked, "frequency": "hourly"}))
+    made = alice.post("payouts/schedules/new", **asked)
+    schedule = Schedule.objects.get()
+    path = f"payouts/schedules/{schedule.pk}"
+    assert made.headers["Location"] == f"/dashboard/{path}" and schedule.minimum_fiat_cents == 1000
+    assert ADDRESS in text(alice.get(path)) and "SETH" not in text(alice.get("payouts/schedules")) and "ETH weekly" in text(alice.get(path))
+    assert "Pay out now?" in text(alice.get(f"{path}/run"))
+    alice.post(f"{path}/run")
+    assert Payout.objects.get().schedule_id == schedule.pk
+    alice.post(f"{path}/run")
+    assert "There was nothing to pay out." in text(alice.get(path))
+    alice.post(f"{path}/switch", to="paused")
+    assert "Paused" in text(alice.get(path))
+    alice.post(f"{path}/switch", to="active")
+    assert alice.get(f"{path}/change").status_code == 200
+    alice.post(f"{path}/change", frequency="monthly", minimum="", minimum_fiat_currency="USD", destination="")
+    schedule.refresh_from_db()
+    assert (schedule.frequency, schedule.is_active) == ("monthly", True)
+    assert "Delete this schedule?" in text(alice.get(f"{path}/delete"))
+    alice.post(f"{path}/delete")
+    assert alice.get(path).status_code == 404 and "No schedules" in text(alice.get("payouts/schedules"))
+
+
+def test_a_bank_payout_shows_what_would_land(rich: Cast, alice: Browser) -> None:
+    shop = rich.bakery
+    change_store(shop.store, kyc_confirmed_at=clock.real_now())
+    Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
+    make.store_coins(shop.store, "USDC_SETH", 10**8)
+    account = add_bank(shop.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000", is_verified=True)
+    asked = wish(alice, asset_id="USDC_SETH", amount="10", destination=f"bank:{account.pk}")
+    review = alice.post("payouts/new", **asked)
+    assert "Lands in the bank, about" in text(review) and "€" in text(review)
+    made = alice.post("payouts/new", **asked, agreed=hidden(review, "agreed"))
+    assert made.status_code == 303 and Payout.objects.get().rail == "fiat_manual"
+    assert "EUR account ending in 3000" in text(alice.client.get(made.headers["Location"]))
+
+
+def test_balances_say_what_each_part_means(rich: Cast) -> None:
+    browser = Browser(rich.alice)
+    make.payout(rich.bakery.test, 25 * 10**16)
+    page = text(browser.get("balances"))
+    assert "0.75" in page and "0.25" in page and "What the parts mean" in page
+    browser.switch("live")
+    assert "Nothing here yet" in text(browser.get("balances")) and "There is nothing to pay out" in text(browser.get("payouts/new"))
+
+
+def test_nobody_else_sees_them(rich: Cast) -> None:
+    made = make.payout(rich.bakery.test, 10**17)
+    saved = add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
+    stranger = Browser(rich.charlie)
+    for path in (f"payouts/{made['id']}", f"payouts/destinations/{saved.pk}/remove", "payouts/x", f"payouts/schedules/{saved.pk}"):
+        assert stranger.get(path).status_code == 404
