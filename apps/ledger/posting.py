@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 
+from apps.core.sql import prepared
 from apps.ledger.chart import CHART, STORE
 
 INSUFFICIENT = "TG001"
@@ -140,7 +141,7 @@ def _columns(accounts: list[int], legs: Sequence[Line]) -> list[Any]:
 
 def _execute(statement: str, arguments: list[Any]) -> tuple[int, bool]:
     try:
-        with connection.cursor() as cursor:
+        with prepared() as cursor:
             cursor.execute(statement, arguments)
             row: tuple[int, bool] = cursor.fetchone()
             return row

@@ -76,7 +76,7 @@ BEGIN
         END IF;
         PERFORM 1 FROM ledger_account WHERE id = ANY (going_down) ORDER BY id FOR NO KEY UPDATE;
         SELECT min(a.id) FILTER (WHERE a.checkpoint_atomic + least(tail.whole, tail.so_far) < 0),
-               array_agg(a.id) FILTER (WHERE tail.length > 1000 AND tail.length % 250 = 0)
+               array_agg(a.id) FILTER (WHERE tail.length > 100 AND tail.length % 50 = 0)
         INTO short, long
         FROM ledger_account a, LATERAL (
             SELECT coalesce(sum(e.amount_atomic), 0) AS whole,
@@ -86,7 +86,8 @@ BEGIN
         IF short IS NOT NULL THEN
             RAISE EXCEPTION 'insufficient balance on account %', short USING ERRCODE = 'TG001';
         END IF;
-        -- An account that is debited without rest doesn't wait for the background job: its lock is held here anyhow.
+        -- An account that is debited without rest doesn't wait for the background job: its lock is held here anyhow, and every
+        -- debit after this one reads that much less while others wait for it.
         IF long IS NOT NULL THEN
             PERFORM ledger_checkpoint(one) FROM unnest(long) AS one;
         END IF;
