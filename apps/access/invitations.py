@@ -51,6 +51,10 @@ class JustSent(Flat):
     message = "The letter was sent a moment ago. Wait a minute before you send it again."
 
 
+class BadName(Flat):
+    message = "A name has at most 100 characters, and none that can't be stored"
+
+
 class ForSomebodyElse(Flat):
     message = "This invitation is for another e-mail address"
 
@@ -159,10 +163,14 @@ def accept(invitation: Invitation, user: User, at: datetime) -> Member:
 
 
 def accept_as_new(invitation: Invitation, *, name: str, password: str, at: datetime) -> Member:
-    """Make the account of the invited address and join. Raises Flat with what is wrong."""
+    """Make the account of the invited address and join. Raises BadName, or Flat with what is wrong with the password."""
     name = name.strip()
+    try:
+        check_storable(name)
+    except Invalid:
+        raise BadName from None
     if len(name) > 100:
-        raise Flat("The name may have 100 characters")
+        raise BadName
     with transaction.atomic():
         check_password(password, User(email=invitation.email, name=name))
         user = create_user(invitation.email, password, name=name)

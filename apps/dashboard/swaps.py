@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpResponse
 
+from apps.access import stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import money
@@ -72,6 +73,7 @@ def create(request: PageRequest) -> HttpResponse:
         order, key = _read(given)
         if not given["agreed"]:
             return _review(request, given, order, [])
+        stepup.require_second_factor(request.person)
         least = int(given["agreed"]) if given["agreed"].isascii() and given["agreed"].isdigit() else 0
         swap, _ = create_swap(request.access, **order, key=key, caller=request.access.caller, least_atomic=least)
     except RateMoved as refusal:

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
+from apps.access import second_factor
 from apps.assets.models import Asset, Rate
 from apps.ledger.selectors import balances
 from apps.swaps.models import AutoSwap, Swap
 from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.cast import Cast
-from tests.dashboard.browse import Browser, text
+from tests.dashboard.browse import Browser, code_of, text
 
 WISH = {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "amount": "0.1"}
 
@@ -21,6 +22,15 @@ def rich(cast: Cast) -> Cast:
     Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
     make.store_coins(cast.bakery.store, "SETH", 10**18)
     return cast
+
+
+@pytest.fixture
+def seller(rich: Cast) -> Browser:
+    """With two-factor authentication, and a fresh code."""
+    factor = second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = Browser(rich.alice)
+    browser.post("confirm", code=code_of(factor))
+    return browser
 
 
 def form_key(answer: Any) -> str:
@@ -35,8 +45,8 @@ def agreed(answer: Any) -> str:
     return found[1]
 
 
-def test_the_figures_are_shown_before_anything_is_sold(rich: Cast) -> None:
-    browser = Browser(rich.alice)
+def test_the_figures_are_shown_before_anything_is_sold(rich: Cast, seller: Browser) -> None:
+    browser = seller
     key = form_key(browser.get("swaps/new"))
     review = browser.post("swaps/new", **WISH, form_key=key)
     told = text(review)
@@ -53,8 +63,8 @@ def test_the_figures_are_shown_before_anything_is_sold(rich: Cast) -> None:
     assert "Completed" in text(browser.get(f"swaps/{swap.pk}")) and "199 <span" in text(browser.get("swaps"))
 
 
-def test_a_rate_that_moved_is_shown_again_and_not_sold_at(rich: Cast) -> None:
-    browser = Browser(rich.alice)
+def test_a_rate_that_moved_is_shown_again_and_not_sold_at(rich: Cast, seller: Browser) -> None:
+    browser = seller
     key = form_key(browser.get("swaps/new"))
     review = browser.post("swaps/new", **WISH, form_key=key)
     Rate.objects.filter(asset="USDC_SETH").update(rate="1.1")
@@ -79,9 +89,15 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("change", "sentence"), REFUSED)
-def test_a_refused_form_says_why_and_keeps_what_was_typed(rich: Cast, change: dict[str, str], sentence: str) -> None:
-    answer = Browser(rich.alice).post("swaps/new", **{**WISH, "form_key": "a" * 32, **change})
+def test_a_refused_form_says_why_and_keeps_what_was_typed(seller: Browser, change: dict[str, str], sentence: str) -> None:
+    answer = seller.post("swaps/new", **{**WISH, "form_key": "a" * 32, **change})
     assert answer.status_code == 422 and sentence in text(answer)
+    assert not Swap.objects.exists()
+
+
+def test_a_swap_needs_two_factor_authentication(rich: Cast) -> None:
+    answer = Browser(rich.alice).post("swaps/new", **WISH, form_key="a" * 32, agreed="1")
+    assert answer.status_code == 403 and "Set up two-factor authentication first." in text(answer)
     assert not Swap.objects.exists()
 
 
