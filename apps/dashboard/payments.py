@@ -14,6 +14,7 @@ from apps.core import clock, money, spreadsheet
 from apps.core.literal import parse_date
 from apps.dashboard import refunds
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show, status_of
+from apps.onramp.selectors import sessions_of
 from apps.payments import selectors
 from apps.payments.documents import parts
 from apps.payments.documents.detail import detail
@@ -22,6 +23,7 @@ from apps.payments.services.late import accept_late_deposit, held_atomic, late_d
 from apps.webhooks.selectors import deliveries_about
 
 PER_PAGE, PAGE_MAX, COUNT_MAX, EXPORT_MAX = 25, 400, 10_000, 50_000
+CARD_SESSIONS_MAX = 20
 _TABS = {
     "": "All",
     "pending": "Pending",
@@ -129,6 +131,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "refunds": refunds.rows(request, payment),
         "is_refund_offered": refunds.is_offered(request, payment),
         "deliveries": deliveries,
+        "card_sessions": list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(request, "dashboard/payments/_detail.html" if part else "dashboard/payments/detail.html", context)

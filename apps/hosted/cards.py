@@ -76,7 +76,12 @@ def _prices(request: HttpRequest, payment: Payment) -> dict[str, Any]:
         return context
     except Failure as failure:
         return context | {"problem": failure.text}
-    return context | {"choices": _choices(priced), "is_asked": True}
+    choices = _choices(priced)
+    return context | {
+        "choices": [one for one in choices if one["is_recommended"]],
+        "others": [one for one in choices if not one["is_recommended"]],
+        "is_asked": True,
+    }
 
 
 def _choices(priced: Priced) -> list[dict[str, Any]]:
@@ -89,7 +94,6 @@ def _choices(priced: Priced) -> list[dict[str, Any]]:
             "charge_cents": offer.charge_cents,
             "on_top_cents": offer.charge_cents - priced.settlement_amount_cents,
             "is_recommended": offer is method.best,
-            "is_kyc_free": offer.is_kyc_free,
         }
         for method in priced.methods
         for offer in method.offers

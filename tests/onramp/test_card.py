@@ -1,52 +1,382 @@
 """Card payments through the public paths: availability, methods, sessions, what holds an intent open, and refunds."""
 
+import uuid
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from cryptography.exceptions import InvalidTag
 
 from apps.console import audit
-from apps.onramp.models import FundingSession
-from apps.onramp.services.card_page import finish
+from apps.core import clock, crypto
+from apps.onramp.models import Credential, FundingSession
+from apps.onramp.services import progress
+from apps.payments.models import Payment
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Api, Shop
+from tests.onramp.cards import PUBLIC, ask, credential, methods, opened, press, row, status
 
 pytestmark = pytest.mark.django_db
-PUBLIC = Api()
 TO = "0x1111111111111111111111111111111111111111"
 
 
-@pytest.fixture
-def shop(bakery: Shop) -> Shop:
-    change_store(bakery.store, country="DE", card_funding_live=True, card_funding_test=True, accept_overpayments=False)
-    return bakery
+@pytest.fixture(autouse=True)
+def _books_are_right(db: None) -> Any:
+    yield
+    assert audit.findings() == []
 
 
-def methods(made: dict[str, Any], query: str = "", **headers: str) -> Any:
-    return PUBLIC.get(f"/checkout/{made['reference']}/onramp/payment_methods{query}", **headers)
+# --- whether there is a card option -----------------------------------------------------------------
 
 
-def ask(made: dict[str, Any], **fields: Any) -> Any:
-    return PUBLIC.post(f"/checkout/{made['reference']}/onramp_sessions", fields)
+def reason(shop: Shop, made: dict[str, Any], mode: str = "test") -> Any:
+    told = make.detail(getattr(shop, mode), made["id"])["onramp_unavailable"]
+    return told and told["reason"]
 
 
-def open_one(made: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    answer = ask(made, **{"payment_method_id": "sandbox.card", **fields})
-    assert answer.status_code == 201, answer.content
-    body: dict[str, Any] = answer.json()
-    return body
+def only_onramper(settings: Any, mode: str = "test", url: str = "http://127.0.0.1:9") -> None:
+    entry = {"BACKEND": "apps.onramp.providers.onramper.Onramper", "OPTIONS": {"base_url": url, "floor_cents": 500, "quote_seconds": 2}}
+    settings.PROVIDERS = {**settings.PROVIDERS, "onramp": {**settings.PROVIDERS["onramp"], mode: [entry]}}
 
 
-def press(session: dict[str, Any], outcome: str) -> None:
-    finish(FundingSession.objects.select_related("payment__store").get(pk=session["id"]), outcome)
+def _off(shop: Shop, settings: Any) -> dict[str, Any]:
+    change_store(shop.store, card_funding_test=False)
+    return make.payment(shop.test)
 
 
-def test_a_session_is_opened_and_shown(shop: Shop) -> None:
+def _no_credentials(shop: Shop, settings: Any) -> dict[str, Any]:
+    only_onramper(settings)
+    credential("live")
+    return make.payment(shop.test)
+
+
+def _live_in_test(shop: Shop, settings: Any) -> dict[str, Any]:
+    only_onramper(settings)
+    credential("test", "pk_prod_0123456789abcdef")
+    return make.payment(shop.test)
+
+
+REASONS = {
+    "feature_disabled": _off,
+    "unsupported_currency": lambda shop, settings: make.payment(shop.test, currency="JPY", amount="2000"),
+    "below_min_amount": lambda shop, settings: make.payment(shop.test, amount="4.99"),
+    "above_max_amount": lambda shop, settings: make.payment(shop.test, amount="5000.01"),
+    "provider_unconfigured": _no_credentials,
+    "live_credentials_in_test": _live_in_test,
+}
+
+
+@pytest.mark.parametrize("expected", REASONS)
+def test_why_there_is_no_card_option_is_told(shop: Shop, settings: Any, expected: str) -> None:
+    made = REASONS[expected](shop, settings)
+    assert reason(shop, made) == expected
+    assert PUBLIC.get(f"/checkout/{made['reference']}").json()["onramp"] == {"available": False, "providers": []}
+    refused = methods(made)
+    sentence = "Card payments are not available" + (" for this amount" if "amount" in expected else "")
+    assert (refused.status_code, refused.json()) == (422, {"error": sentence})
+    assert ask(made, payment_method_id="sandbox.card").json() == {"error": sentence}
+
+
+def test_an_amount_out_of_bounds_is_told_with_the_bounds(shop: Shop) -> None:
+    told = make.detail(shop.test, make.payment(shop.test, amount="4.99")["id"])["onramp_unavailable"]
+    assert told["message"]
+    assert {name: told[name] for name in told if name not in ("message",)} == {
+        "reason": "below_min_amount", "charge_amount_cents": 499, "min_amount_cents": 500, "max_amount_cents": 500_000, "currency": "EUR",
+    }  # fmt: skip
+
+
+def test_test_credentials_in_live_mode_are_no_credentials(shop: Shop, settings: Any) -> None:
+    only_onramper(settings, "live")
+    credential("live", "pk_test_0123456789abcdef")
+    assert reason(shop, make.payment(shop.live, amount="50.00"), "live") == "live_credentials_in_live"
+
+
+def test_no_address_in_an_asset_that_is_delivered(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.onramp.providers.sandbox.ASSETS", {"live": (), "test": ("OTHER",)})
+    assert reason(shop, make.payment(shop.test)) == "no_settlement_asset"
+
+
+def test_a_stores_own_credentials_come_before_those_of_all(shop: Shop, settings: Any) -> None:
+    only_onramper(settings)
+    credential("test", "pk_prod_0123456789abcdef")
+    made = make.payment(shop.test, amount="50.00")
+    assert reason(shop, made) == "live_credentials_in_test"
+    credential("test", store=shop.store)
+    assert reason(shop, made) is None
+
+
+def test_secrets_are_sealed_and_bound_to_their_row(db: None) -> None:
+    one = credential("live", "pk_prod_0123456789abcdef")
+    assert "pk_prod_0123" not in one.sealed_api_key and one.api_key_hint == "pk_prod_…"
+    other = credential("test")
+    Credential.objects.filter(pk=other.pk).update(sealed_api_key=one.sealed_api_key)
+    with pytest.raises(InvalidTag):
+        crypto.decrypt(one.sealed_api_key, other.place("sealed_api_key"))
+
+
+# --- what the methods cost --------------------------------------------------------------------------
+
+
+def test_methods_are_priced_best_first(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     body = methods(made).json()
+    assert (body["provider"], body["fee_borne_by"], body["service_fee_cents"]) == ("sandbox", "merchant", 0)
+    assert (body["currency"], body["settlement_amount_cents"]) == ("EUR", 5000)
     assert [one["id"] for one in body["payment_methods"]] == ["sandbox.sepa", "sandbox.card"]
-    session = open_one(made)
+    for one in body["payment_methods"]:
+        assert one["charge_amount_cents"] == 5000 > one["converted_amount_cents"]
+        assert [provider["recommended"] for provider in one["providers"]] == [True] + [False] * (len(one["providers"]) - 1)
+        amounts = [Decimal(provider["crypto_amount"]) for provider in one["providers"]]
+        assert amounts == sorted(amounts, reverse=True)
+
+
+def test_a_customer_who_bears_the_fees_is_charged_for_a_whole_delivery(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00", customer_pays_fee=True)
+    body = methods(made).json()
+    assert body["fee_borne_by"] == "payer" and body["service_fee_cents"] > 50
+    needed = Decimal(made["payment_addresses"][0]["crypto_amount"])
+    for one in body["payment_methods"]:
+        assert needed <= Decimal(one["crypto_amount"]) <= needed * Decimal("1.01") and one["charge_amount_cents"] > 5000
+
+
+def test_what_would_cost_the_store_more_than_the_card_rate_is_left_out(shop: Shop, settings: Any) -> None:
+    settings.CARD_RATE_BPS = 200
+    assert [one["id"] for one in methods(make.payment(shop.test, amount="50.00")).json()["payment_methods"]] == ["sandbox.sepa"]
+    settings.CARD_RATE_BPS = 10
+    made = make.payment(shop.test, amount="50.00")
+    assert methods(made).json()["payment_methods"] == []
+    assert ask(made, payment_method_id="sandbox.card").json() == {"error": "Card payments are not available for this amount"}
+
+
+@pytest.mark.parametrize(
+    ("query", "edge", "count"),
+    [
+        ("?country=US&region=US-CA", {}, 2),
+        ("?country=US&region=NY", {}, 0),
+        ("?country=BR", {}, 0),
+        ("?country=BR", {"CF-IPCountry": "DE"}, 2),
+        ("?country=DE", {"CF-IPCountry": "US", "CF-Region-Code": "NY"}, 0),
+        ("?country=DE", {"CF-IPCountry": "XX"}, 2),
+        ("", {}, 2),
+    ],
+)
+def test_the_place_is_the_edges_then_the_parameter_then_the_stores(shop: Shop, query: str, edge: dict[str, str], count: int) -> None:
+    assert len(methods(make.payment(shop.test, amount="50.00"), query, **edge).json()["payment_methods"]) == count
+
+
+def test_a_country_is_needed_and_taken_literally(shop: Shop) -> None:
+    change_store(shop.store, country="")
+    made = make.payment(shop.test, amount="50.00")
+    assert methods(made).json() == {"error": "Country is required"}
+    assert methods(made, "?country=de").json() == {"error": "country must be two upper-case letters"}
+    assert methods(made, "?country=DE&provider=nobody").json() == {"error": "Card payments are not available"}
+    assert methods(made, "?country=DE&provider=sandbox").status_code == 200
+
+
+# --- sessions ---------------------------------------------------------------------------------------
+
+
+def test_a_session_is_opened_once_and_shown_on_the_payment(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    session = opened(made, customer_email="ann@example.com")
+    assert (session["status"], session["amount_cents"], session["currency"], session["paid_at"]) == ("pending", 5000, "EUR", None)
     detail = make.detail(shop.test, made["id"])
-    assert detail["onramp_session"]["id"] == session["id"] and detail["onramp_unavailable"] is None
-    assert open_one(made)["id"] == session["id"]
-    assert audit.findings() == []
+    assert (detail["onramp_session"]["id"], detail["onramp_unavailable"]) == (session["id"], None)
+    assert detail["onramp_session"]["destination_address"] == made["payment_addresses"][0]["address"]
+    assert detail["onramp_session"]["provider_name"] == "Sandbox Pay"
+    assert opened(made, "sandbox.sepa") == session
+    assert FundingSession.objects.count() == 1
+
+
+def test_the_provider_that_was_chosen_is_taken_and_else_the_best(shop: Shop) -> None:
+    chosen, gone = make.payment(shop.test, amount="50.00"), make.payment(shop.test, amount="50.00")
+    assert row(opened(chosen, provider_service_id="sandbox-exchange")).service_id == "sandbox-exchange"
+    assert row(opened(gone, provider_service_id="closed-down")).service_id == "sandbox-pay"
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, "Unknown payment method"),
+        ({"payment_method_id": "sandbox.cash"}, "Unknown payment method"),
+        ({"payment_method_id": 7}, "payment_method_id must be a string"),
+        ({"payment_method_id": "sandbox.card", "provider": "x"}, "Card payments are not available"),
+        ({"payment_method_id": "sandbox.card", "customer_email": '"<svg/onload=1>"@x.example'}, "customer_email must be an e-mail address"),
+        ({"payment_method_id": "sandbox.card", "country": "de"}, "country must be two upper-case letters"),
+        ({"payment_method_id": "sandbox.card", "region": "<script>"}, "region is invalid"),
+    ],
+)
+def test_what_is_refused_is_a_plain_string(shop: Shop, fields: dict[str, Any], sentence: str) -> None:
+    answer = ask(make.payment(shop.test, amount="50.00"), **fields)
+    assert (answer.status_code, answer.json()) == (422, {"error": sentence})
+    assert not FundingSession.objects.exists()
+
+
+def test_unknown_and_ended_payments_have_no_card_paths(shop: Shop) -> None:
+    for reference in ("ABC", "Z" * 16):
+        assert ask({"reference": reference}).json() == methods({"reference": reference}).json() == {"error": "Checkout not found"}
+    made = make.payment(shop.test, amount="50.00")
+    make.advance(shop.test, 90_000)
+    for answer in (methods(made), ask(made, payment_method_id="sandbox.card")):
+        assert (answer.status_code, answer.json()) == (422, {"error": "Payment can no longer be paid"})
+
+
+def test_a_paid_session_is_the_last(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    press(opened(made), "paid")
+    answer = ask(made, payment_method_id="sandbox.card")
+    assert (answer.status_code, answer.json()) == (409, {"error": "Payment has already been funded by card"})
+    detail = make.detail(shop.test, made["id"])
+    assert (detail["status"], detail["amount_paid"], detail["onramp_session"]["status"]) == ("pending", "0.00", "paid")
+    assert PUBLIC.get(f"/checkout/{made['reference']}").json()["onramp"]["available"] is False
+
+
+@pytest.mark.parametrize("outcome", ["failed", "expired"])
+def test_after_a_session_that_came_to_nothing_another_may_be_opened(shop: Shop, outcome: str) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    first = opened(made)
+    press(first, outcome)
+    press(first, "paid")  # an end stays
+    assert status(shop, made) == outcome
+    second = opened(made)
+    assert second["id"] != first["id"]
+    press(second, "pending")
+    assert status(shop, made) == "pending"
+
+
+def test_any_origin_may_ask_without_credentials(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    path = f"/checkout/{made['reference']}"
+    for answer in (
+        Api(Origin="https://shop.example").get(f"{path}/onramp/payment_methods"),
+        Api(Origin="https://shop.example")("OPTIONS", f"{path}/onramp_sessions", **{"Access-Control-Request-Headers": "x-anything"}),
+    ):
+        assert answer.headers["Access-Control-Allow-Origin"] == "*" and "Access-Control-Allow-Credentials" not in answer.headers
+    assert answer.headers["Access-Control-Allow-Headers"] == "x-anything"
+
+
+def test_each_path_has_a_budget_of_its_own(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    assert methods(made).headers["RateLimit-Policy"] == '"onramp_methods";q=20;w=60'
+    assert ask(made, payment_method_id="sandbox.card").headers["RateLimit-Policy"] == '"onramp_sessions";q=12;w=60'
+    refused = next(answer for answer in (methods(made) for _ in range(100)) if answer.status_code == 429)
+    assert refused.json()["error"]["code"] == "rate_limited" and int(refused.headers["Retry-After"]) >= 1
+
+
+# --- what holds an intent open ----------------------------------------------------------------------
+
+
+def test_a_session_in_progress_holds_its_intent_open_until_it_ends(shop: Shop) -> None:
+    held, plain = (make.payment(shop.test, amount="50.00", expires_in=300) for _ in range(2))
+    opened(held)
+    make.advance(shop.test, 310)
+    assert [make.detail(shop.test, one["id"])["status"] for one in (plain, held)] == ["expired", "pending"]
+    make.advance(shop.test, 1800)
+    now = make.detail(shop.test, held["id"])
+    assert (now["status"], now["state_reason"], now["onramp_session"]["status"]) == ("expired", "expired_timeout", "expired")
+
+
+def test_a_session_that_fails_past_the_deadline_lets_the_intent_expire(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00", expires_in=300)
+    session = opened(made)
+    make.advance(shop.test, 310)
+    press(session, "failed")
+    make.advance(shop.test, 1)
+    assert make.detail(shop.test, made["id"])["status"] == "expired"
+
+
+def test_a_charged_card_holds_a_live_intent_for_a_day_past_its_deadline_and_a_test_one_not(shop: Shop) -> None:
+    live, test = make.payment(shop.live, amount="50.00"), make.payment(shop.test, amount="50.00")
+    for one in (live, test):
+        press(opened(one), "paid")
+    kept = Payment.objects.get(pk=live["id"])
+    assert kept.held_open_until == kept.expires_at + timedelta(hours=24) == kept.deadline
+    assert Payment.objects.get(pk=test["id"]).held_open_until is None
+
+
+def test_what_was_never_opened_is_shown_to_nobody_and_forgotten(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    old = row(opened(make.payment(shop.test, amount="50.00")))
+    old.pk, old.payment_id, old.url, old.provider_txid = uuid.uuid4(), made["id"], "", None
+    old.next_poll_at = clock.real_now() - timedelta(hours=2)
+    old.save(force_insert=True)
+    assert make.detail(shop.test, made["id"])["onramp_session"] is None
+    progress.follow()
+    assert not FundingSession.objects.filter(pk=old.pk).exists()
+
+
+def test_a_session_whose_opening_died_is_opened_by_the_next_caller(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    left = row(opened(make.payment(shop.test, amount="50.00")))
+    left.pk, left.payment_id, left.url, left.provider_txid = uuid.uuid4(), made["id"], "", None
+    left.save(force_insert=True)
+    assert opened(made)["id"] == str(left.pk)
+
+
+# --- coins and refunds ------------------------------------------------------------------------------
+
+
+def test_the_coins_settle_the_intent_though_the_card_cost_something(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    session = opened(made)
+    delivered = str(row(session).expected_atomic)
+    make.simulated(shop.test, made["id"], None, amount_atomic=delivered)
+    assert make.detail(shop.test, made["id"])["state_reason"] == "processing_underpaid"
+    press(session, "paid")
+    done = make.detail(shop.test, made["id"])
+    assert (done["status"], done["state_reason"]) == ("completed", "completed_exact")
+
+
+def test_opening_a_card_payment_and_paying_less_in_coins_is_still_short(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00")
+    opened(made)
+    needed = int(made["payment_addresses"][0]["crypto_amount_atomic"])
+    now = make.simulated(shop.test, made["id"], None, amount_atomic=str(needed * 97 // 100))
+    assert (now["status"], now["state_reason"]) == ("processing", "processing_underpaid")
+
+
+@pytest.fixture
+def rejected(shop: Shop) -> dict[str, Any]:
+    """A card-funded payment whose coins were too many."""
+    made = make.payment(shop.test, amount="50.00")
+    opened(made)
+    return make.simulated(shop.test, made["id"], "overpaid")
+
+
+def refunds(shop: Shop, made: dict[str, Any], key: str, **fields: Any) -> Any:
+    return shop.test.post(f"/payments/{made['id']}/refunds", {"refund": fields}, key=key)
+
+
+def test_coins_of_a_card_provider_never_go_back_by_themselves(shop: Shop, rejected: dict[str, Any]) -> None:
+    make.advance(shop.test, 600)
+    assert shop.test.get(f"/payments/{rejected['id']}/refunds").json() == []
+    now = make.detail(shop.test, rejected["id"])
+    assert (now["status"], now["state_reason"], now["needs_attention"]) == ("failed", "failed_overpaid", "card_refund")
+
+
+def test_a_refund_without_a_destination_is_held_back_and_one_with_it_settles_the_flag(shop: Shop, rejected: dict[str, Any]) -> None:
+    answer = refunds(shop, rejected, "a")
+    assert (answer.status_code, answer.json()) == (201, [])
+    (refund,) = refunds(shop, rejected, "b", destination_address=TO).json()
+    assert (refund["destination_address"], refund["reason"]) == (TO, "merchant_requested")
+    assert make.detail(shop.test, rejected["id"])["needs_attention"] is None
+
+
+def test_an_intent_that_fails_short_after_its_deadline_is_held_back_too(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00", expires_in=300)
+    opened(made)
+    make.simulated(shop.test, made["id"], "underpaid")
+    make.advance(shop.test, 90_000)
+    now = make.detail(shop.test, made["id"])
+    assert (now["state_reason"], now["needs_attention"]) == ("failed_underpaid", "card_refund")
+
+
+def test_a_completed_card_payment_is_refunded_to_an_address_that_is_named(shop: Shop) -> None:
+    make.paid(shop.test, amount="50.00")
+    made = make.payment(shop.test, amount="50.00")
+    opened(made)
+    make.simulated(shop.test, made["id"])
+    assert refunds(shop, made, "a").json() == {"error": "The paying address is unknown; send destination_address"}
+    assert len(refunds(shop, made, "b", destination_address=TO).json()) == 1

@@ -89,6 +89,17 @@ BADGES = {
         "disabled": (QUIET, _("Disabled")),
         "error": (BAD, _("Turned off after failures")),
     },
+    "verification": {
+        "not_started": (QUIET, _("Not started")),
+        "pending": (WAIT, _("Under review")),
+        "approved": (GOOD, _("Verified")),
+        "rejected": (BAD, _("Declined")),
+    },
+    "onboarding_link": {
+        "active": (INFO, _("Open")),
+        "used": (GOOD, _("Used")),
+        "expired": (QUIET, _("Expired")),
+    },
     "report": {
         "pending": (WAIT, _("Being made")),
         "generated": (GOOD, _("Ready")),

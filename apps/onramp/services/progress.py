@@ -110,7 +110,8 @@ def poll(session: FundingSession, at: datetime) -> None:
 def follow() -> None:
     """The sweep: poll what is under way, end what is over, forget what was never opened."""
     real = clock.real_now()
-    FundingSession.objects.filter(status=_Status.PENDING, url="", next_poll_at__lt=real - FORGOTTEN_AFTER).delete()
+    forgotten = FundingSession.objects.filter(status=_Status.PENDING, url="", next_poll_at__lt=real - FORGOTTEN_AFTER)
+    forgotten.filter(changes=None).delete()
     due = FundingSession.objects.filter(status=_Status.PENDING, next_poll_at__lte=real).exclude(url="")
     for session in due.select_related("store").order_by("next_poll_at")[:BATCH_MAX]:
         at = clock.now(session.store, session.mode)
