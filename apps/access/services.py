@@ -124,6 +124,13 @@ def create_agent_credential(
     return row, text
 
 
+def revoke_agent_credential(row: AgentCredential, at: datetime) -> None:
+    """The agent loses access with its next request; revoking twice changes nothing."""
+    with transaction.atomic():
+        if AgentCredential.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=at):
+            audit.record("agent_credential.revoked", store=row.store_id, mode=row.mode, target=row, name=row.name or row.token_prefix)
+
+
 def check_mode(mode: str) -> None:
     if mode not in Mode.values:
         raise Flat("mode must be live or test")

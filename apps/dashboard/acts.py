@@ -14,6 +14,8 @@ ACTS: dict[str, str] = {
     "payout_schedule_change": "Change a payout schedule",
     "payout_schedule_run": "Run a payout schedule",
     "swap_create": "Swap a balance",
+    "platform_link_create": "Make an onboarding link",
+    "platform_account_close": "Close a sub-merchant's account",
     "key_create": "Create an API key",
     "agent_create": "Create an agent's credential",
     "agent_caps": "Change what an agent may pay out",

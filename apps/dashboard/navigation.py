@@ -28,6 +28,7 @@ ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
             Room("Swaps", "arrows-right-left", "swaps"),
         ),
     ),
+    ("Platform", (Room("Sub-merchants", "building-storefront", "platform"),)),
     ("Books", (Room("Statement", "book-open", "statement"), Room("Reports", "document-chart-bar", "reports"))),
     (
         "Developers",

@@ -1,0 +1,71 @@
+"""Agents in the dashboard: a credential is shown once, caps are enforced as they are typed, a revoked mandate is dry."""
+
+import pytest
+
+from apps.access.models import AgentCredential
+from apps.agents.models import AgentPayoutCap, Mandate
+from apps.stores.models import Store
+from tests import make
+from tests.cast import Api, Cast
+from tests.dashboard.browse import Browser, text
+
+
+@pytest.fixture
+def agent(cast: Cast) -> Api:
+    Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
+    answer = Browser(cast.bob).post("agents/new", name="Research bot", scopes=["payments:read", "payouts:write", "x402:write", "x402:read"])
+    assert answer.status_code == 201
+    secret = answer.context["secret"]
+    assert secret.startswith("svca_test_") and secret not in text(Browser(cast.bob).get("agents"))
+    return Api(secret)
+
+
+def test_a_credential_is_shown_once_works_and_ends_when_revoked(cast: Cast, agent: Api) -> None:
+    row = AgentCredential.objects.get(name="Research bot")
+    assert agent.get("/agentic/account").json()["agent"]["name"] == "Research bot"
+    assert agent.get("/agentic/balances").status_code == 403
+    browser = Browser(cast.alice)
+    assert "This can't be undone" in text(browser.get(f"agents/{row.pk}/revoke"))
+    browser.post(f"agents/{row.pk}/revoke")
+    assert agent.get("/agentic/account").json()["error"]["code"] == "invalid_agent_credential"
+    assert f"{row.token_prefix}…" not in text(browser.get("agents"))
+
+
+def test_caps_are_typed_in_coins_and_hold_for_the_agents_payouts(cast: Cast, agent: Api) -> None:
+    make.paid(cast.bakery.test, amount="100.00")
+    row = AgentCredential.objects.get(name="Research bot")
+    Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": "0.001", "SETH.daily": "0.0015"})
+    cap = AgentPayoutCap.objects.get()
+    assert (cap.per_tx_atomic, cap.daily_atomic) == (10**15, 15 * 10**14)
+    body = {"asset_id": "SETH", "destination_address": "0x52908400098527886E0F7030069857D2E4169EE7"}
+    refused = agent.post("/agentic/payouts", {**body, "amount_atomic": str(10**15 + 1)}, key="a")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "per_tx_cap_exceeded")
+    assert agent.post("/agentic/payouts", {**body, "amount_atomic": str(10**15)}, key="b").status_code == 201
+    refused = agent.post("/agentic/payouts", {**body, "amount_atomic": str(10**15)}, key="c")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "daily_cap_exceeded")
+    assert "0.001" in text(Browser(cast.alice).get(f"agents/{row.pk}/caps"))
+    Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": "", "SETH.daily": ""})
+    assert not AgentPayoutCap.objects.exists()
+
+
+@pytest.mark.parametrize("typed", ["-1", "a lot", "1e3", "0.0000000000000000001"])
+def test_a_cap_that_is_no_amount_is_refused(typed: str, cast: Cast, agent: Api) -> None:
+    row = AgentCredential.objects.get(name="Research bot")
+    assert Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": typed}).status_code == 422
+    assert not AgentPayoutCap.objects.exists()
+
+
+def test_a_revoked_mandate_is_not_drawn_on(cast: Cast, agent: Api) -> None:
+    made = agent.post("/agentic/mandates", {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}).json()
+    browser = Browser(cast.alice)
+    assert "books" in text(browser.get("agents/mandates")) and "Revoke mandate" in text(browser.get(f"agents/mandates/{made['id']}"))
+    browser.post(f"agents/mandates/{made['id']}/revoke")
+    assert Mandate.objects.get().status == "revoked" and "Revoked" in text(browser.get(f"agents/mandates/{made['id']}"))
+    drawn = agent.post("/agentic/x402/settlements", {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "0"}, key="k")
+    assert (drawn.status_code, drawn.json()["error"]["code"]) == (403, "mandate_required")
+
+
+def test_a_stranger_sees_none_of_it(cast: Cast, agent: Api) -> None:
+    made = agent.post("/agentic/mandates", {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}).json()
+    assert Browser(cast.charlie).get(f"agents/mandates/{made['id']}").status_code == 404
+    assert Browser(cast.charlie).get(f"agents/{AgentCredential.objects.get(name='Research bot').pk}/caps").status_code == 404
