@@ -5,6 +5,8 @@
 
 from typing import Any
 
+from apps.console.agents_invariants import AGENTS
+from apps.console.billing_invariants import BILLING
 from apps.console.invariant import Invariant
 from apps.console.payout_invariants import PAYOUTS
 from apps.console.swap_invariants import SWAPS
@@ -275,4 +277,4 @@ WHERE p.status = 'active' AND p.deleted_at IS NULL AND greatest(p.created_at, p.
     ),
 )
 
-INVARIANTS = LEDGER + PAYMENTS + SWAPS + PAYOUTS
+INVARIANTS = LEDGER + PAYMENTS + SWAPS + PAYOUTS + BILLING + AGENTS

@@ -1,0 +1,93 @@
+"""The audit of billing: silent on what was billed properly, and not on what was tampered with."""
+
+import pytest
+from django.db import connection
+
+from apps.console import audit
+from apps.console.billing_invariants import BILLING
+from tests import make
+from tests.billing import records as r
+from tests.cast import Shop
+from tests.console.test_verify_ledger import tamper
+
+
+@pytest.fixture
+def billed(bakery: Shop) -> Shop:
+    """Drafts, open, paid, void and cycle invoices, one of them paid in part by an intent, and a canceled subscription."""
+    api = bakery.test
+    r.draft(api)
+    r.opened(api)
+    r.ok(r.act(api, r.opened(api)["id"], "void"))
+    r.pay(api, r.opened(api, tax_rate_bps=1900))
+    late, ended = r.subscribe(api), r.subscribe(api)
+    r.ok(r.change(api, ended["id"], "cancel"))
+    r.subscribe(api, trial_period_days=3)
+    make.advance(api, 8 * r.DAY)
+    assert r.subscription(api, late["id"])["status"] == "past_due"
+    return bakery
+
+
+def findings() -> set[str]:
+    names = {one.name for one in BILLING}
+    return {one.invariant for one in audit.findings() if one.invariant in names}
+
+
+def test_what_was_billed_properly_has_no_findings(billed: Shop) -> None:
+    assert findings() == set()
+
+
+OPEN = "(SELECT id FROM billing_invoice WHERE status = 'open' AND subscription_id IS NULL ORDER BY created_at DESC LIMIT 1)"
+PAID = "(SELECT id FROM billing_invoice WHERE status = 'paid' ORDER BY created_at DESC LIMIT 1)"
+CYCLE = "(SELECT id FROM billing_invoice WHERE subscription_id IS NOT NULL ORDER BY created_at DESC LIMIT 1)"
+CORRUPTIONS = {
+    "a total is raised": (
+        f"ALTER TABLE billing_invoice DROP CONSTRAINT invoice_totals_add_up; UPDATE billing_invoice SET total_cents = 5 WHERE id = {OPEN}",
+        "invoices_add_up",
+    ),
+    "a line is lost": (f"DELETE FROM billing_invoiceline WHERE invoice_id = {OPEN}", "invoices_add_up"),
+    "a line is changed": (
+        "ALTER TABLE billing_invoiceline DROP CONSTRAINT invoice_line_adds_up; "
+        f"UPDATE billing_invoiceline SET amount_cents = 1 WHERE invoice_id = {OPEN}",
+        "invoices_add_up",
+    ),
+    "an invoice vanishes with its number": (
+        f"DELETE FROM billing_invoicechange WHERE invoice_id = {OPEN}; DELETE FROM billing_invoiceline WHERE invoice_id = {OPEN}; "
+        "DELETE FROM billing_invoice WHERE number = 1",
+        "invoices_numbered",
+    ),
+    "a number is changed": (f"UPDATE billing_invoice SET number = 99 WHERE id = {OPEN}", "invoices_numbered"),
+    "the counter is set back": ("UPDATE billing_invoicecounter SET last_number = 1", "invoices_numbered"),
+    "a draft gets a number": (
+        "ALTER TABLE billing_invoice DROP CONSTRAINT invoice_numbered_when_finalized; "
+        "UPDATE billing_invoice SET number = (SELECT max(number) + 1 FROM billing_invoice) WHERE status = 'draft'",
+        "invoices_numbered",
+    ),
+    "a cycle's invoice is given to nobody": (f"UPDATE billing_invoice SET period_key = NULL WHERE id = {CYCLE}", "cycles_billed_once"),
+    "a cycle's invoice is another one's": (f"UPDATE billing_invoice SET period_key = 'x:y' WHERE id = {CYCLE}", "cycles_billed_once"),
+    "a period passes without an invoice": (
+        "UPDATE billing_subscription SET current_period_start = current_period_start + interval '1 day' WHERE status = 'active'",
+        "cycles_billed_once",
+    ),
+    "a subscription changes silently": (
+        "UPDATE billing_subscription SET status = 'active' WHERE status = 'past_due'", "cycles_billed_once"),
+    "more is counted than came": (f"UPDATE billing_invoice SET amount_paid_cents = 5000 WHERE id = {PAID}", "invoices_paid_as_counted"),
+    "an invoice is paid by nothing": (f"UPDATE billing_invoice SET status = 'paid' WHERE id = {OPEN}", "invoices_paid_as_counted"),
+    "a payment counts though it never completed": (
+        "UPDATE payments_payment SET completed_at = NULL WHERE id = (SELECT payment_id FROM billing_invoicepayment LIMIT 1)",
+        "invoices_paid_as_counted",
+    ),
+    "an invoice is voided silently": (f"UPDATE billing_invoice SET status = 'void' WHERE id = {OPEN}", "invoices_paid_as_counted"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_the_audit_finds(name: str, billed: Shop) -> None:
+    statements, invariant = CORRUPTIONS[name]
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    tamper(statements)
+    assert invariant in findings()
+
+
+def test_every_invariant_of_billing_has_a_corruption() -> None:
+    assert {invariant for _, invariant in CORRUPTIONS.values()} == {one.name for one in BILLING}

@@ -1,0 +1,148 @@
+"""How an invoice is paid: one intent at a time for what is left, counted once, whatever became of the invoice meanwhile."""
+
+from typing import Any
+
+import pytest
+
+from apps.billing.models import InvoiceChange, InvoicePayment
+from apps.billing.services.paying import settle_invoices
+from apps.stores.services import change_store
+from apps.webhooks.models import Event
+from tests import make
+from tests.billing import records as r
+from tests.billing.test_catalog import UNKNOWN, flat
+from tests.cast import Api, Shop
+
+
+def start(record: dict[str, Any], status: int = 201) -> dict[str, Any]:
+    payment: dict[str, Any] = r.ok(r.start_payment(record["public_token"]), status)["payment"]
+    return payment
+
+
+def test_a_draft_and_an_unknown_token_are_not_found(bakery: Shop) -> None:
+    for token in ("nosuchtoken", UNKNOWN, r.draft(bakery.test)["id"], r.opened(bakery.test)["id"], "%00", "é"):
+        flat(Api().get(f"/billing/invoice/{token}"), "Invoice not found", 404)
+        flat(r.start_payment(token), "Invoice not found", 404)
+
+
+def test_the_hosted_view_shows_no_more_than_a_customer_may_see(bakery: Shop) -> None:
+    sent = r.opened(bakery.test, metadata={"secret": "x"}, notes="N", po_number="PO")
+    shown = r.view(sent["public_token"])
+    same = ("public_token", "number", "formatted_number", "po_number", "status", "currency", "total_cents", "due_at", "notes", "footer")
+    assert {name: shown[name] for name in same} == {name: sent[name] for name in same}
+    assert (shown["payment"], shown["merchant_name"]) == (None, bakery.store.name)
+    assert shown["customer"] == {"name": "Ann", "email": sent["customer"]["email"]}
+    assert not {"id", "metadata", "customer_id", "subscription_id", "period_key"} & set(shown)
+    assert "id" not in shown["line_items"][0]
+
+
+def test_a_credential_makes_no_difference_and_any_origin_may_ask(bakery: Shop) -> None:
+    token = r.opened(bakery.test)["public_token"]
+    for credential in ("nonsense", bakery.secrets["live"]):
+        assert r.ok(Api(credential).get(f"/billing/invoice/{token}"))["public_token"] == token
+    answer = Api().get(f"/billing/invoice/{token}", Origin="https://shop.example")
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+def test_the_intent_is_made_once_and_expires_into_a_new_one_for_what_is_left(bakery: Shop) -> None:
+    sent = r.opened(bakery.test)
+    first = start(sent)
+    assert (first["status"], first["settlement_amount_cents"], first["settlement_currency"]) == ("pending", 1000, "EUR")
+    assert start(sent, 200)["token"] == first["token"]
+    make.advance(bakery.test, 3601)
+    second = start(sent)
+    assert second["token"] != first["token"]
+    assert r.view(sent["public_token"])["payment"]["token"] == second["token"]
+    assert InvoicePayment.objects.filter(invoice_id=sent["id"]).count() == 2
+
+
+def test_a_full_payment_pays_it_and_is_told(bakery: Shop) -> None:
+    sent = r.opened(bakery.test, tax_rate_bps=1900)
+    paid = r.pay(bakery.test, sent)
+    assert (paid["status"], paid["amount_paid_cents"], paid["needs_attention"]) == ("paid", 1190, None)
+    assert paid["paid_at"] is not None
+    event = Event.objects.get(store=bakery.store, type="invoice.paid")
+    assert (event.object["id"], event.object["amount_paid_cents"]) == (sent["id"], 1190)
+    flat(r.start_payment(sent["public_token"]), "Invoice can't be paid")
+
+
+def test_the_sweep_counts_a_payment_once_however_often_it_runs(bakery: Shop) -> None:
+    sent = r.opened(bakery.test)
+    make.simulated(bakery.test, start(sent)["payment_intent_id"])
+    assert [settle_invoices(), settle_invoices(), settle_invoices()] == [1, 0, 0]
+    assert r.invoice(bakery.test, sent["id"])["amount_paid_cents"] == 1000
+    assert InvoiceChange.objects.filter(invoice_id=sent["id"], change="payment_counted").count() == 1
+
+
+def test_what_came_short_within_the_tolerance_counts_in_full(bakery: Shop) -> None:
+    sent = r.opened(bakery.test)
+    make.simulated(bakery.test, start(sent)["payment_intent_id"], None, settlement_amount="9.96")
+    settle_invoices()
+    assert r.invoice(bakery.test, sent["id"])["amount_paid_cents"] == 1000
+
+
+def test_several_intents_pay_an_invoice_in_parts(bakery: Shop) -> None:
+    change_store(bakery.store, accept_underpayments=True)
+    sent = r.opened(bakery.test)
+    make.simulated(bakery.test, start(sent)["payment_intent_id"], None, settlement_amount="4.00")
+    make.advance(bakery.test, 3601)
+    settle_invoices()
+    part = r.invoice(bakery.test, sent["id"])
+    assert (part["status"], part["amount_paid_cents"]) == ("open", 400)
+    second = start(sent)
+    assert second["settlement_amount_cents"] == 600
+    make.simulated(bakery.test, second["payment_intent_id"])
+    settle_invoices()
+    assert r.invoice(bakery.test, sent["id"])["status"] == "paid"
+
+
+def test_what_is_left_in_yen_is_asked_for_in_whole_yen(bakery: Shop) -> None:
+    sent = r.opened(bakery.test, currency="JPY", line_items=[r.line(100_000)])
+    assert start(sent)["settlement_amount_cents"] == 100_000
+
+
+def test_voiding_expires_the_waiting_intent_and_refuses_while_money_is_coming(bakery: Shop) -> None:
+    waiting, coming = r.opened(bakery.test), r.opened(bakery.test)
+    first, second = start(waiting), start(coming)
+    r.ok(r.act(bakery.test, waiting["id"], "void"))
+    ended = make.detail(bakery.test, first["payment_intent_id"])
+    assert (ended["status"], ended["state_reason"]) == ("expired", "expired_timeout")
+    assert Event.objects.filter(store=bakery.store, type="payment_intent.expired", object__reference=first["token"]).count() == 1
+    flat(r.start_payment(waiting["public_token"]), "Invoice can't be paid")
+    make.simulated(bakery.test, second["payment_intent_id"], "unconfirmed")
+    flat(r.act(bakery.test, coming["id"], "void"), "Invoice has a payment in progress")
+    assert r.invoice(bakery.test, coming["id"])["status"] == "open"
+
+
+def test_a_payment_that_has_just_completed_is_seen_by_void(bakery: Shop) -> None:
+    sent = r.opened(bakery.test)
+    make.simulated(bakery.test, start(sent)["payment_intent_id"])
+    flat(r.act(bakery.test, sent["id"], "void"), "Cannot void a paid invoice")
+
+
+def test_what_completes_on_an_uncollectible_invoice_asks_for_attention(bakery: Shop) -> None:
+    sent = r.opened(bakery.test)
+    made = start(sent)
+    r.ok(r.act(bakery.test, sent["id"], "mark_uncollectible"))
+    make.simulated(bakery.test, made["payment_intent_id"])
+    settle_invoices()
+    now = r.invoice(bakery.test, sent["id"])
+    assert (now["status"], now["amount_paid_cents"], now["needs_attention"]) == ("uncollectible", 1000, "paid_uncollectible")
+
+
+@pytest.mark.parametrize("amount", [None, "0.001"])
+def test_a_refund_leaves_it_paid_and_is_told_in_cents(bakery: Shop, amount: str | None) -> None:
+    sent = r.opened(bakery.test)
+    paid = r.pay(bakery.test, sent)
+    make.paid(bakery.test, amount="100.00")
+    payment = r.view(sent["public_token"])["payment"]["payment_intent_id"]
+    body = {"destination_address": "0x1111111111111111111111111111111111111111", **({"amount": amount} if amount else {})}
+    r.ok(bakery.test.post(f"/payments/{payment}/refunds", {"refund": body}, key="k"), 201)
+    make.advance(bakery.test, 61)
+    make.advance(bakery.test, 61)
+    settle_invoices()
+    now = r.invoice(bakery.test, sent["id"])
+    assert (now["status"], now["amount_paid_cents"], paid["status"]) == ("paid", 1000, "paid")
+    assert now["refunded_cents"] == (180 if amount else 1000)
+    assert settle_invoices() == 0
