@@ -11,9 +11,11 @@ from apps.core import buckets, clock
 from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
+from apps.platforms.services.accounts import create_account
 from apps.reports.services.request import request_report
 from apps.stores import roles
 from apps.stores.models import Member, Role, User
+from apps.stores.services import change_store
 from apps.webhooks.services.endpoints import register_endpoint
 from tests.cast import Cast, person
 from tests.contract.test_oauth import App
@@ -22,7 +24,7 @@ from tests.make import advance, late_deposit, payment, simulated, swapped
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
 OF_A_RECORD = [page for page in IN_A_STORE if "<" in page.path]
-OF_ONE_MODE = [page for page in OF_A_RECORD if not page.path.startswith(("team/", "apps/own/"))]
+OF_ONE_MODE = [page for page in OF_A_RECORD if not page.path.startswith(("team/", "apps/own/", "platform/"))]
 WRITES = [page for page in IN_A_STORE if "POST" in page.methods]
 EVENTS = ["payment_intent.completed"]
 
@@ -56,9 +58,16 @@ def records(cast: Cast) -> dict[str, dict[str, str]]:
         "security": {"id": str(uuid.uuid4())},
         "reset": {"id": str(cast.bob.pk), "token": "unknown"},
         "email": {"token": "unknown"},
+        "platform": {"id": sub_merchant(cast)},
         "swaps": {"id": swapped(cast.bakery)},
         "webhooks": {"id": str(endpoint.pk), "delivery_id": str(uuid.uuid4())},
     }
+
+
+def sub_merchant(cast: Cast) -> str:
+    """An account of alice's store, which is a platform then."""
+    change_store(cast.bakery.store, is_platform=True)
+    return str(create_account(cast.bakery.access(), {"account": {"name": "Corner Shop"}})[0].pk)
 
 
 def let_in(cast: Cast) -> dict[str, str]:
