@@ -349,6 +349,7 @@ SPECTACULAR_SETTINGS = {
         "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}, "basic": {"type": "http", "scheme": "basic"}},
     },
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "apps.api.schemas.events.add_webhooks"],
 }
 
 # --- OAuth: who may do what is told in apps/access; here the library's loose defaults are closed --

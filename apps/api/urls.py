@@ -24,7 +24,7 @@ from apps.api import (
 )
 from apps.api.agentic import urls as agentic
 from apps.api.billing import urls as billing
-from apps.api.description import Description
+from apps.api.description import openapi
 from apps.api.platforms import urls as platforms
 from apps.api.plumbing.errors import not_found
 from apps.api.plumbing.routes import ADDRESS, ONRAMP_METHODS, ONRAMP_SESSIONS, PUBLIC, PUBLIC_LINK, Budget, Route
@@ -146,6 +146,6 @@ def _pattern(route: Route) -> URLPattern:
     return made
 
 
-_description = path("openapi.json", Description.as_view(), name="openapi")
+_description = path("openapi.json", openapi, name="openapi")
 _missing = csrf_exempt(lambda request, rest="": not_found(request))
 urlpatterns = [_description, *(_pattern(route) for route in ROUTES), path("<path:rest>", _missing), path("", _missing)]

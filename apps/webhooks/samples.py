@@ -84,24 +84,81 @@ def _transaction(status: str) -> dict[str, Any]:
     }
 
 
+_CUSTOMER = {"id": _ID, "email": "customer@example.com", "name": "Example Customer"}
+_PRICE = {
+    "id": _ID,
+    "product_id": _ID,
+    "product_name": "Example Plan",
+    "unit_amount_cents": 1000,
+    "currency": "EUR",
+    "interval": "month",
+    "interval_count": 1,
+}
+
+
 def _invoice(status: str) -> dict[str, Any]:
-    paid = 1000 if status == "paid" else 0
+    line = {"id": _ID, "description": "Example Plan", "quantity": 1, "unit_amount_cents": 1000, "amount_cents": 1000, "position": 0}
+    empty = ("custom_number", "po_number", "subscription_id", "period_key", "discount_type", "discount_value", "tax_rate_bps")
+    silent = ("description", "notes", "footer", "needs_attention")
     return {
         "id": _ID,
-        "number": "INV-0001",
         "status": status,
+        "number": 1,
+        "formatted_number": "INV-0001",
+        "public_token": None,
+        "hosted_url": None,
+        **dict.fromkeys((*empty, *silent)),
+        "customer_id": _ID,
+        "customer": _CUSTOMER,
         "currency": "EUR",
         "subtotal_cents": 1000,
+        "discount_cents": 0,
+        "tax_cents": 0,
         "total_cents": 1000,
-        "amount_paid_cents": paid,
-        "amount_due_cents": 1000 - paid,
-        "customer_id": _ID,
+        "amount_paid_cents": 1000 if status == "paid" else 0,
+        "refunded_cents": 0,
+        "due_at": _AT,
+        "metadata": {"test": "true"},
+        "line_items": [line],
+        "livemode": False,
+        "finalized_at": _AT,
+        "paid_at": _AT if status == "paid" else None,
+        "voided_at": _AT if status == "void" else None,
         "created_at": _AT,
+        "updated_at": _AT,
     }
 
 
 def _subscription(status: str) -> dict[str, Any]:
-    return {"id": _ID, "status": status, "customer_id": _ID, "price_id": _ID, "current_period_start": _AT, "created_at": _AT}
+    return {
+        "id": _ID,
+        "status": status,
+        "customer_id": _ID,
+        "customer": _CUSTOMER,
+        "price_id": _ID,
+        "price": _PRICE,
+        "quantity": 1,
+        "items": [{"id": None, "quantity": 1, "price": _PRICE}],
+        "started_at": _AT,
+        "current_period_start": _AT,
+        "current_period_end": "2026-02-01T12:00:00.000000Z",
+        "next_billing_at": None if status == "canceled" else "2026-02-01T12:00:00.000000Z",
+        "trial_end": None,
+        "cancel_at_period_end": False,
+        "cancel_at": None,
+        "canceled_at": _AT if status == "canceled" else None,
+        "paused_at": None,
+        "failed_cycle_count": 1 if status == "past_due" else 0,
+        "grace_cycles": 3,
+        "amount_cents": 1000,
+        "currency": "EUR",
+        "interval": "month",
+        "interval_count": 1,
+        "metadata": {"test": "true"},
+        "livemode": False,
+        "created_at": _AT,
+        "updated_at": _AT,
+    }
 
 
 def _verification(outcome: str) -> dict[str, Any]:

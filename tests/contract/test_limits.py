@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from django.conf import settings as project
 
+from apps.access.services import create_agent_credential
 from apps.core import buckets
 from tests import make
-from tests.cast import Api, Cast, Shop
+from tests.cast import PASSWORD, Api, Cast, Shop
+from tests.dashboard.browse import Browser
 
 BODY = {"payment_intent": {"amount": "1.00", "currency": "EUR"}}
 
@@ -100,5 +102,106 @@ def test_without_redis_payments_pass(bakery: Shop, settings: Any) -> None:
         with pytest.raises(buckets.Unavailable):
             buckets.take("sign_in", "live", "alice")
     finally:
+        for one in (buckets.client, buckets._bucket):
+            one.cache_clear()
+
+
+# Tokens per minute and burst, as documented; a row without a mode of its own holds for both.
+TABLE = [
+    ("payment_create", (1200, 200), (300, 100)),
+    ("agentic", (600, 100), (120, 40)),
+    ("oauth_token", (300, 60), (300, 60)),
+    ("oauth_authorize", (60, 20), (60, 20)),
+    ("checkout", (300, 60), (300, 60)),
+    ("checkout_address", (6000, 600), (6000, 600)),
+    ("onramp_methods", (20, 10), (20, 10)),
+    ("onramp_methods_reference", (120, 40), (120, 40)),
+    ("onramp_sessions", (12, 6), (12, 6)),
+    ("onramp_sessions_reference", (60, 20), (60, 20)),
+    ("dashboard", (600, 120), (600, 120)),
+    ("market_data", (30, 10), (30, 10)),
+    ("sign_in", (10, 5), (10, 5)),
+    ("token_attempts", (10, 5), (10, 5)),
+]
+
+
+@pytest.mark.parametrize(("policy", "live", "test"), TABLE, ids=[row[0] for row in TABLE])
+def test_each_row_is_as_documented(policy: str, live: tuple[int, int], test: tuple[int, int]) -> None:
+    assert project.LIMITS[policy] == {"live": live, "test": test}
+
+
+def test_no_row_is_undocumented() -> None:
+    assert set(project.LIMITS) == {row[0] for row in TABLE}
+
+
+def test_a_bucket_lets_through_its_burst_and_its_rate_within_one_percent(db: None) -> None:
+    """Asked without a pause for three seconds at 20 tokens a second; a second's boundary is worth one second of tokens."""
+    begin, passed = time.monotonic(), 0
+    while time.monotonic() - begin < 3:
+        passed += not buckets.take("payment_create", "live", "exact").is_limited
+    per_minute, burst = project.LIMITS["payment_create"]["live"]
+    expected = burst + per_minute / 60 * (time.monotonic() - begin)
+    assert abs(passed - expected) <= expected * 0.01 + per_minute / 60
+
+
+def test_agents_are_budgeted_by_credential(bakery: Shop) -> None:
+    first, second = Api(bakery.secrets["test_agent"]), Api(create_agent_credential(bakery.store, "test")[1])
+    assert first.get("/agentic/context").headers["RateLimit-Policy"] == '"agentic";q=120;w=60'
+    refusal = refused(lambda: first.get("/agentic/context"))
+    assert refusal.json()["error"]["code"] == "rate_limited" and refusal.headers["X-RateLimit-Remaining"] == "0"
+    assert second.get("/agentic/context").status_code == 200
+
+
+def test_market_data_is_budgeted_by_address() -> None:
+    assert Api().get("/agentic/market_data").headers["RateLimit-Policy"] == '"market_data";q=30;w=60'
+    drain("market_data", "127.0.0.1")
+    assert refused(lambda: Api().get("/agentic/market_data")).json()["error"]["code"] == "rate_limited"
+
+
+@pytest.mark.parametrize(("policy", "method", "path"), [
+    ("onramp_methods", "GET", "onramp/payment_methods"), ("onramp_sessions", "POST", "onramp_sessions"),
+])  # fmt: skip
+def test_card_paths_are_budgeted_by_reference_and_address_and_by_reference_behind(
+    policy: str, method: str, path: str, bakery: Shop
+) -> None:
+    first, second = (make.payment(bakery.test)["reference"] for _ in range(2))
+
+    def call(reference: str) -> Any:
+        return Api()(method, f"/checkout/{reference}/{path}", {} if method == "POST" else None)
+
+    per_minute, burst = project.LIMITS[policy]["live"]
+    told = call(first).headers
+    assert (told["RateLimit-Policy"], told["X-RateLimit-Limit"]) == (f'"{policy}";q={per_minute};w=60', str(burst))
+    drain(policy, f"{first}:127.0.0.1")
+    assert refused(lambda: call(first)).headers["RateLimit-Policy"] == f'"{policy}";q={per_minute};w=60'
+    assert call(second).status_code != 429
+    drain(f"{policy}_reference", second)
+    assert refused(lambda: call(second)).headers["RateLimit-Policy"].startswith(f'"{policy}"')
+
+
+def test_a_bucket_that_refuses_spares_those_behind_it(bakery: Shop) -> None:
+    reference = make.payment(bakery.test)["reference"]
+    drain("checkout", reference)
+    for _ in range(5):
+        Api().get(f"/checkout/{reference}")
+    left = buckets.take("checkout_address", "live", "127.0.0.1")
+    assert left.remaining >= left.burst - 6
+
+
+def test_without_redis_customers_and_agents_pass_and_nobody_signs_in(cast: Cast, settings: Any) -> None:
+    reference = make.payment(cast.bakery.test)["reference"]
+    agent = Api(cast.bakery.secrets["test_agent"])
+    url, settings.REDIS_URL = settings.REDIS_URL, "redis://127.0.0.1:9"
+    for one in (buckets.client, buckets._bucket):
+        one.cache_clear()
+    try:
+        assert Api().get(f"/checkout/{reference}").status_code == 200
+        assert Api().client.get(f"/pay/{reference}").status_code == 200
+        assert agent.get("/agentic/context").status_code == 200
+        assert Browser(cast.alice).get("").status_code == 200
+        answer = Browser().post("sign-in", email=cast.alice.email, password=PASSWORD)
+        assert (answer.status_code, int(answer.headers["Retry-After"]) >= 1) == (503, True)
+    finally:
+        settings.REDIS_URL = url
         for one in (buckets.client, buckets._bucket):
             one.cache_clear()

@@ -3,10 +3,13 @@
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from apps.api.plumbing.routes import PUBLIC
+from apps.api.schemas import ALSO, ANSWERS, FURTHER, PDFS
 from apps.core.errors import Coded, Listed
+from apps.core.literal import Schema
 
 TEXT = {"type": "string"}
 FLAT = {"type": "object", "properties": {"error": TEXT}, "required": ["error"]}
@@ -22,14 +25,18 @@ STRUCTURED = {
     "required": ["error"],
 }
 ARRAY = {"type": "object", "properties": {"errors": {"type": "array", "items": TEXT}}, "required": ["errors"]}
-OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
+OBJECT: Schema = {"type": "object", "additionalProperties": True}
+EITHER: Schema = {"anyOf": [FLAT, STRUCTURED]}
+ANY: Schema = {"anyOf": [FLAT, STRUCTURED, ARRAY]}
+RFC6749: Schema = {"type": "object", "properties": {"error": TEXT, "error_description": TEXT}, "required": ["error"]}
+OAUTH = {status: (RFC6749, words) for status, words in {401: "Who calls isn't known", 403: "Not allowed"}.items()}
 
 
 def refusal_schema(door: Any) -> dict[str, Any]:
     """The shape in which this door tells that a rule was broken."""
     if isinstance(door.shape, type) and issubclass(door.shape, Coded):
         return STRUCTURED
-    return ARRAY if door.shape is Listed else {"oneOf": [FLAT, STRUCTURED]}
+    return ARRAY if door.shape is Listed else EITHER
 
 
 class DoorSchema(AutoSchema):
@@ -68,17 +75,40 @@ class DoorSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         route, method = self.view.route, self.method
-        done = self.view.statuses.get(method, 200)
-        answers = {done: OpenApiResponse(None if done == 204 else OBJECT, description="Done")}
-        if PUBLIC not in route.scopes.values():
-            answers[401] = OpenApiResponse(STRUCTURED, description="No, an unknown or a revoked credential")
-            answers[403] = OpenApiResponse(STRUCTURED, description="The credential may not do this")
-        if "<str:" in route.path:
-            answers[404] = OpenApiResponse({"oneOf": [FLAT, STRUCTURED]}, description="Unknown, or another store's or mode's")
-        if method in ("POST", "PATCH", "PUT"):
-            answers[400] = OpenApiResponse(STRUCTURED, description="The body is no JSON object")
-            answers[413] = OpenApiResponse(STRUCTURED, description="The body is larger than 1 MiB")
-            answers[415] = OpenApiResponse(STRUCTURED, description="The body is no application/json")
-            answers[422] = OpenApiResponse(refusal_schema(self.view), description="A rule is broken; the message names the field")
-        answers[429] = OpenApiResponse(STRUCTURED, description="Too many requests; see Retry-After")
-        return dict(sorted(answers.items()))
+        return {**self._successes(), **dict(sorted(refusals(self.view, route, method).items()))}
+
+    def _successes(self) -> dict[Any, OpenApiResponse]:
+        operation = f"{self.method} {self.view.route.path}"
+        done = self.view.statuses.get(self.method, 200)
+        if operation in PDFS:
+            return {(200, "application/pdf"): OpenApiResponse(OpenApiTypes.BINARY, description="The file")}
+        if done == 204:
+            return {204: OpenApiResponse(None, description="Done")}
+        schema = ANSWERS.get(operation, OBJECT)
+        return {status: OpenApiResponse(schema, description="Done") for status in (done, *ALSO.get(operation, ()))}
+
+
+def refusals(door: Any, route: Any, method: str) -> dict[Any, OpenApiResponse]:
+    """Every status that isn't a success, in the shapes that this method of this door tells it in."""
+    is_public, has_body = PUBLIC in route.scopes.values(), method in ("POST", "PATCH", "PUT")
+    broken = refusal_schema(door)
+    told: dict[int, tuple[Schema, str]] = {
+        404: (EITHER, "Unknown, or another store's or mode's"),
+        409: (ANY, "It meets what is there already"),
+        422: (ANY if broken is ARRAY else broken, "A rule is broken; the message names the field"),
+        429: (STRUCTURED, "Too many requests; see Retry-After"),
+        500: (STRUCTURED, "Ours to mend; name the X-Request-Id"),
+        502: (EITHER, "An outside provider failed"),
+        503: (STRUCTURED, "Try again after Retry-After"),
+    }
+    if not is_public:
+        told[401] = STRUCTURED, "No, an unknown or a revoked credential"
+        told[403] = STRUCTURED, "The credential may not do this"
+    if has_body:
+        told[400] = STRUCTURED, "The body is no JSON object"
+        told[413] = STRUCTURED, "The body is larger than 1 MiB"
+        told[415] = STRUCTURED, "The body is no application/json"
+    told |= {status: (STRUCTURED, words) for status, words in FURTHER.get(f"{method} {route.path}", {}).items()}
+    if route.path.startswith("oauth/"):
+        told = {status: (RFC6749, words) for status, (_, words) in {**told, 400: told.get(400, told[422]), **OAUTH}.items()}
+    return {status: OpenApiResponse(schema, description=words) for status, (schema, words) in told.items()}

@@ -1,0 +1,88 @@
+"""The webhooks of the API description: the envelope of each event and the object in it."""
+
+import json
+from typing import Any
+
+from apps.api.plumbing import description
+from apps.api.plumbing.shapes import of, plus
+from apps.api.schemas import access, billing, money, payments, platforms
+from apps.api.schemas.billing import INVOICE, SUBSCRIPTION
+from apps.api.schemas.payments import TRANSACTION
+from apps.core.literal import Schema
+from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
+from apps.webhooks.samples import sample
+
+INTENT = of(
+    "id payment_intent_id:uuid reference status state_reason|null settlement_amount_cents:int settlement_currency from_status|null "
+    "to_status|null order_id|null metadata:map"
+)
+VERIFICATION = of("id:uuid name external_id|null verification_status rejection_reason|null")
+_OBJECTS: dict[str, Schema] = {
+    "payment_intent": INTENT,
+    "transaction": plus(INTENT, transaction=TRANSACTION),
+    "invoice": INVOICE,
+    "subscription": SUBSCRIPTION,
+    "store.verification": VERIFICATION,
+    "store": of("id:uuid name external_id|null deleted_at:time"),
+    "payout": of("id:uuid status amount_atomic:digits created_at:time"),
+    "fee_sweep": of("id:uuid status amount_atomic:digits asset_id created_at:time"),
+}
+_WORDS = (
+    "Answer any 2xx. The header Service-Signature is t=<unix seconds>,v1=<hex of the HMAC-SHA256 over t.body with the endpoint's secret>."
+)
+
+
+def envelope(event_type: str) -> Schema:
+    """The body of a delivery."""
+    schema = of("id:uuid created:int livemode:bool api_version account?:uuid", data=of("", object=_OBJECTS[event_type.rpartition(".")[0]]))
+    schema["properties"]["type"] = {"const": event_type}
+    schema["required"].append("type")
+    return schema
+
+
+def add_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """drf-spectacular's hook on the finished document: the events, and every known schema told once, by name."""
+    result["webhooks"] = {event: {"post": operation_of(event)} for event in (*SUBSCRIBABLE, *PLATFORM_ONLY)}
+    named = {json.dumps(schema, sort_keys=True): name for name, schema in _named().items()}
+    for part in ("paths", "webhooks"):
+        result[part] = _by_name(result[part], named)
+    schemas = {name: {key: _by_name(value, named) for key, value in schema.items()} for name, schema in _named().items()}
+    result["components"]["schemas"] = {**result["components"].get("schemas", {}), **schemas}
+    return result
+
+
+def _named() -> dict[str, Schema]:
+    """The constants of the tables of answers, and the shapes of refusals."""
+    modules = (payments, money, access, billing, platforms, description)
+    constants = {name: value for module in modules for name, value in vars(module).items() if name.isupper() and isinstance(value, dict)}
+    objects = {name.strip("_"): value for name, value in constants.items() if "type" in value or "anyOf" in value}
+    return {name.title().replace("_", ""): value for name, value in objects.items() if name != "TEXT"}
+
+
+def _by_name(value: Any, named: dict[str, str]) -> Any:
+    """The same with references to what has a name."""
+    if isinstance(value, list):
+        return [_by_name(one, named) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = named.get(json.dumps(value, sort_keys=True, default=str)) if "properties" in value or "anyOf" in value else None
+    return {"$ref": f"#/components/schemas/{found}"} if found else {key: _by_name(one, named) for key, one in value.items()}
+
+
+def operation_of(event: str) -> Schema:
+    example = {
+        "id": "00000000-0000-4000-8000-000000000002",
+        "type": event,
+        "created": 1767268800,
+        "livemode": False,
+        "api_version": "2026-11-01",
+        "data": {"object": sample(event)},
+    }
+    content = {"application/json": {"schema": envelope(event), "example": example}}
+    return {
+        "operationId": f"on_{event.replace('.', '_')}",
+        "tags": ["webhooks"],
+        "description": _WORDS,
+        "requestBody": {"required": True, "content": content},
+        "responses": {"2XX": {"description": "Taken"}},
+    }

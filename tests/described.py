@@ -1,0 +1,50 @@
+"""Every answer that a test gets is held against the API description: its status is told there, its body has the shape told."""
+
+import json
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from apps.api.plumbing.description import refusals
+from apps.api.plumbing.routes import Route
+from apps.api.schemas import ALSO, ANSWERS
+
+# What a guard answers before any door: bodies that are too large or compressed, unknown methods and paths.
+_BEFORE_THE_DOOR = (405, 413, 415)
+
+
+class Undescribed(AssertionError):
+    """The description doesn't tell of this."""
+
+
+def check(method: str, answer: Any) -> None:
+    """Raises Undescribed. Answers of no door (unknown paths) and without JSON aren't described."""
+    match = answer.resolver_match
+    route = getattr(match.func, "view_initkwargs", {}).get("route") if match is not None else None
+    if route is None or method not in route.scopes or answer.status_code in _BEFORE_THE_DOOR:
+        return
+    if not answer.headers.get("Content-Type", "").startswith("application/json"):
+        return
+    door, status = match.func.view_class, answer.status_code
+    done = {door.statuses.get(method, 200), *ALSO.get(f"{method} {route.path}", ())}
+    if status not in (done if status < 300 else _refusals(route, method, door)):
+        raise Undescribed(f"{method} {route.path} answered {status}: {answer.content[:200]!r}")
+    error = next(_validator(route, method, door, status).iter_errors(json.loads(answer.content or b"null")), None)
+    if error is not None:
+        where = "/".join(map(str, error.absolute_path))
+        raise Undescribed(f"{method} {route.path} {status}: {where}: {error.message[:300]}")
+
+
+_made: dict[tuple[str, str, int], Draft202012Validator] = {}
+
+
+def _validator(route: Route, method: str, door: Any, status: int) -> Draft202012Validator:
+    key = (route.path, method, status)
+    if key not in _made:
+        is_done = status < 300
+        _made[key] = Draft202012Validator(ANSWERS.get(f"{method} {route.path}", {}) if is_done else _refusals(route, method, door)[status])
+    return _made[key]
+
+
+def _refusals(route: Route, method: str, door: Any) -> dict[int, Any]:
+    return {status: one.response for status, one in refusals(door, route, method).items()}
