@@ -20,7 +20,7 @@ from django.db import connections
 
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
-from apps.console.demo import hot_wallets, payments, people, runner, stablecoins, swaps
+from apps.console.demo import hot_wallets, payments, payouts, people, runner, stablecoins, swaps
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
 from config import embedded
@@ -81,6 +81,7 @@ class Command(BaseCommand):
         credentials = people.credentials(store, json.loads(path.read_text()) if path.exists() else {})
         _write(path, credentials)
         payments.seed_test_payments(store, merchant)
+        payouts.seed_payouts(store, merchant)
         return store, merchant, credentials
 
     def _finish(self, port: int, store: Store, merchant: User, credentials: dict[str, Any], contracts: dict[str, str]) -> None:

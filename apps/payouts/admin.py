@@ -1,0 +1,73 @@
+"""Payouts for staff: those in review are decided, bank accounts verified, caps set; everything else is looked at only."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest
+
+from apps.core.staff import Queue, ReadOnly, Switches
+from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
+from apps.payouts.services.caps import set_store_cap
+from apps.payouts.services.destinations import set_verified
+from apps.payouts.services.review import approve_payout, reject_payout
+
+
+@admin.register(Payout)
+class PayoutAdmin(Queue):
+    list_display = ["created_at", "store", "mode", "rail", "asset", "amount_atomic", "status", "review_reason", "decision"]
+    list_filter = ["status", "mode", "rail", "funds"]
+    list_select_related = ["store", "asset"]
+    search_fields = ["=id", "=store__id", "store__name", "=destination_address", "=tx_hash", "=provider_tx_id"]
+    ordering = ["-created_at"]
+    waiting = Payout.Status.REQUIRES_REVIEW
+
+    def approve(self, row: Any, reason: str) -> object:
+        return approve_payout(row, reason)
+
+    def reject(self, row: Any, reason: str) -> object:
+        return reject_payout(row, reason)
+
+
+@admin.register(Destination)
+class DestinationAdmin(ReadOnly):
+    list_display = ["created_at", "store", "mode", "kind", "network", "address", "currency", "holder", "account_hint", "verified_at"]
+    list_filter = ["kind", "mode", "currency"]
+    list_select_related = ["store"]
+    search_fields = ["=id", "=store__id", "store__name", "=address", "holder"]
+    ordering = ["-created_at"]
+    exclude = ["account_sealed"]
+    actions = ["verify", "take_back"]
+
+    @admin.action(description="The bank account is the store's: verify it")
+    def verify(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
+        self._set(rows, True)
+
+    @admin.action(description="Take the verification back")
+    def take_back(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
+        self._set(rows, False)
+
+    @staticmethod
+    def _set(rows: "models.QuerySet[Destination]", is_verified: bool) -> None:
+        for row in rows.filter(kind=Destination.Kind.BANK, removed_at=None).select_related("store"):
+            set_verified(row, is_verified)
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(ReadOnly):
+    list_display = ["created_at", "store", "mode", "asset", "frequency", "next_payout_at", "last_skip_reason", "last_failure", "is_active"]
+    list_filter = ["mode", "frequency", "is_active"]
+    list_select_related = ["store", "asset"]
+    search_fields = ["=id", "=store__id", "store__name"]
+    ordering = ["-created_at"]
+
+
+@admin.register(StorePayoutCap)
+class StorePayoutCapAdmin(Switches):
+    list_display = ["store", "asset", "per_tx_atomic", "daily_atomic"]
+    list_select_related = ["store", "asset"]
+    search_fields = ["=store__id", "store__name", "=asset__id"]
+    switches = ("per_tx_atomic", "daily_atomic")
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        set_store_cap(obj.store, obj.asset_id, **{name: form.cleaned_data[name] for name in form.changed_data})

@@ -1,0 +1,94 @@
+"""Many at once: a balance is never paid out twice, a cap never passed, a retry and a run happen once. Real threads, real locks."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.console import audit
+from apps.core import clock
+from apps.ledger.selectors import balances
+from apps.payouts.models import Payout
+from apps.payouts.services import moves
+from apps.payouts.services.caps import set_store_cap
+from apps.payouts.services.progress import advance_payouts
+from tests import make
+from tests.cast import Cast
+
+PARTS, TENTHS = 50, 10
+
+
+@pytest.fixture
+def world(committed: Cast) -> Iterator[Cast]:
+    make.store_coins(committed.bakery.store, "SETH", 10**18)
+    yield committed
+    assert audit.findings() == []
+
+
+def together(calls: list[Callable[[], Any]]) -> list[Any]:
+    """Every call in a thread of its own, let go at the same moment."""
+    answers: list[Any] = [None] * len(calls)
+    gate = threading.Barrier(len(calls))
+
+    def run(number: int) -> None:
+        try:
+            gate.wait(60)
+            answers[number] = calls[number]()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(calls))]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(120)
+    return answers
+
+
+def test_fifty_payouts_of_a_tenth_of_the_balance_are_ten(world: Cast) -> None:
+    answers = together([lambda: make.ask_payout(world.bakery.test, str(10**17)) for _ in range(PARTS)])
+    assert Counter(one.status_code for one in answers) == {201: TENTHS, 422: PARTS - TENTHS}
+    assert {one.json()["error"] for one in answers if one.status_code == 422} == {"Insufficient available balance"}
+    held = balances(world.bakery.store.pk, "test")["SETH"]
+    assert (held.available_atomic, held.reserved_atomic) == (0, 10**18)
+
+
+def test_a_daily_cap_holds_against_many_at_once(world: Cast) -> None:
+    set_store_cap(world.bakery.store, "SETH", daily_atomic=3 * 10**16)
+    answers = together([lambda: make.ask_payout(world.bakery.test, str(10**16)) for _ in range(12)])
+    assert Counter(one.status_code for one in answers) == {201: 3, 422: 9}
+
+
+def test_one_key_makes_one_payout_however_often_it_is_sent_at_once(world: Cast) -> None:
+    answers = together([lambda: make.ask_payout(world.bakery.test, str(10**17), key="one") for _ in range(10)])
+    assert {one.status_code for one in answers} == {201} and len({one.json()["id"] for one in answers}) == 1
+    assert Payout.objects.count() == 1
+
+
+def test_twenty_retries_at_once_are_one(world: Cast) -> None:
+    made = make.payout(world.bakery.test, 10**17)
+    moves.fail(Payout.objects.get(pk=made["id"]), "unknown", "Declined", clock.real_now())
+    answers = together([lambda: world.bakery.test.post(f"/payouts/{made['id']}/retry") for _ in range(20)])
+    assert Counter(one.status_code for one in answers) == {200: 1, 409: 19}
+    assert Payout.objects.get().retries == 1
+
+
+def test_two_runs_at_once_pay_once(world: Cast) -> None:
+    body = {"asset_id": "SETH", "frequency": "daily", "destination_address": make.fresh_address()}
+    made = world.bakery.test.post("/payout_schedules", {"payout_schedule": body}).json()
+    answers = together([lambda: world.bakery.test.post(f"/payout_schedules/{made['id']}/run").json() for _ in range(6)])
+    assert Counter(one["triggered"] for one in answers) == {True: 1, False: 5}
+    assert {one["skip_reason"] for one in answers if not one["triggered"]} == {"no_balance"} and Payout.objects.count() == 1
+
+
+def test_several_workers_bring_a_payout_to_its_end_once(world: Cast) -> None:
+    for _ in range(5):
+        make.payout(world.bakery.test, 10**16)
+    together([advance_payouts for _ in range(6)])
+    make.advance(world.bakery.test, 61)
+    together([advance_payouts for _ in range(6)])
+    assert set(Payout.objects.values_list("status", "is_simulated")) == {("confirmed", True)}
+    assert balances(world.bakery.store.pk, "test")["SETH"].available_atomic == 10**18 - 5 * 10**16
