@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 DAYS = {"daily": 1, "weekly": 7}
 MONTHS = {"monthly": 1, "yearly": 12}
+LATE = timedelta(hours=1)
 
 
 def period_end(start: datetime, interval: str, count: int, anchor_day: int) -> datetime:
@@ -20,8 +21,9 @@ def period_end(start: datetime, interval: str, count: int, anchor_day: int) -> d
 
 
 def due_at(made_at: datetime, start: datetime, end: datetime, due_days: int) -> datetime:
-    """When a cycle's invoice must be paid: `due_days` after it was made, but within a cycle's length."""
-    return made_at + min(timedelta(days=due_days), end - start)
+    """When a cycle's invoice must be paid: `due_days` into the period, at most its length; one made late gives as long from then."""
+    base = start if made_at - start <= LATE else made_at
+    return base + min(timedelta(days=due_days), end - start)
 
 
 def trial_end(start: datetime, days: int) -> datetime:
