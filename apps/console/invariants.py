@@ -8,6 +8,7 @@ from typing import Any
 from apps.console.agents_invariants import AGENTS
 from apps.console.billing_invariants import BILLING
 from apps.console.invariant import Invariant
+from apps.console.onramp_invariants import CARDS
 from apps.console.payout_invariants import PAYOUTS
 from apps.console.swap_invariants import SWAPS
 from apps.payments import states
@@ -277,4 +278,4 @@ WHERE p.status = 'active' AND p.deleted_at IS NULL AND greatest(p.created_at, p.
     ),
 )
 
-INVARIANTS = LEDGER + PAYMENTS + SWAPS + PAYOUTS + BILLING + AGENTS
+INVARIANTS = LEDGER + PAYMENTS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS
