@@ -1,0 +1,61 @@
+"""The demo's billing, in test mode: a coffee club with subscribers, and invoices in every state."""
+
+from typing import Any
+
+from apps.access.access import Access
+from apps.billing.models import Customer, Invoice, Product
+from apps.billing.services.catalog import create_price, create_product
+from apps.billing.services.customers import create_customer
+from apps.billing.services.invoice import create_invoice
+from apps.billing.services.invoice_states import finalize_invoice, mark_uncollectible, void_invoice
+from apps.billing.services.paying import settle_invoices, start_payment
+from apps.billing.services.subscription import create_subscription, pause_subscription
+from apps.payments.services.simulate import simulate_deposit
+from apps.stores.models import Store, User
+
+PEOPLE = (
+    ("Ann Baker", "ann@example.com", {"line1": "Ringstrasse 1", "city": "Berlin", "country": "DE"}),
+    ("Ben Okafor", "ben@example.com", {"line1": "12 High Street", "city": "Leeds", "country": "GB"}),
+    ("Café Lumen", "books@lumen.example", {"line1": "3 rue Claire", "city": "Lyon", "country": "FR"}),
+)
+BEANS = {"description": "Wholesale beans, 10 kg", "quantity": 2, "unit_amount_cents": 21900}
+TRAINING = {"description": "Barista training", "quantity": 1, "unit_amount_cents": 48000}
+
+
+def seed_billing(store: Store, merchant: User) -> None:
+    """Once, in a store that sells nothing by subscription yet."""
+    access = Access.for_session(merchant, store, "test")
+    if Product.objects.seen_by(access).exists():
+        return
+    product = create_product(access, {"product": {"name": "Coffee club", "description": "Fresh beans to your door"}})
+    monthly = _price(access, product, unit_amount_cents=2400, interval="monthly")
+    _price(access, product, unit_amount_cents=26000, interval="yearly")
+    ann, ben, lumen = (
+        create_customer(access, {"customer": {"name": name, "email": email, "address": address}}) for name, email, address in PEOPLE
+    )
+    create_subscription(access, {"subscription": {"customer_id": str(ann.pk), "price_id": monthly, "quantity": 2}})
+    create_subscription(access, {"subscription": {"customer_id": str(lumen.pk), "price_id": monthly, "trial_period_days": 14}})
+    paused = create_subscription(access, {"subscription": {"customer_id": str(ben.pk), "price_id": monthly}})
+    pause_subscription(access, paused)
+    _seed_invoices(access, ben, lumen)
+
+
+def _price(access: Access, product: Product, **fields: Any) -> str:
+    return str(create_price(access, product, {"price": {"currency": "EUR", **fields}}).pk)
+
+
+def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
+    """A draft, one to pay, one paid, one void, one written off."""
+    _draft(access, lumen, [TRAINING], notes="Dates to be agreed.")
+    finalize_invoice(access, _draft(access, lumen, [BEANS, TRAINING], tax_rate_bps=2000, po_number="PO-3381", footer="Thank you."))
+    paid = finalize_invoice(access, _draft(access, ben, [BEANS], discount_type="percent", discount_value=10))
+    _, payment, _ = start_payment(str(paid.public_token))
+    simulate_deposit(access, payment, {"scenario": "exact"})
+    settle_invoices([payment.pk])
+    void_invoice(access, finalize_invoice(access, _draft(access, ben, [TRAINING])))
+    mark_uncollectible(access, finalize_invoice(access, _draft(access, ben, [BEANS])))
+
+
+def _draft(access: Access, customer: Customer, lines: list[dict[str, Any]], **fields: Any) -> Invoice:
+    body = {"customer_id": str(customer.pk), "currency": "EUR", "line_items": lines, **fields}
+    return create_invoice(access, {"invoice": body})
