@@ -6,6 +6,7 @@ from django.db import connection
 
 from apps.ledger import posting
 from tests.cast import Cast, assemble
+from tests.sending.conftest import world as world  # the local test chain
 
 _LEDGER = ("ledger_entry", "ledger_movement", "ledger_account")
 _OF_STORES = """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from apps.assets.models import Asset
+from apps.assets.models import AcceptedAsset, Asset
 from apps.assets.selectors import current_rate
 from apps.assets.services import AssetNotActive
 from apps.core import clock, jobs, money
@@ -32,6 +32,7 @@ _DETAILS = ("fiat_payout_detail_id", "crypto_payout_detail_id", "destination_add
 _AMOUNT = AtomicAmount(required=True)
 _TEXT = Text(255)
 BODY = Object({"asset_id": Text(255, required=True), "amount_atomic": _AMOUNT, **dict.fromkeys(_DETAILS, _TEXT)})
+ASSET_STOPPED = "A deposit of this asset was lost after it had been credited"
 ABOVE_THRESHOLD, NEW_DESTINATION = "Above the amount that is paid out without review", "The destination is new"
 
 
@@ -164,6 +165,8 @@ def _make(viewer: Viewer, store: Store, order: Order, caps: list[Cap], key: str,
 
 def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> str:
     """Why a person should look first; empty when nobody needs to."""
+    if AcceptedAsset.objects.filter(store=store, mode=viewer.mode, asset=order.asset, suspended_at__isnull=False).exists():
+        return ASSET_STOPPED
     limit = store.payout_review_threshold_cents
     if limit is not None:
         rate = current_rate(order.asset.pk, store.settlement_currency, clock.real_now())
