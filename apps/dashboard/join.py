@@ -1,8 +1,11 @@
 """The page of an invitation, reached by the letter's link: sign in or make an account, then join the store."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from apps.access import invitations, sign_in
 from apps.access.sessions import STORE_KEY, is_alive
@@ -65,6 +68,7 @@ def _page(request: HttpRequest, invitation: Invitation, refusal: Failure | None 
     context = {
         "invitation": invitation,
         "step": step,
+        "sign_in_url": f"{reverse('dashboard:sign_in')}?{urlencode({'next': request.path})}",
         "person": person,
         "name": request.POST.get("name", ""),
         "errors": sentences(refusal) if refusal else [],

@@ -139,6 +139,7 @@ def _form(request: HttpRequest, step: str, refusal: Failure | None = None, *, us
         more["passkey_options"] = passkeys.begin_asking(request.session, user, clock.real_now())
     context = {
         "next": next_url(request),
+        "next_query": urlencode({"next": next_url(request)}),
         "errors": sentences(refusal) if refusal else [],
         "email": request.POST.get("email", ""),
         **more,
