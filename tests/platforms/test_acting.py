@@ -1,0 +1,151 @@
+"""Acting for a sub-merchant: what the header opens, its three refusals, and what it never opens, over the whole route table."""
+
+from typing import Any
+
+import pytest
+
+from apps.access.on_behalf import MayNotIssueCredentials, NotAPlatform
+from apps.api.plumbing.routes import PUBLIC
+from apps.api.urls import ROUTES
+from apps.payouts.models import Payout
+from apps.payouts.services.destinations import add_wallet
+from apps.stores.services import change_store
+from tests import make
+from tests.cast import Api, Cast
+from tests.platforms.makers import Platform, refusal
+
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
+CALLS = [pytest.param(route, method, id=f"{method} {route.path}") for route in ROUTES for method in route.scopes]
+WITH_CREDENTIAL = [one for one in CALLS if PUBLIC not in one.values[0].scopes.values()]  # type: ignore[union-attr]
+CLOSED = [one for one in CALLS if one.values[1] in one.values[0].closed_to_platforms]  # type: ignore[union-attr]
+
+
+def call(api: Api, route: Any, method: str) -> Any:
+    path = "/" + route.path
+    for name in ("id", "link_id", "reference", "token"):
+        path = path.replace(f"<str:{name}>", UNKNOWN)
+    return api(method, path, {} if method in ("POST", "PATCH") else None, key="one-key" if method == "POST" else None)
+
+
+def refused_as(answer: Any) -> str | None:
+    """The code of a refusal that acting can meet."""
+    if answer.status_code != 403:
+        return None
+    error = answer.json()["error"]
+    return str(error["code"]) if isinstance(error, dict) else None
+
+
+@pytest.mark.parametrize(("route", "method"), WITH_CREDENTIAL)
+def test_every_path_refuses_an_account_that_is_not_the_platforms(route: Any, method: str, platform: Platform, other: Platform) -> None:
+    if route.path.startswith("agentic"):
+        return
+    for id in (other.sub().id, UNKNOWN, str(platform.store.pk), "x", ""):
+        refusal(call(platform.acting(id), route, method), 403, "account_not_found")
+
+
+@pytest.mark.parametrize(("route", "method"), CLOSED)
+def test_closed_paths_refuse_a_platform_that_acts(route: Any, method: str, platform: Platform) -> None:
+    wanted = route.closed_to_platforms[method]
+    refusal(call(platform.sub().test, route, method), 403, wanted.code)
+
+
+@pytest.mark.parametrize(("route", "method"), [one for one in WITH_CREDENTIAL if one not in CLOSED])
+def test_every_other_path_lets_a_platform_act(route: Any, method: str, platform: Platform) -> None:
+    if route.path.startswith("agentic"):
+        return
+    met = refused_as(call(platform.sub().test, route, method))
+    assert met not in (NotAPlatform.code, MayNotIssueCredentials.code, "account_not_found", "insufficient_scope"), met
+
+
+def test_whatever_issues_or_revokes_credentials_and_every_platform_path_is_closed() -> None:
+    closed = {(route.path, method) for one in CLOSED for route, method in [one.values]}  # type: ignore[union-attr, misc]
+    issuing = ("api_keys", "merchants/oauth_apps", "oauth/agent_credentials")
+    for one in CALLS:
+        route, method = one.values
+        is_platform_path = route.path.startswith("platform/") and PUBLIC not in route.scopes.values()  # type: ignore[union-attr]
+        is_issuing = route.path.startswith(issuing) and method != "GET"  # type: ignore[union-attr]
+        assert ((route.path, method) in closed) == (is_platform_path or is_issuing), one.id  # type: ignore[union-attr]
+
+
+def test_the_call_is_the_sub_merchants(platform: Platform) -> None:
+    merchant, another = platform.sub(), platform.sub()
+    made = make.payment(merchant.test)
+    assert [one["id"] for one in merchant.test.get("/payments").json()["data"]] == [made["id"]]
+    for api in (platform.test, another.test, merchant.live):
+        assert api.get(f"/payments/{made['id']}").status_code == 404
+        assert api.get("/payments").json()["data"] == []
+
+
+def test_an_idempotency_key_is_the_sub_merchants_own(platform: Platform) -> None:
+    one, two = platform.sub(), platform.sub()
+    ids = {make.payment(api, key="same")["id"] for api in (one.test, two.test, platform.test, one.test)}
+    assert len(ids) == 3
+
+
+def test_a_store_that_is_no_platform_is_told_so(cast: Cast, platform: Platform) -> None:
+    key = cast.strangers.with_scopes("payments:read", "accounts:act")
+    key.headers["X-Service-Account"] = platform.sub().id
+    refusal(key.get("/payments"), 403, "not_a_platform")
+
+
+def test_acting_needs_its_scope_and_that_of_the_path(platform: Platform) -> None:
+    merchant = platform.sub()
+    for scopes, missing in ((("payments:read",), "accounts:act"), (("accounts:act",), "payments:read")):
+        key = platform.shop.with_scopes(*scopes)
+        key.headers["X-Service-Account"] = merchant.id
+        error = refusal(key.get("/payments"), 403, "insufficient_scope")
+        assert error["message"].startswith(f"Insufficient scope: {missing} required")
+
+
+def test_a_publishable_key_never_acts(platform: Platform) -> None:
+    key = Api(platform.shop.secrets["test_publishable"], **{"X-Service-Account": platform.sub().id})
+    refusal(key.post("/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}), 403, "insufficient_scope")
+
+
+def test_public_paths_ignore_the_header(platform: Platform) -> None:
+    reference = make.payment(platform.sub().test)["reference"]
+    assert Api(None, **{"X-Service-Account": "x"}).get(f"/checkout/{reference}").status_code == 200
+
+
+# --- payout destinations --------------------------------------------------------------------------
+
+
+def pay_out(api: Api, address: str) -> Any:
+    return make.ask_payout(api, str(10**15), destination_address=address)
+
+
+def test_a_raw_address_is_refused_while_acting_unless_it_is_a_saved_wallet(platform: Platform) -> None:
+    merchant, address = platform.sub(), make.fresh_address()
+    make.funded(merchant.test)
+    add_wallet(platform.store, "test", "sepolia", address)
+    add_wallet(merchant.store, "live", "ethereum", address)
+    refusal(pay_out(merchant.test, address), 403, "platform_cannot_change_payout_destination")
+    assert not Payout.objects.filter(store_id=merchant.id).exists()
+    add_wallet(merchant.store, "test", "sepolia", address)
+    assert pay_out(merchant.test, address).status_code == 201
+
+
+def test_staff_may_let_a_platform_pay_out_anywhere(platform: Platform) -> None:
+    merchant = platform.sub()
+    make.funded(merchant.test)
+    change_store(platform.store, platform_may_pay_out=True)
+    assert pay_out(merchant.test, make.fresh_address()).status_code == 201
+
+
+def test_a_schedule_to_a_raw_address_is_refused_while_acting(platform: Platform) -> None:
+    merchant = platform.sub()
+    fields = {"asset_id": "SETH", "frequency": "weekly"}
+    body = {"payout_schedule": {**fields, "destination_address": make.fresh_address()}}
+    refusal(merchant.test.post("/payout_schedules", body), 403, "platform_cannot_change_payout_destination")
+    saved = add_wallet(merchant.store, "test", "sepolia", make.fresh_address())
+    made = merchant.test.post("/payout_schedules", {"payout_schedule": {**fields, "crypto_payout_detail_id": str(saved.pk)}})
+    assert made.status_code == 201
+    change = {"payout_schedule": {"destination_address": make.fresh_address()}}
+    refusal(merchant.test.patch(f"/payout_schedules/{made.json()['id']}", change), 403, "platform_cannot_change_payout_destination")
+
+
+def test_the_secret_of_a_webhook_may_be_rotated_while_acting(platform: Platform) -> None:
+    merchant = platform.sub()
+    hook = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]}}
+    made = merchant.test.post("/webhook_endpoints", hook).json()
+    assert merchant.test.post(f"/webhook_endpoints/{made['id']}/rotate_secret").json()["secret"] != made["secret"]
