@@ -16,7 +16,7 @@ from tests.billing import records as r
 from tests.billing.plain import Plain
 from tests.cast import Api, Shop
 
-SUBSCRIPTIONS, DAYS = (int(one) for one in os.environ.get("TILLGATE_STORY", "16 120").split())
+SUBSCRIPTIONS, DAYS = (int(one) for one in os.environ.get("TILLGATE_STORY", "12 100").split())
 CYCLES = [("daily", 5), ("weekly", 1), ("weekly", 2), ("monthly", 1), ("monthly", 1), ("monthly", 3), ("yearly", 1)]
 
 

@@ -36,7 +36,8 @@ def run_cycles(limit: int = 20 * BATCH_MAX) -> int:
     done, began = 0, time.monotonic()
     skipped: set[uuid.UUID] = set()
     while done < limit and time.monotonic() - began < RUN_SECONDS_MAX:
-        rows = Subscription.objects.filter(_is_due(clock.real_now())).exclude(pk__in=skipped).order_by("next_step_at")
+        due = Subscription.objects.filter(_is_due(clock.real_now()), store__deleted_at=None)
+        rows = due.exclude(pk__in=skipped).order_by("next_step_at")
         found = list(rows.values_list("pk", flat=True)[:BATCH_MAX])
         if not found:
             break

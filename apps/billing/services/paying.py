@@ -22,7 +22,7 @@ from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.money import text_from_cents
 from apps.payments import states
-from apps.payments.models import Payment
+from apps.payments.models import Payment, Refund
 from apps.payments.services.create import create_payment
 from apps.payments.services.expire import expire_if_due
 from apps.payments.services.fields import EXPIRES_IN_DEFAULT
@@ -53,7 +53,7 @@ def start_payment(token: str) -> tuple[Invoice, Payment, bool]:
         link = last_payment(invoice)
         payment = expire_if_due(link.payment) if link is not None else None
         settle_locked(invoice, clock.now(invoice.store, invoice.mode))
-        if invoice.status != OPEN:
+        if invoice.status != OPEN or invoice.store.deleted_at is not None:
             raise InvoiceNotPayable
         if payment is not None and payment.status in PAYABLE:
             return invoice, payment, False
@@ -93,14 +93,16 @@ def shown_payment(invoice: Invoice) -> Payment | None:
     return payment
 
 
-def settle_invoices(payment_ids: Iterable[object] | None = None, store_id: uuid.UUID | None = None) -> int:
+def settle_invoices(payment_ids: Iterable[uuid.UUID | str] | None = None, store_id: uuid.UUID | None = None) -> int:
     """Count what ended or was refunded: of these intents, of a store's test mode, or of all; how many invoices there were."""
-    rows = _uncounted()
-    if payment_ids is not None:
-        rows = rows.filter(payment_id__in=list(payment_ids))
-    if store_id is not None:
-        rows = rows.filter(invoice__store_id=store_id, invoice__mode="test")
-    found = list(dict.fromkeys(rows.order_by("id").values_list("invoice_id", flat=True)[:BATCH_MAX]))
+    asked = None if payment_ids is None else list(payment_ids)
+    found: dict[uuid.UUID, None] = {}
+    for rows in (_ended(), _given_back()):
+        if asked is not None:
+            rows = rows.filter(payment_id__in=asked)
+        if store_id is not None:
+            rows = rows.filter(invoice__store_id=store_id, invoice__mode="test")
+        found |= dict.fromkeys(rows.order_by("id").values_list("invoice_id", flat=True)[:BATCH_MAX])
     for invoice_id in found:
         with transaction.atomic():
             invoice = locked_invoice(invoice_id)
@@ -108,8 +110,12 @@ def settle_invoices(payment_ids: Iterable[object] | None = None, store_id: uuid.
     return len(found)
 
 
-def _uncounted() -> "QuerySet[InvoicePayment]":
-    ended = Q(counted_at=None, payment__status__in=states.TERMINAL)
-    given_back = Q(counted_cents__gt=0, payment__status=states.REFUNDED)
+def _ended() -> "QuerySet[InvoicePayment]":
+    return InvoicePayment.objects.filter(counted_at=None, payment__status__in=states.TERMINAL)
+
+
+def _given_back() -> "QuerySet[InvoicePayment]":
+    """Counted ones with a refund that wasn't seen: looked for from the refunds, of which there are few."""
+    refunded = Refund.objects.filter(status=Refund.Status.CONFIRMED).values("payment_id")
     is_new = Q(refund_seen_at=None) | Q(refund_seen_at__lt=F("payment__updated_at"))
-    return InvoicePayment.objects.filter(ended | (given_back & is_new))
+    return InvoicePayment.objects.filter(is_new, payment_id__in=refunded, counted_cents__gt=0, payment__status=states.REFUNDED)
