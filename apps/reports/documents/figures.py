@@ -49,7 +49,7 @@ class Values:
         return [self.found[key] for key in sorted(self.found)]
 
     def by_currency(self) -> Iterator[tuple[str, list[ValueSum], ValueSum]]:
-        """Each currency with its kinds and their total."""
+        """Each currency with its kinds and what they come to; what only moves between accounts is in and out, so only the net is told."""
         for currency in sorted({currency for currency, _ in self.found}):
             sums = [one for one in self.sums() if one.currency == currency]
             total = ValueSum(currency, "")

@@ -1,0 +1,47 @@
+"""A merchant reads the books and makes a report in a real browser: wide, on a phone, in the dark and without scripts."""
+
+from playwright.sync_api import Page, expect
+
+from apps.reports.services.generate import generate_due
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+from tests.make import paid
+
+
+def fine_everywhere(page: Page, name: str) -> None:
+    for look, width, scheme in (("phone", 360, "light"), ("dark", 1280, "dark"), ("wide", 1280, "light")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        fine(page)
+        shoot(page, f"dashboard-{name}-{look}")
+
+
+def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(world: Cast, open_page: OpenPage) -> None:
+    for amount in ("18.00", "36.00"):
+        paid(world.bakery.test, amount=amount)
+    page = open_page("/dashboard/reports")
+    sign_in(page, world.alice.email)
+    page.wait_for_url("**/reports")
+    page.get_by_role("button", name="Last month").click()
+    expect(page.get_by_text("Being made", exact=True)).to_be_visible()
+    generate_due()
+    expect(page.get_by_text("Ready", exact=True)).to_be_visible(timeout=20_000)
+    fine_everywhere(page, "reports")
+    page.goto(page.url.replace("/reports", "/statement"))
+    expect(page.get_by_role("row").filter(has_text="Payment settled")).to_have_count(2)
+    fine_everywhere(page, "statement")
+    page.get_by_label("What").select_option(label="Refund sent")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_text("No entry matches")).to_be_visible()
+    fine(page)
+
+
+def test_reports_work_without_scripts(world: Cast, open_page: OpenPage) -> None:
+    page = open_page("/dashboard/reports", script=False)
+    sign_in(page, world.alice.email)
+    page.wait_for_url("**/reports")
+    page.get_by_role("button", name="Make report").click()
+    generate_due()
+    page.get_by_role("link", name="Look again").click()
+    expect(page.get_by_role("link", name="Download")).to_be_visible()
