@@ -13,8 +13,6 @@ from apps.stores.services import change_store
 from tests import make
 from tests.platforms.makers import Platform, refusal
 
-EVERYTHING = "?from=2000-01-01&to=2099-12-31"
-
 
 def earned(platform: Platform) -> dict[str, int]:
     told = platform.test.get("/platform/overview").json()["platform_fee_earned"]

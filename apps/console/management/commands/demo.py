@@ -20,7 +20,7 @@ from django.db import connections
 
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
-from apps.console.demo import billing, hot_wallets, payments, payouts, people, runner, stablecoins, swaps
+from apps.console.demo import billing, hot_wallets, payments, payouts, people, platforms, runner, stablecoins, swaps
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
 from config import embedded
@@ -83,6 +83,7 @@ class Command(BaseCommand):
         payments.seed_test_payments(store, merchant)
         payouts.seed_payouts(store, merchant)
         billing.seed_billing(store, merchant)
+        platforms.seed_platform(merchant)
         return store, merchant, credentials
 
     def _finish(self, port: int, store: Store, merchant: User, credentials: dict[str, Any], contracts: dict[str, str]) -> None:

@@ -1,0 +1,119 @@
+"""A platform's rooms in the dashboard: becoming one, accounts, links that are shown once, closing, and what others never see."""
+
+import re
+
+import pytest
+
+from apps.access import second_factor
+from apps.core import buckets
+from apps.platforms.models import AccessRequest, OnboardingLink
+from apps.stores.models import Store, Verification
+from tests import make
+from tests.cast import PASSWORD, Cast
+from tests.dashboard.browse import Browser, code_of, text
+from tests.platforms.makers import VERIFICATION, Platform
+
+
+@pytest.fixture
+def owner(cast: Cast) -> Browser:
+    """Alice, signed in with a code a moment ago."""
+    factor = second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = Browser()
+    browser.post("sign-in", email=cast.alice.email, password=PASSWORD)
+    browser.post("sign-in/code", code=code_of(factor))
+    buckets.client().flushdb()
+    return browser
+
+
+def test_a_store_asks_to_be_a_platform(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert "Become a platform" in text(browser.get("platform"))
+    assert browser.post("platform/ask", reason="A market hall").status_code == 303
+    assert AccessRequest.objects.get().reason == "A market hall"
+    assert "A person looks at your request" in text(browser.get("platform"))
+    assert browser.post("platform/ask").status_code == 409
+    for path in ("platform/accounts", "platform/payments", "platform/accounts/new"):
+        assert browser.get(path).status_code == 404
+
+
+def test_an_account_is_added_found_and_changed(platform: Platform, owner: Browser) -> None:
+    refused = owner.post("platform/accounts/new", name="Corner Shop", platform_fee_percentage="1.5")
+    assert refused.status_code == 422 and "Corner Shop" in text(refused)
+    sent = {"name": "Corner Shop", "external_id": "c-1", "platform_fee_percentage": "0.02", "country": "DE"}
+    made = owner.post("platform/accounts/new", **sent)
+    account = Store.objects.get(platform=platform.store)
+    assert made.headers["Location"] == f"/dashboard/platform/accounts/{account.pk}"
+    listed = text(owner.get("platform/accounts"))
+    assert "Corner Shop" in listed and "2.00 %" in listed and "Not started" in listed
+    assert "Corner Shop" in text(owner.get("platform/accounts?q=corner"))
+    assert "Nobody has this name" in text(owner.get("platform/accounts?q=nobody"))
+    page = f"platform/accounts/{account.pk}"
+    assert owner.post(page, name="New name", external_id="", platform_fee_percentage="").status_code == 303
+    account.refresh_from_db()
+    assert (account.name, account.external_id, account.platform_fee_fraction) == ("New name", None, None)
+    assert owner.post(page, name=" ").status_code == 422
+
+
+def test_a_link_is_shown_once(platform: Platform, owner: Browser) -> None:
+    merchant = platform.sub(kyc=False)
+    page = f"platform/accounts/{merchant.id}/link"
+    assert owner.post(page, purpose="kyb", return_url="javascript:x", expires_in="86400").status_code == 422
+    made = owner.post(page, purpose="kyb", return_url="https://shop.example", expires_in="86400")
+    assert made.status_code == 201
+    found = re.search(r"http://localhost:8000/onboarding/(svcob_\w{40})", made.content.decode())
+    assert found is not None
+    link = OnboardingLink.objects.get()
+    assert (link.purpose, link.expires_at - link.created_at) == ("kyb", link.expires_at.resolution * 86_400 * 10**6)
+    detail = text(owner.get(f"platform/accounts/{merchant.id}"))
+    assert link.token_prefix in detail and found[1] not in detail
+
+
+def test_making_a_link_and_closing_need_a_fresh_code(platform: Platform, cast: Cast) -> None:
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    merchant = platform.sub(kyc=False)
+    for act in ("link", "close"):
+        answer = Browser(cast.alice).post(f"platform/accounts/{merchant.id}/{act}", purpose="kyb")
+        assert "/dashboard/confirm" in answer.headers["Location"]
+    assert not OnboardingLink.objects.exists() and platform.account(merchant.id)
+
+
+def test_a_platform_tells_of_a_business(platform: Platform, owner: Browser) -> None:
+    merchant = platform.sub(kyc=False)
+    page = f"platform/accounts/{merchant.id}/verification"
+    assert owner.post(page, business_legal_name="x").status_code == 422
+    assert owner.post(page, **VERIFICATION).status_code == 303
+    assert Verification.objects.get(store_id=merchant.id).business_legal_name == "Bakery GmbH"
+    assert "Under review" in text(owner.get(f"platform/accounts/{merchant.id}"))
+
+
+def test_an_account_is_closed_when_nothing_is_left_and_opened_again(platform: Platform, owner: Browser) -> None:
+    merchant = platform.sub()
+    page = f"platform/accounts/{merchant.id}/close"
+    make.payment(merchant.test)
+    assert "Payments that may still be paid" in text(owner.get(page))
+    assert owner.post(page).status_code == 409
+    make.advance(merchant.test, 3601)
+    assert owner.post(page).status_code == 303
+    assert "Open again" in text(owner.get("platform/accounts"))
+    assert owner.get(f"platform/accounts/{merchant.id}").status_code == 404
+    assert owner.post(f"platform/accounts/{merchant.id}/restore").status_code == 303
+    assert owner.get(f"platform/accounts/{merchant.id}").status_code == 200
+
+
+def test_figures_and_payments_are_on_their_pages(platform: Platform, owner: Browser) -> None:
+    merchant = platform.sub()
+    made = make.paid(merchant.test, amount="30.00")
+    page = text(owner.get("platform"))
+    assert "Corner Shop" in page and "Fees earned" in page and "SETH" in page
+    listed = text(owner.get(f"platform/payments?account_id={merchant.id}&status=completed"))
+    assert made["reference"] in listed and "1.50 %" in listed
+    assert made["reference"] not in text(owner.get("platform/payments?status=pending"))
+    owner.switch("live")
+    assert made["reference"] not in text(owner.get("platform/payments"))
+
+
+def test_another_platforms_account_is_not_there(other: Platform, platform: Platform, owner: Browser) -> None:
+    theirs = other.sub().id
+    for tail in ("", "/link", "/verification", "/close"):
+        assert owner.get(f"platform/accounts/{theirs}{tail}").status_code == 404
+    assert owner.post(f"platform/accounts/{theirs}/restore").status_code == 404
