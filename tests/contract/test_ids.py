@@ -1,56 +1,157 @@
 """No oracle: an id of another store, of the other mode, or that is no id, is answered byte for byte like an unknown one."""
 
+import re
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from apps.access.scopes import ALL
 from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
+from apps.assets.models import Asset
+from apps.stores.models import Store
 from tests import make
-from tests.cast import Api, Cast
+from tests.billing import records
+from tests.cast import Api, Cast, Shop
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
-NOT_IDS = [
-    "x", "ABCDEFGH12345678", UNKNOWN.replace("-", ""), "{" + UNKNOWN + "}", "urn:uuid:" + UNKNOWN, UNKNOWN[:-1] + "８", "%00", "5", "-1",
-]  # fmt: skip
-ID_ROUTES = [
-    pytest.param(route, method, id=f"{method} {route.path}")
+NOT_IDS = ["x", "ABCDEFGH12345678", UNKNOWN.replace("-", ""), "{" + UNKNOWN + "}", UNKNOWN[:-1] + "８", "%00", "-1"]
+SLOT = re.compile(r"([a-z_0-9]+)/<str:(\w+)>")
+# Made by people alone, or no record of a store: an asset's name.
+APART = ("api_keys", "oauth_apps", "tokens")
+CASES = [
+    pytest.param(route, method, noun, slot, id=f"{method} {route.path} {slot}")
     for route in ROUTES
+    if PUBLIC not in route.scopes.values()
+    for noun, slot in SLOT.findall(route.path)
+    if noun not in APART
     for method in route.scopes
-    if "<str:id>" in route.path and PUBLIC not in route.scopes.values() and not route.path.startswith(("api_keys", "merchants/oauth_apps"))
 ]
+Maker = Callable[[Shop, str, str], str]  # shop, mode, path
+COIN = {"test": "SETH", "live": "ETH"}
 
 
-def _endpoint(api: Api) -> str:
+def api_of(shop: Shop, mode: str, path: str = "") -> Api:
+    if path.startswith("agentic/"):
+        return Api(shop.secrets[f"{mode}_agent"])
+    return shop.with_scopes(*ALL, mode=mode)
+
+
+def _made(answer: Any) -> str:
+    assert answer.status_code in (200, 201), answer.content
+    return str(answer.json()["id"])
+
+
+def _payment(shop: Shop, mode: str, path: str) -> str:
+    if path.startswith("agentic/"):
+        return _made(api_of(shop, mode, path).post("/agentic/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}))
+    return str(make.payment(api_of(shop, mode))["id"])
+
+
+def _endpoint(shop: Shop, mode: str, path: str) -> str:
     body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["invoice.paid"]}}
-    return str(api.post("/webhook_endpoints", body).json()["id"])
+    return _made(api_of(shop, mode).post("/webhook_endpoints", body))
 
 
-# What the id of a path is of, by how the path begins.
-MAKERS: dict[str, Callable[[Api], str]] = {
-    "payments": lambda api: str(make.payment(api)["id"]),
-    "payment_intents": lambda api: str(make.payment(api)["id"]),
+def _payout(shop: Shop, mode: str, path: str) -> str:
+    make.store_coins(shop.store, COIN[mode], 10**18)
+    body = {"asset_id": COIN[mode], "amount_atomic": str(10**16), "destination_address": make.fresh_address()}
+    prefix = "/agentic" if path.startswith("agentic/") else ""
+    return _made(api_of(shop, mode, path).post(f"{prefix}/payouts", body, key=uuid.uuid4().hex))
+
+
+def _schedule(shop: Shop, mode: str, path: str) -> str:
+    body = {"asset_id": COIN[mode], "frequency": "daily", "destination_address": make.fresh_address()}
+    return _made(api_of(shop, mode).post("/payout_schedules", {"payout_schedule": body}))
+
+
+def _swap(shop: Shop, mode: str, path: str) -> str:
+    if mode == "test":
+        return make.swapped(shop, uuid.uuid4().hex)
+    make.service_coins("ETH_USDC", 10**10)
+    make.store_coins(shop.store, "ETH", 10**18)
+    body = {"source_asset_id": "ETH", "buy_asset_id": "ETH_USDC", "sell_amount_atomic": str(10**17)}
+    return _made(api_of(shop, mode).post("/balance_swaps", body, key=uuid.uuid4().hex))
+
+
+def _billing(make_one: Callable[[Api], dict[str, Any]]) -> Maker:
+    return lambda shop, mode, path: str(make_one(api_of(shop, mode))["id"])
+
+
+def _account(shop: Shop, mode: str, path: str) -> str:
+    return _made(api_of(shop, mode).post("/platform/accounts", {"account": {"name": "Corner shop", "country": "DE"}}))
+
+
+def _link(shop: Shop, mode: str, path: str) -> str:
+    body = {"purpose": "onboarding", "return_url": "https://platform.example/back"}
+    return _made(api_of(shop, mode).post(f"/platform/accounts/{_account(shop, mode, path)}/onboarding_links", body))
+
+
+def _mandate(shop: Shop, mode: str, path: str) -> str:
+    body = {"asset_id": COIN[mode], "total_cap_atomic": "1000", "mandate_ref": uuid.uuid4().hex}
+    return _made(api_of(shop, mode, path).post("/agentic/mandates", body))
+
+
+def _settlement(shop: Shop, mode: str, path: str) -> str:
+    body = {"asset_id": COIN[mode], "mandate_ref": _mandate(shop, mode, path), "amount_atomic": "0"}
+    return _made(api_of(shop, mode, path).post("/agentic/x402/settlements", body, key=uuid.uuid4().hex))
+
+
+# The noun before an id in a path -> what makes one.
+MAKERS: dict[str, Maker] = {
+    "payments": _payment,
+    "payment_intents": _payment,
     "webhook_endpoints": _endpoint,
+    "payouts": _payout,
+    "payout_schedules": _schedule,
+    "balance_swaps": _swap,
+    "products": _billing(records.product),
+    "prices": _billing(records.price),
+    "customers": _billing(records.customer),
+    "subscriptions": _billing(records.subscribe),
+    "invoices": _billing(records.draft),
+    "accounts": _account,
+    "onboarding_links": _link,
+    "mandates": _mandate,
+    "settlements": _settlement,
 }
+MODELESS = ("accounts", "onboarding_links")  # a sub-merchant is one store in both modes
 
 
-def call(api: Api, route: Any, method: str, id: str) -> tuple[int, bytes]:
+def call(api: Api, path: str, method: str) -> tuple[int, bytes]:
     body = {} if method in ("POST", "PATCH") else None
-    answer = api(method, "/" + route.path.replace("<str:id>", id), body, key="one-key" if method == "POST" else None)
+    answer = api(method, "/" + path, body, key="one-key" if method == "POST" else None)
     return answer.status_code, answer.content
 
 
-@pytest.mark.parametrize(("route", "method"), ID_ROUTES)
-def test_every_id_that_is_not_mine_is_unknown(cast: Cast, route: Any, method: str) -> None:
-    mine, theirs = cast.bakery.test, MAKERS[route.path.partition("/")[0]]
-    unknown = call(mine, route, method, UNKNOWN)
+@pytest.fixture
+def world(cast: Cast) -> Cast:
+    """Both stores are platforms whose agents may do everything."""
+    stores = [cast.bakery.store.pk, cast.strangers.store.pk]
+    Store.objects.filter(pk__in=stores).update(is_platform=True, authorization_provider="policy")
+    Asset.objects.filter(pk="ETH_USDC").update(contract_address="0x" + "02" * 20, is_active=True)
+    return cast
+
+
+@pytest.mark.parametrize(("route", "method", "noun", "slot"), CASES)
+def test_every_id_that_is_not_mine_is_unknown(world: Cast, route: Any, method: str, noun: str, slot: str) -> None:
+    api, path = api_of(world.bakery, "test", route.path), route.path
+    for other_noun, other_slot in SLOT.findall(path):
+        if other_slot != slot:
+            path = path.replace(f"<str:{other_slot}>", MAKERS[other_noun](world.bakery, "test", path))
+
+    def ask(id: str) -> tuple[int, bytes]:
+        return call(api, path.replace(f"<str:{slot}>", id), method)
+
+    unknown = ask(UNKNOWN)
     assert unknown[0] == 404
-    assert call(mine, route, method, theirs(cast.strangers.test)) == unknown
+    assert ask(MAKERS[noun](world.strangers, "test", route.path)) == unknown
     for id in NOT_IDS:
-        assert call(mine, route, method, id) == unknown, id
-    live = theirs(cast.bakery.live)
-    assert call(mine, route, method, live) == unknown
+        assert ask(id) == unknown, id
+    if noun not in MODELESS:
+        assert ask(MAKERS[noun](world.bakery, "live", route.path)) == unknown
 
 
 def test_an_id_in_upper_case_is_the_same_id(cast: Cast) -> None:
