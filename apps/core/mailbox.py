@@ -63,7 +63,7 @@ def _read(path: Path) -> Letter:
         name=path.stem,
         sender=str(message["From"]),
         to=str(message["To"]),
-        subject=str(message["Subject"]),
+        subject=str(message["Subject"]).strip(),  # a long one begins on the next line
         at=parsedate_to_datetime(str(message["Date"])),
         text=_part(message, "plain"),
         html=_part(message, "html"),

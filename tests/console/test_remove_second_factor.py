@@ -1,0 +1,26 @@
+"""An operator takes the second factor off the account of somebody who has lost everything."""
+
+import pytest
+
+from apps.access import second_factor
+from apps.core.models import OutgoingMail
+from apps.stores.models import AuditEntry
+from tests.cast import PASSWORD, Cast
+from tests.console.test_commands import run
+from tests.dashboard.browse import Browser
+
+
+def test_the_password_alone_signs_in_again_and_the_person_is_told(cast: Cast) -> None:
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    inside = Browser(cast.alice)
+    assert run("remove_second_factor", cast.alice.email.upper()) == {"email": cast.alice.email, "second_factor": None}
+    assert inside.get().status_code == 302
+    assert Browser().post("sign-in", email=cast.alice.email, password=PASSWORD).headers["Location"] == "/dashboard/"
+    assert OutgoingMail.objects.get().to == cast.alice.email
+    assert AuditEntry.objects.filter(action="second_factor.removed", target_id=str(cast.alice.pk)).exists()
+
+
+@pytest.mark.parametrize("who", ["nobody", "charlie"])
+def test_there_must_be_somebody_with_a_second_factor(cast: Cast, who: str) -> None:
+    with pytest.raises(SystemExit):
+        run("remove_second_factor", cast.charlie.email if who == "charlie" else "nobody@example.com")
