@@ -135,6 +135,7 @@ def leave(request: HttpRequest, reference: str) -> HttpResponse:
     context = {
         "session": session,
         "url": url,
+        "refresh": f"0; url={url}",
         "host": plumbing.host_shown(session.url),
         "merchant": payment.store.brand_name or payment.store.name,
         "path": request.path.removesuffix("/card/leave"),

@@ -249,3 +249,11 @@ def test_a_network_that_is_down_ends_no_session_for_a_day(shop: Shop, session: d
     assert row(session).status == "pending"
     progress.expire(row(session).pk, ended + timedelta(hours=25))
     assert row(session).status == "expired"
+
+
+def test_while_a_network_is_down_its_session_past_its_time_is_still_the_one(
+    shop: Shop, made: dict[str, Any], session: dict[str, Any], stand: Stand
+) -> None:
+    stand.server.clear()
+    FundingSession.objects.filter(pk=session["id"]).update(expires_at=clock.now(shop.store, "test"))
+    assert opened(made, METHOD)["id"] == session["id"]

@@ -23,6 +23,6 @@ def keep_secrets(row: Credential, *, api_key: str = "", webhook_secret: str = ""
     row.save()
     changed = [name for name, value in (("api_key", api_key), ("webhook_secret", webhook_secret)) if value]
     action = "card_credential.created" if is_new else "card_credential.changed"
-    told = {"provider": row.provider, "secrets": changed, "is_active": row.is_active}
+    told = {"provider": row.provider, "changed": changed, "is_active": row.is_active}
     audit.record(action, store=row.store_id, mode=row.mode, target=row, name=str(row), details=told)
     return row

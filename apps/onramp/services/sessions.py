@@ -95,22 +95,26 @@ def card_networks(payment: Payment) -> list[str]:
     """The networks a customer may pay through now; none once a card has paid."""
     if not is_payable(payment) or hold.is_past_deadline(payment):
         return []
-    if FundingSession.objects.filter(payment=payment, status=FundingSession.Status.PAID).exists():
+    if payment.is_card_funded and FundingSession.objects.filter(payment=payment, status=FundingSession.Status.PAID).exists():
         return []
     return [one.network.name for one in availability(payment).usable]
 
 
 def pending_session(payment: Payment, at: datetime) -> FundingSession | None:
-    """The session under way, its time not being up. Raises AlreadyFunded when a card has paid."""
+    """The session under way; one whose time is up is asked about and ended first. Raises AlreadyFunded when a card has paid."""
+    found = _latest_of(payment)
+    if found is not None and found.url and found.expires_at <= at:
+        progress.expire(found.pk, at)  # which it survives while its network can't say what became of it
+        payment.refresh_from_db(fields=["status", "state_reason", "held_open_until"])
+        found = _latest_of(payment)
+    return found
+
+
+def _latest_of(payment: Payment) -> FundingSession | None:
     rows = FundingSession.objects.filter(payment=payment).select_related("asset__chain")
     if rows.filter(status=FundingSession.Status.PAID).exists():
         raise AlreadyFunded
-    found = rows.filter(status=FundingSession.Status.PENDING).first()
-    if found is not None and found.url and found.expires_at <= at:
-        progress.expire(found.pk, at)
-        payment.refresh_from_db(fields=["status", "state_reason", "held_open_until"])
-        return None
-    return found
+    return rows.filter(status=FundingSession.Status.PENDING).first()
 
 
 @contextmanager
