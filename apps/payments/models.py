@@ -42,7 +42,7 @@ class Payment(Owned):
 
     customer_pays_fee = models.BooleanField()
     fee_fraction = models.DecimalField(max_digits=9, decimal_places=8)
-    platform = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+")
+    platform = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     platform_fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, null=True)
     agent_credential_id = models.UUIDField(null=True)
 
@@ -91,6 +91,9 @@ class Payment(Owned):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(fields=["store", "mode", "order_id"], condition=models.Q(order_id__isnull=False), name="payment_order_id"),
+            models.Index(
+                fields=["platform", "mode", "-created_at"], condition=models.Q(platform__isnull=False), name="payment_of_platform"
+            ),
             models.Index(fields=["expires_at"], condition=models.Q(status__in=["pending", "processing"]), name="payment_open"),
             models.Index(fields=["id"], condition=models.Q(reconciliation_due=True), name="payment_reconciliation_due"),
         ]
