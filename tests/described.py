@@ -5,7 +5,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from apps.api.plumbing.description import refusals
+from apps.api.plumbing.description import done_status, refusals
 from apps.api.plumbing.routes import Route
 from apps.api.schemas import ALSO, ANSWERS
 
@@ -26,7 +26,7 @@ def check(method: str, answer: Any) -> None:
     if not answer.headers.get("Content-Type", "").startswith("application/json"):
         return
     door, status = match.func.view_class, answer.status_code
-    done = {door.statuses.get(method, 200), *ALSO.get(f"{method} {route.path}", ())}
+    done = {done_status(door, method), *ALSO.get(f"{method} {route.path}", ())}
     if status not in (done if status < 300 else _refusals(route, method, door)):
         raise Undescribed(f"{method} {route.path} answered {status}: {answer.content[:200]!r}")
     error = next(_validator(route, method, door, status).iter_errors(json.loads(answer.content or b"null")), None)

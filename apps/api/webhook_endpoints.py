@@ -7,9 +7,25 @@ from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
 from apps.core.errors import Failure, Flat, Listed
+from apps.core.literal import Schema
 from apps.webhooks import documents, selectors
+from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.models import Endpoint
 from apps.webhooks.services import deliveries, endpoints
+
+_TEXT: Schema = {"type": "string"}
+_FIELDS: Schema = {
+    "url": {"type": "string", "maxLength": 2048},
+    "description": {"type": "string", "maxLength": 500},
+    "subscribed_events": {"type": "array", "items": {"type": "string", "enum": [*SUBSCRIBABLE, *PLATFORM_ONLY]}},
+    "metadata": {"type": "object", "additionalProperties": True},
+}
+_PLATFORM: Schema = {"platform": {"type": "string", "enum": Endpoint.Platform.values}, "platform_store_url": _TEXT}
+
+
+def _body(fields: Schema, *required: str) -> Schema:
+    inner = {"type": "object", "properties": fields, "required": list(required)}
+    return {"type": "object", "properties": {"webhook_endpoint": inner}, "required": ["webhook_endpoint"]}
 
 
 class EndpointDoor(Door):
@@ -28,7 +44,11 @@ class EndpointDoor(Door):
 
 
 class Endpoints(EndpointDoor):
+    """Register an endpoint (its secret is shown once; naming a platform adopts the store's integration), or list them."""
+
     asks_for_code = True
+    bodies = {"POST": _body({**_FIELDS, **_PLATFORM}, "url")}
+    statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
         rows = selectors.with_success_rates(self.access, request.query_params.get("status"))
@@ -40,6 +60,11 @@ class Endpoints(EndpointDoor):
 
 
 class EndpointById(EndpointDoor):
+    """One endpoint with its recent deliveries; change it, or delete it and keep what was delivered."""
+
+    bodies = {"PATCH": _body(_FIELDS)}
+    statuses = {"DELETE": 204}
+
     def get(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
         return Response(documents.retrieved(endpoint, selectors.recent_deliveries(endpoint)))
@@ -54,16 +79,22 @@ class EndpointById(EndpointDoor):
 
 
 class Enable(EndpointDoor):
+    """Turn an endpoint on again."""
+
     def patch(self, request: Request, id: str) -> Response:
         return Response(documents.endpoint_document(endpoints.enable_endpoint(self.endpoint(id), self.access.now())))
 
 
 class Disable(EndpointDoor):
+    """Turn an endpoint off; what waits for it is not sent."""
+
     def patch(self, request: Request, id: str) -> Response:
         return Response(documents.endpoint_document(endpoints.disable_endpoint(self.endpoint(id), self.access.now())))
 
 
 class RotateSecret(EndpointDoor):
+    """A new signing secret, shown once; the old one ends at once."""
+
     asks_for_code = True
 
     def post(self, request: Request, id: str) -> Response:
@@ -73,7 +104,10 @@ class RotateSecret(EndpointDoor):
 
 
 class SendTest(EndpointDoor):
+    """Send a made-up event of a type."""
+
     shape = Flat
+    bodies = {"POST": {"type": "object", "properties": {"event_type": _TEXT}}}
 
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
@@ -83,7 +117,10 @@ class SendTest(EndpointDoor):
 
 
 class Redeliver(EndpointDoor):
+    """Send a failed or ignored delivery again."""
+
     shape = Flat
+    bodies = {"POST": {"type": "object", "properties": {"delivery_id": _TEXT}}}
 
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)

@@ -7,7 +7,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from apps.api.plumbing.routes import PUBLIC
-from apps.api.schemas import ALSO, ANSWERS, FURTHER, PDFS
+from apps.api.schemas import ALSO, ANSWERS, FURTHER, MIXED, PDFS
 from apps.core.errors import Coded, Listed
 from apps.core.literal import Schema
 
@@ -79,7 +79,7 @@ class DoorSchema(AutoSchema):
 
     def _successes(self) -> dict[Any, OpenApiResponse]:
         operation = f"{self.method} {self.view.route.path}"
-        done = self.view.statuses.get(self.method, 200)
+        done = done_status(self.view, self.method)
         if operation in PDFS:
             return {(200, "application/pdf"): OpenApiResponse(OpenApiTypes.BINARY, description="The file")}
         if done == 204:
@@ -88,10 +88,14 @@ class DoorSchema(AutoSchema):
         return {status: OpenApiResponse(schema, description="Done") for status in (done, *ALSO.get(operation, ()))}
 
 
+def done_status(door: Any, method: str) -> int:
+    return int(door.statuses.get(method, 204 if method == "DELETE" else 200))
+
+
 def refusals(door: Any, route: Any, method: str) -> dict[Any, OpenApiResponse]:
     """Every status that isn't a success, in the shapes that this method of this door tells it in."""
     is_public, has_body = PUBLIC in route.scopes.values(), method in ("POST", "PATCH", "PUT")
-    broken = refusal_schema(door)
+    broken = ANY if f"{method} {route.path}" in MIXED else refusal_schema(door)
     told: dict[int, tuple[Schema, str]] = {
         404: (EITHER, "Unknown, or another store's or mode's"),
         409: (ANY, "It meets what is there already"),

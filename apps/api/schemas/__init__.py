@@ -17,3 +17,5 @@ FURTHER: dict[str, dict[int, str]] = {
     "GET platform/onboarding_links/<str:token>": {410: "The link has expired"},
 }
 PDFS = ("GET payments/<str:id>/invoice",)
+# Broken rules in more than one shape.
+MIXED = ("PATCH platform/accounts/<str:id>",)
