@@ -121,7 +121,7 @@ class Command(BaseCommand):
             ("staff", f"{admin['url']}  {admin['email']}  password {admin['password']}"),
             ("API", f"{document['base_url']}/api/v2  test key {document['store']['keys']['test']['secret']}"),
             ("documentation", f"{document['base_url']}/docs"),
-            ("mailbox", document["mailbox"]),
+            ("mailbox", f"{document['base_url']}/dev/mailbox  (files in {document['mailbox']})"),
         ]
         self.say("\nTillgate runs on this machine alone. Ctrl-C stops it; what it has kept is there again next time.\n")
         self.say("\n".join(f"  {title:<16} {text}" for title, text in rows) + "\n")
