@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.hosted import plumbing
+from apps.hosted.domains import store_of
 from apps.hosted.plumbing import public_page
 from apps.onramp.models import FundingSession
 from apps.onramp.selectors import latest_session, open_session_by_id
@@ -131,7 +132,8 @@ def leave(request: HttpRequest, reference: str) -> HttpResponse:
     session = latest_session(payment)
     if session is None or session.status != FundingSession.Status.PENDING:
         return HttpResponseRedirect(f"{request.path.removesuffix('/card/leave')}?pay=card")
-    url = plumbing.picture(session.url) or session.url
+    # The embedded network's page is asked of whichever host this one is on, but for a store's own domain, which has no such page.
+    url = session.url if store_of(request) is not None else plumbing.picture(session.url) or session.url
     context = {
         "session": session,
         "url": url,

@@ -61,7 +61,7 @@ DETAIL = plus(
     fee=null(FEE),
     merchant=null(MERCHANT),
     onramp_session=null(plus(SESSION, "provider_name|null destination_address")),
-    onramp_unavailable=null(of("reason message?|null")),
+    onramp_unavailable=null(of("reason message charge_amount_cents?:int min_amount_cents?:int max_amount_cents?:int|null currency?")),
     auto_swap_detail=null(AUTO_SWAP),
     late_deposits=many(plus(TRANSACTION, "id:uuid accepted_at:time|null")),
     payment_events=many(EVENT),
@@ -136,4 +136,5 @@ ANSWERS: dict[str, Schema] = {
     "GET checkout/<str:reference>": CHECKOUT,
     "GET checkout/<str:reference>/onramp/payment_methods": METHODS,
     "POST checkout/<str:reference>/onramp_sessions": SESSION,
+    "POST onramp_callbacks/<str:id>": of("result"),
 }
