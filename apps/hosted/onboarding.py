@@ -85,10 +85,10 @@ def _unusable(request: HttpRequest, refusal: onboarding.Unusable | onboarding.Ou
 @require_safe
 @_page
 def start(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResponse:
-    """The first step that is still to do."""
+    """The first step that is still to do; a link for a destination alone always asks for one."""
     if link.has_business_step and not onboarding.is_business_told(link):
         return _business(request, link, token)
-    if link.has_payout_step and not onboarding.is_destination_told(link):
+    if link.has_payout_step and not (link.has_business_step and onboarding.is_destination_told(link)):
         return _payout(request, link, token)
     return _show(request, link, token, "summary", {})
 

@@ -61,20 +61,20 @@ def test_an_account_begins_with_every_active_asset(platform: Platform) -> None:
     assert make.payment(platform.sub().test)["payment_addresses"]
 
 
-@pytest.mark.parametrize("fields", INVALID, ids=str)
-def test_what_breaks_a_rule_makes_and_changes_nothing(platform: Platform, fields: dict[str, Any]) -> None:
-    refusal(platform.ask(**fields), 422, "invalid_account")
+def test_what_breaks_a_rule_makes_and_changes_nothing(platform: Platform) -> None:
+    for fields in INVALID:
+        refusal(platform.ask(**fields), 422, "invalid_account")
     assert not Store.objects.filter(platform=platform.store).exists()
-    if "country" in fields or fields == {"name": None}:
-        return
     made = platform.sub(kyc=False)
-    refusal(platform.test.patch(f"/platform/accounts/{made.id}", {"account": fields}), 422, "invalid_account")
+    for fields in INVALID:
+        if "country" not in fields and fields != {"name": None}:
+            refusal(platform.test.patch(f"/platform/accounts/{made.id}", {"account": fields}), 422, "invalid_account")
     assert platform.account(made.id) == made.account
 
 
-@pytest.mark.parametrize("body", [{}, {"account": None}, {"account": []}, {"account": "x"}])
-def test_the_wrapper_is_needed(platform: Platform, body: dict[str, Any]) -> None:
-    refusal(platform.test.post("/platform/accounts", body), 422, "invalid_account")
+def test_the_wrapper_is_needed(platform: Platform) -> None:
+    for body in ({}, {"account": None}, {"account": []}, {"account": "x"}):
+        refusal(platform.test.post("/platform/accounts", body), 422, "invalid_account")
 
 
 def test_a_known_external_id_answers_with_the_account_it_is_of(platform: Platform) -> None:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from apps.access.on_behalf import MayNotIssueCredentials, NotAPlatform
 from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
@@ -15,9 +13,10 @@ from tests.cast import Api, Cast
 from tests.platforms.makers import Platform, refusal
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
-CALLS = [pytest.param(route, method, id=f"{method} {route.path}") for route in ROUTES for method in route.scopes]
-WITH_CREDENTIAL = [one for one in CALLS if PUBLIC not in one.values[0].scopes.values()]  # type: ignore[union-attr]
-CLOSED = [one for one in CALLS if one.values[1] in one.values[0].closed_to_platforms]  # type: ignore[union-attr]
+CALLS = [(route, method) for route in ROUTES for method in route.scopes]
+# The agents' own paths take agents' credentials, which are no platform's.
+OPEN_TO_KEYS = [(route, method) for route, method in CALLS if PUBLIC not in route.scopes.values() and not route.path.startswith("agentic")]
+CLOSED = [(route, method) for route, method in CALLS if method in route.closed_to_platforms]
 
 
 def call(api: Api, route: Any, method: str) -> Any:
@@ -35,36 +34,33 @@ def refused_as(answer: Any) -> str | None:
     return str(error["code"]) if isinstance(error, dict) else None
 
 
-@pytest.mark.parametrize(("route", "method"), WITH_CREDENTIAL)
-def test_every_path_refuses_an_account_that_is_not_the_platforms(route: Any, method: str, platform: Platform, other: Platform) -> None:
-    if route.path.startswith("agentic"):
-        return
+def test_every_path_refuses_an_account_that_is_not_the_platforms(platform: Platform, other: Platform) -> None:
     for id in (other.sub().id, UNKNOWN, str(platform.store.pk), "x", ""):
-        refusal(call(platform.acting(id), route, method), 403, "account_not_found")
+        api = platform.acting(id)
+        for route, method in OPEN_TO_KEYS:
+            refusal(call(api, route, method), 403, "account_not_found")
 
 
-@pytest.mark.parametrize(("route", "method"), CLOSED)
-def test_closed_paths_refuse_a_platform_that_acts(route: Any, method: str, platform: Platform) -> None:
-    wanted = route.closed_to_platforms[method]
-    refusal(call(platform.sub().test, route, method), 403, wanted.code)
+def test_closed_paths_refuse_a_platform_that_acts(platform: Platform) -> None:
+    api = platform.sub().test
+    for route, method in CLOSED:
+        refusal(call(api, route, method), 403, route.closed_to_platforms[method].code)
 
 
-@pytest.mark.parametrize(("route", "method"), [one for one in WITH_CREDENTIAL if one not in CLOSED])
-def test_every_other_path_lets_a_platform_act(route: Any, method: str, platform: Platform) -> None:
-    if route.path.startswith("agentic"):
-        return
-    met = refused_as(call(platform.sub().test, route, method))
-    assert met not in (NotAPlatform.code, MayNotIssueCredentials.code, "account_not_found", "insufficient_scope"), met
+def test_every_other_path_lets_a_platform_act(platform: Platform) -> None:
+    api = platform.sub().test
+    refusals = (NotAPlatform.code, MayNotIssueCredentials.code, "account_not_found", "insufficient_scope")
+    for route, method in OPEN_TO_KEYS:
+        if (route, method) not in CLOSED:
+            assert refused_as(call(api, route, method)) not in refusals, (method, route.path)
 
 
 def test_whatever_issues_or_revokes_credentials_and_every_platform_path_is_closed() -> None:
-    closed = {(route.path, method) for one in CLOSED for route, method in [one.values]}  # type: ignore[union-attr, misc]
     issuing = ("api_keys", "merchants/oauth_apps", "oauth/agent_credentials")
-    for one in CALLS:
-        route, method = one.values
-        is_platform_path = route.path.startswith("platform/") and PUBLIC not in route.scopes.values()  # type: ignore[union-attr]
-        is_issuing = route.path.startswith(issuing) and method != "GET"  # type: ignore[union-attr]
-        assert ((route.path, method) in closed) == (is_platform_path or is_issuing), one.id  # type: ignore[union-attr]
+    for route, method in CALLS:
+        is_platform_path = route.path.startswith("platform/") and PUBLIC not in route.scopes.values()
+        is_issuing = route.path.startswith(issuing) and method != "GET"
+        assert (method in route.closed_to_platforms) == (is_platform_path or is_issuing), (method, route.path)
 
 
 def test_the_call_is_the_sub_merchants(platform: Platform) -> None:

@@ -114,24 +114,24 @@ def test_a_rejected_one_may_be_tried_again_and_a_decision_is_taken_once(platform
     assert platform.attest(merchant.id).status_code == 201
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"business_legal_name": None},
-        {"business_legal_name": " "},
-        {"business_country": None},
-        {"business_country": "de"},
-        {"business_country": "DEU"},
-        {"contact_email": "nobody"},
-        {"business_website": "javascript:alert(1)"},
-        {"tax_id": 5},
-        {"verification_request": "x"},
-        {"verification_request": {}},
-    ],
-    ids=str,
-)
-def test_details_that_break_a_rule_are_refused(platform: Platform, fields: dict[str, Any]) -> None:
-    refusal(platform.attest(platform.sub(kyc=False).id, **fields), 422, "invalid_verification")
+BROKEN: list[dict[str, Any]] = [
+    {"business_legal_name": None},
+    {"business_legal_name": " "},
+    {"business_country": None},
+    {"business_country": "de"},
+    {"business_country": "DEU"},
+    {"contact_email": "nobody"},
+    {"business_website": "javascript:alert(1)"},
+    {"tax_id": 5},
+    {"verification_request": "x"},
+    {"verification_request": {}},
+]
+
+
+def test_details_that_break_a_rule_are_refused(platform: Platform) -> None:
+    merchant = platform.sub(kyc=False)
+    for fields in BROKEN:
+        refusal(platform.attest(merchant.id, **fields), 422, "invalid_verification")
     assert not Verification.objects.exists()
 
 
