@@ -107,7 +107,7 @@ def refusals(door: Any, route: Any, method: str) -> dict[Any, OpenApiResponse]:
     }
     if not is_public:
         told[401] = STRUCTURED, "No, an unknown or a revoked credential"
-        told[403] = STRUCTURED, "The credential may not do this"
+        told[403] = EITHER, "The credential, or the store, may not do this"
     if has_body:
         told[400] = STRUCTURED, "The body is no JSON object"
         told[413] = STRUCTURED, "The body is larger than 1 MiB"
