@@ -50,7 +50,14 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/payout_destinations/bank.html", context)
     try:
-        add_bank(request.access.store, request.access.mode, **given)
+        add_bank(
+            request.access.store,
+            request.access.mode,
+            currency=given["currency"],
+            holder=given["holder"],
+            account=given["account"],
+            label=given["label"],
+        )
     except Refusals as refusal:
         given["account"] = ""
         context["errors"] = sentences(refusal)

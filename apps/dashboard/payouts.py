@@ -68,7 +68,7 @@ def index(request: PageRequest) -> HttpResponse:
     context = {
         "payouts": page.rows,
         "window": page,
-        "tabs": [{"name": name, "status": one, "is_current": one == status} for one, name in _TABS.items()],
+        "tabs": [{"name": name, "query": f"?status={one}" if one else "", "is_current": one == status} for one, name in _TABS.items()],
         "is_empty": not page.rows and not status and page.newer is None,
         "can_send": bool(spendable(request)),
     }

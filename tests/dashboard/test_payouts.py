@@ -13,9 +13,9 @@ from apps.payouts.models import Destination, Payout, Schedule
 from apps.payouts.services import moves
 from apps.payouts.services.destinations import add_bank, add_wallet, set_verified
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.services import change_store
+from apps.stores.services import change_store, create_user
 from tests import make
-from tests.cast import Cast
+from tests.cast import PASSWORD, Cast
 from tests.dashboard.browse import Browser, code_of, text
 
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -216,3 +216,42 @@ def test_nobody_else_sees_them(rich: Cast) -> None:
     stranger = Browser(rich.charlie)
     for path in (f"payouts/{made['id']}", f"payouts/destinations/{saved.pk}/remove", "payouts/x", f"payouts/schedules/{saved.pk}"):
         assert stranger.get(path).status_code == 404
+
+
+def test_staff_decide_about_a_payout_with_a_reason(rich: Cast) -> None:
+    shop = rich.bakery
+    change_store(shop.store, payout_review_threshold_cents=0)
+    made = make.payout(shop.test, 10**17)
+    clerk = create_user("clerk@tillgate.example", PASSWORD, is_staff=True)
+    factor = second_factor.switch_on(clerk, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    staff = Browser()
+    staff.post("sign-in", email=clerk.email, password=PASSWORD)
+    staff.post("sign-in/code", code=code_of(factor), next="/admin/")
+    assert "Decide" in text(staff.get("/admin/payouts/payout/"))
+    path = f"/admin/payouts/payout/{made['id']}/decide/"
+    assert "Above the amount" in text(staff.get(path))
+    assert staff.post(path, decision="reject").status_code == 422
+    assert staff.post(path, decision="reject", reason="Not theirs").status_code == 302
+    assert Payout.objects.get().failure_reason == "Not theirs"
+    add_bank(shop.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000")
+    for page in ("destination", "schedule", "storepayoutcap"):
+        assert staff.get(f"/admin/payouts/{page}/").status_code == 200
+    bank = Destination.objects.get()
+    assert "0532" not in text(staff.get(f"/admin/payouts/destination/{bank.pk}/change/"))
+    staff.post("/admin/payouts/destination/", action="verify", _selected_action=str(bank.pk))
+    bank.refresh_from_db()
+    assert bank.verified_at is not None
+
+
+def test_a_session_of_the_api_pays_out_to_a_wallet_with_two_factors_only(rich: Cast) -> None:
+    body = {"asset_id": "SETH", "amount_atomic": str(10**16), "destination_address": ADDRESS}
+    browser = Browser(rich.alice)
+
+    def ask(**headers: str) -> Any:
+        sent = {"Idempotency-Key": "one", **headers}
+        return browser.client.post("/api/v2/payouts", body, content_type="application/json", headers=sent)
+
+    assert (ask().status_code, ask().json()["error"]["code"]) == (403, "mfa_required")
+    factor = second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    assert ask().json()["error"]["code"] == "otp_required"
+    assert ask(**{"X-OTP-Code": code_of(factor)}).status_code == 201
