@@ -20,8 +20,12 @@ def join(parts: Iterable[bytes], file: IO[bytes]) -> None:
     tree: Any = writer.root_object["/StructTreeRoot"]
     document, owners = tree["/K"][0].get_object(), tree["/ParentTree"]["/Nums"]
     for part in rest:
-        for page in PdfReader(io.BytesIO(part)).pages:
-            _append(writer, document, owners, page)
+        # Closed, because what was cloned keeps the reader alive: the text of its pages must not stay with it.
+        with PdfReader(io.BytesIO(part)) as reader:
+            for page in reader.pages:
+                _append(writer, document, owners, page)
+            # By the reader's address in memory, which the next one may have: it would be taken for this one.
+            writer.reset_translation(reader)
     writer.write(file)
 
 
