@@ -50,7 +50,10 @@ def public_page(policy: str) -> Callable[[Page], Page]:
 def _check_domain(request: HttpRequest, reference: str) -> None:
     """At a store's own domain there is nothing of another store."""
     store_id = store_of(request)
-    if store_id is not None and not Payment.objects.filter(reference=reference, store_id=store_id).exists():
+    if store_id is None:
+        return
+    payment = by_reference(reference)
+    if payment is None or payment.store_id != store_id:
         raise Http404
 
 
