@@ -102,7 +102,7 @@ def reads(world: World) -> list[list[str]]:
     from django.db import connection
 
     from apps.ledger.selectors import balance_of
-    from apps.ledger.statements import statement
+    from apps.ledger.statements import Wanted, page, statement
 
     rows = []
     for size in SIZES:
@@ -115,9 +115,26 @@ def reads(world: World) -> list[list[str]]:
 
         assert balance_of(account) == plain_sum()
         timed = [median_ms(lambda account=account: balance_of(account)), median_ms(plain_sum)]  # type: ignore[misc]
-        page = median_ms(lambda account=account: statement(account))  # type: ignore[misc]
-        rows.append([f"{size:,}", f"{timed[0]:.2f} ms", f"{timed[1]:.2f} ms", f"{timed[1] / timed[0]:.0f}x", f"{page:.2f} ms"])
+        middle = halfway(account, size)
+        pages = [
+            median_ms(lambda account=account: statement(account)),  # type: ignore[misc]
+            median_ms(lambda account=account, before=middle: page(account, before=before)),  # type: ignore[misc]
+            median_ms(lambda account=account: page(account, wanted=Wanted(kind="none"))),  # type: ignore[misc]
+        ]
+        told = [f"{timed[0]:.2f} ms", f"{timed[1]:.2f} ms", f"{timed[1] / timed[0]:.0f}x", *(f"{one:.2f} ms" for one in pages)]
+        rows.append([f"{size:,}", *told])
     return rows
+
+
+def halfway(account: int, size: int) -> str:
+    """The cursor of a page in the middle of an account's entries."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT xid::text, id FROM ledger_entry WHERE account_id = %s ORDER BY xid, id OFFSET %s LIMIT 1", [account, size // 2]
+        )
+        return "{}.{}.0".format(*cursor.fetchone())
 
 
 def median_ms(act: Callable[[], Any], times: int = 30) -> float:
@@ -151,7 +168,7 @@ def main(rounds: int) -> None:
                 lambda: trigger_cost(world, rounds),
             ),
             (["4 workers at once", "per second", "of random", ""], lambda: contention(world, rounds)),
-            (["entries", "balance", "plain sum", "faster", "statement page"], lambda: reads(world)),
+            (["entries", "balance", "plain sum", "faster", "newest page", "page halfway", "kind that is none"], lambda: reads(world)),
             (["posted", "checkpoints meanwhile", "lost"], lambda: lost_entries(world, 8)),
         ]
         for head, section in sections:
