@@ -182,6 +182,7 @@ class Payout(Owned):
     is_outcome_unknown = models.BooleanField(default=False)
     submitted_at = models.DateTimeField(null=True)
     submitted_real_at = models.DateTimeField(null=True)  # by the machine's clock, whatever the store's says
+    asked_at = models.DateTimeField(null=True)  # when the off-ramp was last asked, by the machine's clock; null: ask at once
     updated_at = models.DateTimeField()
     agent_credential_id = models.UUIDField(null=True)
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")

@@ -35,7 +35,7 @@ class Bank:
     def __init__(self, server: HTTPServer) -> None:
         self.orders: dict[str, dict[str, Any]] = {}
         self.requests: list[Request] = []
-        self.status = 200
+        self.status, self.looks = 200, 0
         server.expect_request("/v1/payouts", method="POST").respond_with_handler(self._create)
         server.expect_request("/v1/quotes").respond_with_json({"fiat_amount_cents": 179, "fee_cents": 1, "rate": "0.9"})
         server.expect_request(re.compile("/v1/payouts/.+")).respond_with_handler(self._look)
@@ -49,6 +49,7 @@ class Bank:
         return self._tell(order)
 
     def _look(self, request: Request) -> Response:
+        self.looks += 1
         order = self.orders.get(request.path.rpartition("/")[2])
         return self._tell(order) if order else Response("{}", 404)
 
@@ -161,10 +162,31 @@ def test_a_bank_payout_goes_through_it_once_whatever_is_lost_on_the_way(bakery: 
     advance_payouts()
     assert bakery.live.get(f"/payouts/{made['id']}").json()["status"] == "submitted"
     far.settle()
+    Payout.objects.update(asked_at=None)
     advance_payouts()
     done = bakery.live.get(f"/payouts/{made['id']}").json()
     assert (done["status"], done["paid_fiat_amount_cents"], done["paid_external_reference"]) == ("confirmed", 178, "REF 1")
     assert list(far.orders) == [f"{made['id']}-0"] and done["provider_tx_id"] == "po_0"
+
+
+def test_an_off_ramp_is_asked_more_and_more_rarely_until_it_calls(bakery: Shop, far: Bank, through_http: None) -> None:
+    rich(bakery)
+    made = make.payout(bakery.live, 2_000_000, asset_id="ETH_USDC", fiat_payout_detail_id=bank(bakery))
+    for _ in range(4):
+        advance_payouts()
+    assert far.looks == 1
+    hour_ago = clock.real_now() - timedelta(hours=1)
+    Payout.objects.update(submitted_real_at=hour_ago, asked_at=clock.real_now() - timedelta(minutes=3))
+    advance_payouts()
+    assert far.looks == 1
+    Payout.objects.update(asked_at=clock.real_now() - timedelta(minutes=7))
+    advance_payouts()
+    assert far.looks == 2
+    far.settle()
+    body = json.dumps({"id": "evt_1", "reference": f"{made['id']}-0"}).encode()
+    call(body, signed(body))
+    advance_payouts()
+    assert bakery.live.get(f"/payouts/{made['id']}").json()["status"] == "confirmed"
 
 
 def signed(body: bytes, *, secret: str = SECRET, age: int = 0) -> str:

@@ -62,6 +62,7 @@ class Offramp(Protocol):
     """Failures are ProviderError: what became of the call is not known then, and the same order may be sent again."""
 
     name: str
+    poll_seconds: int  # how often one order may be asked about, at first
 
     def quote(self, asset: Asset, amount_atomic: int, currency: str) -> OfframpQuote: ...
 

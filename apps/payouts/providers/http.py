@@ -19,7 +19,7 @@ _TEXT_MAX = 100
 
 
 class HttpOfframp:
-    name = "http"
+    name, poll_seconds = "http", 15
 
     def __init__(self, base_url: str, api_key: str) -> None:
         self.base_url, self._api_key = base_url.rstrip("/"), api_key

@@ -28,7 +28,7 @@ NO_ANSWER = 9006
 
 
 class Sandbox:
-    name = "sandbox"
+    name, poll_seconds = "sandbox", 0
 
     def __init__(self, deposit_address: str = "") -> None:
         self.deposit_address = deposit_address

@@ -11,12 +11,13 @@ from django.db import transaction
 
 from apps.core import jobs
 from apps.core.errors import Coded
-from apps.payouts.models import OfframpCallback
+from apps.core.literal import is_uuid
+from apps.payouts.models import OfframpCallback, Payout
 
 TOLERANCE_SECONDS = 300
 PROVIDER = "http"
 BODY_MAX = 64 * 1024
-ID_MAX = 100
+ID_MAX, UUID_LENGTH = 100, 36
 _HEADER = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})", re.ASCII)
 
 
@@ -31,10 +32,12 @@ class NotAMessage(Coded):
 def take_callback(raw: bytes, signature: str, at: datetime) -> bool:
     """Whether this message is a new one. `at` is machine time. Raises SignatureRefused or NotAMessage."""
     _check_signature(raw, signature, at)
-    event_id = _event_id(raw)
+    event_id, payout_id = _event_of(raw)
     with transaction.atomic():
         _, is_new = OfframpCallback.objects.get_or_create(provider=PROVIDER, event_id=event_id, defaults={"received_at": at})
         if is_new:
+            waiting = Payout.objects.filter(provider=PROVIDER, status=Payout.Status.SUBMITTED)
+            (waiting.filter(pk=payout_id) if payout_id else waiting).update(asked_at=None)
             jobs.enqueue("payouts.advance")
     return is_new
 
@@ -48,7 +51,8 @@ def _check_signature(raw: bytes, signature: str, at: datetime) -> None:
         raise SignatureRefused
 
 
-def _event_id(raw: bytes) -> str:
+def _event_of(raw: bytes) -> tuple[str, str]:
+    """(its id, the payout that its `reference` names; empty when it names none)."""
     try:
         told = json.loads(raw)
     except (ValueError, RecursionError):
@@ -56,4 +60,5 @@ def _event_id(raw: bytes) -> str:
     event_id = told.get("id") if isinstance(told, dict) else None
     if not isinstance(event_id, str) or not event_id.isprintable() or not 1 <= len(event_id) <= ID_MAX:
         raise NotAMessage
-    return event_id
+    payout_id = str(told.get("reference"))[:UUID_LENGTH]
+    return event_id, payout_id if is_uuid(payout_id) else ""

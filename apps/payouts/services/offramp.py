@@ -4,7 +4,7 @@ A call whose outcome isn't clear is made again with the same reference; a new re
 """
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import structlog
@@ -28,6 +28,8 @@ log = structlog.get_logger(__name__)
 # The least that an off-ramp takes, in atomic units, by coin.
 OFFRAMP_MINIMUMS = {"USDT": 10_000_000, "USDC": 100_000}
 PURPOSE = OutgoingTransaction.Purpose.PAYOUT
+# An order is asked about again after a tenth of the time that it has taken.
+PATIENCE = 10
 _Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
 
 
@@ -129,9 +131,21 @@ def _accept(payout: Payout, outcome: Outcome, at: datetime) -> None:
         )
 
 
+def _is_asked_too_soon(payout: Payout, provider: Offramp, real: datetime) -> bool:
+    """The longer an order takes, the more rarely it is asked about; a callback asks at once."""
+    if payout.asked_at is None or payout.submitted_real_at is None:
+        return False
+    pause = max(timedelta(seconds=provider.poll_seconds), (payout.asked_at - payout.submitted_real_at) / PATIENCE)
+    return provider.poll_seconds > 0 and real - payout.asked_at < pause
+
+
 def _look(payout: Payout, provider: Offramp, at: datetime) -> None:
+    real = clock.real_now()
+    if _is_asked_too_soon(payout, provider, real):
+        return
+    moves.set_columns(payout, asked_at=real)
     try:
-        outcome = provider.look(order_of(payout), at, clock.real_now())
+        outcome = provider.look(order_of(payout), at, real)
     except ProviderError as error:
         log.warning("offramp_not_reached", payout=str(payout.pk), provider=provider.name, error=str(error))
         return

@@ -8,6 +8,7 @@ import secrets
 import uuid
 from datetime import datetime, timedelta
 
+import structlog
 from django.db import transaction
 from django.db.models import Q
 
@@ -24,6 +25,7 @@ from apps.payouts.services import moves
 from apps.payouts.services.gas import fee_for_store, native_asset_id
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
+log = structlog.get_logger(__name__)
 SIMULATED_SECONDS, SIMULATED_REAL_SECONDS = 60, 10
 BATCH_MAX = 200
 _Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
@@ -39,7 +41,10 @@ def advance_payouts() -> int:
     waiting = Payout.objects.filter(status=_Status.FAILED, retry_at__isnull=False).select_related("store").order_by("retry_at")
     found += [one.pk for one in waiting[:BATCH_MAX] if one.retry_at is not None and one.retry_at <= clock.now(one.store, one.mode)]
     for payout_id in found:
-        advance_payout(payout_id)
+        try:
+            advance_payout(payout_id)
+        except Exception:  # one payout that can't be moved must not hold up the others
+            log.exception("payout_not_advanced", payout=str(payout_id))
     return len(found)
 
 
