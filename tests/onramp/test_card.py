@@ -380,3 +380,8 @@ def test_a_completed_card_payment_is_refunded_to_an_address_that_is_named(shop: 
     make.simulated(shop.test, made["id"])
     assert refunds(shop, made, "a").json() == {"error": "The paying address is unknown; send destination_address"}
     assert len(refunds(shop, made, "b", destination_address=TO).json()) == 1
+
+
+def test_the_page_of_a_rejected_card_payment_promises_nothing_to_its_sender(shop: Shop, rejected: dict[str, Any]) -> None:
+    shown = PUBLIC.client.get(f"/pay/{rejected['reference']}").content.decode()
+    assert "where to send them back" in shown and "is sent back to the address it came from" not in shown
