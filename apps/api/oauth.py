@@ -27,6 +27,7 @@ _CODES = {401: "invalid_token", 403: "insufficient_scope", 429: "temporarily_una
 _OWN_CODES = (
     "store_required",
     "insufficient_scope",
+    "platform_cannot_issue_credentials",
     "csrf_failed",
     "login_required",
     "otp_required",
