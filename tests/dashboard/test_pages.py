@@ -1,26 +1,28 @@
 """THE table of pages: who is let in, who is not, and what every answer carries. A page that is not covered here fails."""
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from apps.access import request_log
-from apps.access.models import AccessToken, RequestEntry
+from apps.access.models import AccessToken, AgentCredential, RequestEntry
 from apps.core import buckets, clock
 from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
+from apps.payouts.services.destinations import add_wallet
 from apps.platforms.services.accounts import create_account
 from apps.reports.services.request import request_report
 from apps.stores import roles
 from apps.stores.models import Member, Role, User
 from apps.stores.services import change_store
 from apps.webhooks.services.endpoints import register_endpoint
-from tests.cast import Cast, person
+from tests.cast import Api, Cast, person
 from tests.contract.test_oauth import App
 from tests.dashboard.browse import Browser
-from tests.make import advance, late_deposit, payment, simulated, swapped
+from tests.make import advance, fresh_address, late_deposit, payment, payout, simulated, store_coins, swapped
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
 OF_A_RECORD = [page for page in IN_A_STORE if "<" in page.path]
@@ -33,53 +35,114 @@ def named(page: Page) -> str:
     return page.name
 
 
-@pytest.fixture
-def records(cast: Cast) -> dict[str, dict[str, str]]:
-    """A record of alice's store for every page that shows one, by the page's first folder."""
-    api, access = cast.bakery.test, cast.bakery.access()
-    made = payment(api, expires_in=300)
-    advance(api, 400)
-    deposit = late_deposit(made["id"])
-    endpoint = register_endpoint(access, {"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS}).endpoint
-    key = access.credential_id
-    days = {"start_date": "2026-01-01", "end_date": "2026-01-02"}
-    report = request_report(access, "merchant_statement", days)
+def call_made(cast: Cast) -> dict[str, str]:
+    payment(cast.bakery.test)
     request_log.flush()
-    call = RequestEntry.objects.seen_by(access).first()
-    assert call is not None
-    return {
-        "requests": {"id": str(call.pk)},
-        "payments": {"id": made["id"], "deposit_id": deposit},
-        "api-keys": {"id": str(key)},
-        "reports": {"id": str(report.pk)},
-        "team": {"id": str(cast.bob.pk)},
-        "apps": let_in(cast),
-        "join": {"token": "unknown"},
-        "security": {"id": str(uuid.uuid4())},
-        "reset": {"id": str(cast.bob.pk), "token": "unknown"},
-        "email": {"token": "unknown"},
-        "platform": {"id": sub_merchant(cast)},
-        "swaps": {"id": swapped(cast.bakery)},
-        "webhooks": {"id": str(endpoint.pk), "delivery_id": str(uuid.uuid4())},
-    }
+    row = RequestEntry.objects.seen_by(cast.bakery.access()).first()
+    assert row is not None
+    return {"id": str(row.pk)}
 
 
-def sub_merchant(cast: Cast) -> str:
+def payment_with_a_late_deposit(cast: Cast) -> dict[str, str]:
+    made = payment(cast.bakery.test, expires_in=300)
+    advance(cast.bakery.test, 400)
+    return {"id": made["id"], "deposit_id": late_deposit(made["id"])}
+
+
+def report(cast: Cast) -> dict[str, str]:
+    days = {"start_date": "2026-01-01", "end_date": "2026-01-02"}
+    return {"id": str(request_report(cast.bakery.access(), "merchant_statement", days).pk)}
+
+
+def endpoint(cast: Cast) -> dict[str, str]:
+    made = register_endpoint(cast.bakery.access(), {"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS}).endpoint
+    return {"id": str(made.pk), "delivery_id": str(uuid.uuid4())}
+
+
+def sub_merchant(cast: Cast) -> dict[str, str]:
     """An account of alice's store, which is a platform then."""
     change_store(cast.bakery.store, is_platform=True)
-    return str(create_account(cast.bakery.access(), {"account": {"name": "Corner Shop"}})[0].pk)
+    return {"id": str(create_account(cast.bakery.access(), {"account": {"name": "Corner Shop"}})[0].pk)}
 
 
-def let_in(cast: Cast) -> dict[str, str]:
+def app_let_in(cast: Cast) -> dict[str, str]:
     """An app of alice's that was let into her store."""
     app = App(cast)
     app.tokens()
     return {"id": app.id, "family": str(AccessToken.objects.get(application_id=app.id).token_family)}
 
 
-def path_of(page: Page, records: dict[str, dict[str, str]]) -> str:
-    path, ids = page.path, records.get(page.path.split("/")[0], {})
-    for name, value in ids.items():
+def sent_payout(cast: Cast) -> dict[str, str]:
+    store_coins(cast.bakery.store, "SETH", 10**18)
+    return {"id": payout(cast.bakery.test, 10**17)["id"]}
+
+
+def saved_wallet(cast: Cast) -> dict[str, str]:
+    return {"id": str(add_wallet(cast.bakery.store, "test", "sepolia", fresh_address()).pk)}
+
+
+def schedule(cast: Cast) -> dict[str, str]:
+    body = {"asset_id": "SETH", "frequency": "daily", "destination_address": fresh_address()}
+    return {"id": cast.bakery.test.post("/payout_schedules", {"payout_schedule": body}).json()["id"]}
+
+
+def agent(cast: Cast) -> dict[str, str]:
+    return {"id": str(AgentCredential.objects.seen_by(cast.bakery.access()).get().pk)}
+
+
+def mandate(cast: Cast) -> dict[str, str]:
+    change_store(cast.bakery.store, authorization_provider="policy")
+    asked = {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}
+    return {"id": Api(cast.bakery.secrets["test_agent"]).post("/agentic/mandates", asked).json()["id"]}
+
+
+# how a page's path begins: a record of alice's store for it
+RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
+    "agents": agent,
+    "agents/mandates": mandate,
+    "api-keys": lambda cast: {"id": str(cast.bakery.access().credential_id)},
+    "apps": app_let_in,
+    "email": lambda cast: {"token": "unknown"},
+    "join": lambda cast: {"token": "unknown"},
+    "payments": payment_with_a_late_deposit,
+    "payouts": sent_payout,
+    "payouts/destinations": saved_wallet,
+    "payouts/schedules": schedule,
+    "platform": sub_merchant,
+    "reports": report,
+    "requests": call_made,
+    "reset": lambda cast: {"id": str(cast.bob.pk), "token": "unknown"},
+    "security": lambda cast: {"id": str(uuid.uuid4())},
+    "swaps": lambda cast: {"id": swapped(cast.bakery)},
+    "team": lambda cast: {"id": str(cast.bob.pk)},
+    "webhooks": endpoint,
+}
+
+
+class Records:
+    """Made when a page asks for them."""
+
+    def __init__(self, cast: Cast) -> None:
+        self.cast = cast
+        self.made: dict[str, dict[str, str]] = {}
+
+    def of(self, page: Page) -> dict[str, str]:
+        if "<" not in page.path:
+            return {}
+        name = max((one for one in RECORDS if page.path.startswith(f"{one}/")), key=len)
+        if name not in self.made:
+            self.made[name] = RECORDS[name](self.cast)
+        return self.made[name]
+
+
+@pytest.fixture
+def records(cast: Cast) -> Records:
+    return Records(cast)
+
+
+def path_of(page: Page, records: Records) -> str:
+    path = page.path
+    for name, value in records.of(page).items():
         path = path.replace(f"<str:{name}>", value)
     assert "<" not in path
     return path
@@ -96,7 +159,7 @@ def joined(cast: Cast, role: str) -> User:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.permission != EVERYBODY], ids=named)
-def test_a_signed_out_visitor_is_sent_to_sign_in(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+def test_a_signed_out_visitor_is_sent_to_sign_in(page: Page, cast: Cast, records: Records) -> None:
     for method in page.methods:
         answer = ask(Browser(), page, path_of(page, records), method)
         assert answer.status_code in (302, 303)
@@ -104,9 +167,9 @@ def test_a_signed_out_visitor_is_sent_to_sign_in(page: Page, cast: Cast, records
 
 
 @pytest.mark.parametrize("page", OF_A_RECORD, ids=named)
-def test_a_stranger_gets_the_same_404_as_for_an_unknown_id(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+def test_a_stranger_gets_the_same_404_as_for_an_unknown_id(page: Page, cast: Cast, records: Records) -> None:
     stranger, path = Browser(cast.charlie), path_of(page, records)
-    unknown = path.replace(records[page.path.split("/")[0]]["id"], str(uuid.uuid4()))
+    unknown = path.replace(records.of(page)["id"], str(uuid.uuid4()))
     for method in page.methods:
         answers = [ask(stranger, page, one, method) for one in (path, unknown)]
         assert [one.status_code for one in answers] == [404, 404]
@@ -114,7 +177,7 @@ def test_a_stranger_gets_the_same_404_as_for_an_unknown_id(page: Page, cast: Cas
 
 
 @pytest.mark.parametrize("page", OF_ONE_MODE, ids=named)
-def test_a_record_of_the_other_mode_is_not_found(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+def test_a_record_of_the_other_mode_is_not_found(page: Page, cast: Cast, records: Records) -> None:
     browser = Browser(cast.alice)
     browser.switch("live")
     for method in page.methods:
@@ -122,13 +185,13 @@ def test_a_record_of_the_other_mode_is_not_found(page: Page, cast: Cast, records
 
 
 @pytest.mark.parametrize("page", WRITES, ids=named)
-def test_a_viewer_may_not_write(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+def test_a_viewer_may_not_write(page: Page, cast: Cast, records: Records) -> None:
     viewer = Browser(joined(cast, Role.VIEWER))
     assert viewer.post(path_of(page, records)).status_code == 403
 
 
 @pytest.mark.parametrize("role", Role.values)
-def test_each_role_enters_what_the_table_of_roles_gives_it(role: str, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+def test_each_role_enters_what_the_table_of_roles_gives_it(role: str, cast: Cast, records: Records) -> None:
     browser = Browser(joined(cast, role))
     for page in IN_A_STORE:
         refused = ask(browser, page, path_of(page, records), "GET" if "GET" in page.methods else "POST").status_code == 403
@@ -136,7 +199,7 @@ def test_each_role_enters_what_the_table_of_roles_gives_it(role: str, cast: Cast
 
 
 @pytest.mark.parametrize("page", [page for page in IN_A_STORE if "GET" in page.methods], ids=named)
-def test_no_page_may_be_kept_by_a_cache_and_none_runs_foreign_script(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+def test_no_page_may_be_kept_by_a_cache_and_none_runs_foreign_script(page: Page, cast: Cast, records: Records) -> None:
     answer = Browser(cast.alice).get(path_of(page, records))
     assert answer.headers["Cache-Control"] == "no-store, private"
     policy = answer.headers["Content-Security-Policy"]
@@ -149,7 +212,7 @@ def test_no_page_may_be_kept_by_a_cache_and_none_runs_foreign_script(page: Page,
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_a_page_answers_only_its_own_methods(page: Page, cast: Cast, records: dict[str, dict[str, str]]) -> None:
+def test_a_page_answers_only_its_own_methods(page: Page, cast: Cast, records: Records) -> None:
     answer = Browser(cast.alice).client.put(f"/dashboard/{path_of(page, records)}")
     assert answer.status_code == 405
     assert answer.headers["Allow"] == ", ".join(page.methods)
