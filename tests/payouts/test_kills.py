@@ -1,0 +1,62 @@
+"""SIGKILL at every point of a payout's life: afterwards the coins were reserved once and left once, and the books say so."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+
+from apps.access.access import Access
+from apps.chain import signing
+from apps.chain.models import OutgoingTransaction
+from apps.console import audit
+from apps.ledger.selectors import balances
+from apps.payouts.models import Payout
+from apps.payouts.services.create import create_payout
+from apps.payouts.services.progress import advance_payouts
+from tests import make
+from tests.cast import Cast
+from tests.sending.conftest import World
+
+pytestmark = pytest.mark.chain
+ROOT = Path(__file__).resolve().parents[2]
+POINTS = ("payout.K1", "payout.K2", "send.K2", "send.K4", "send.K6", "payout.K7")
+
+
+def killed(wanted: dict[str, Any], place: str) -> bool:
+    """Whether a worker that begins at the beginning dies at a place."""
+    database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+    environment = {**os.environ, "TILLGATE_FAILPOINT": place, "DATABASE_URL": database, "TILLGATE_ENV": "test"}
+    command = [sys.executable, "-m", "tests.payouts.worker", json.dumps(wanted)]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=120, capture_output=True).returncode == -signal.SIGKILL
+
+
+def test_a_worker_killed_anywhere_pays_once(committed: Cast, world: World) -> None:
+    store = committed.bakery.store
+    make.store_coins(store, "SETH", 10**18)
+    signing.introduce()
+    access = Access(store=store, mode="test", kind="secret", scopes=frozenset(), caller="test")
+    for number, place in enumerate(POINTS, start=1):
+        to = world.stranger()
+        body = {"asset_id": "SETH", "amount_atomic": str(10**16), "destination_address": to}
+        wanted = {"store": str(store.pk), "key": place, "body": body}
+        assert killed(wanted, place), place
+        create_payout(access, body, place, caller=access.caller)
+        for _ in range(3):
+            advance_payouts()
+            world.work()
+            world.mine(8)
+        advance_payouts()
+        payout = Payout.objects.get(idempotency_key=place)
+        assert (payout.status, payout.is_simulated) == ("confirmed", False), place
+        assert (world.balance(to), len(world.raw_transfers(to))) == (10**16, 1), place
+        assert OutgoingTransaction.objects.filter(purpose="payout", reference__startswith=str(payout.pk)).count() == 1
+        held = balances(store.pk, "test")["SETH"]
+        assert (held.available_atomic, held.reserved_atomic) == (10**18 - number * 10**16, 0)
+    assert audit.findings() == []
