@@ -65,7 +65,8 @@ def set_domain(store: Store, text: str) -> Store:
         locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
         if domain == locked.checkout_domain:
             return store
-        audit.record("store.domain_changed", store=store, target=store, name=domain or "none", reason=f"before: {locked.checkout_domain}")
+        told = {"checkout_domain": [locked.checkout_domain, domain]}
+        audit.record("store.domain_changed", store=store, target=store, name=domain or "none", details=told)
         _write(store, checkout_domain=domain, checkout_domain_verified_at=None, checkout_domain_checked_at=None, checkout_domain_problem="")
     return store
 

@@ -1,0 +1,41 @@
+"""The request log, the audit log and the checkout's domain in a real browser: wide, on a phone and in the dark."""
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.access import request_log
+from apps.stores.domains import set_domain
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+from tests.make import payment
+
+
+@pytest.mark.parametrize("look", ["wide", "phone", "dark"])
+def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage, look: str) -> None:
+    api = world.bakery.test
+    payment(api)
+    api.post("/payments", {"payment_intent": {"amount": "0", "currency": "EUR"}})
+    for amount in ("10.00", "11.00"):
+        api.post("/payments", {"payment_intent": {"amount": amount, "currency": "EUR"}}, key="order-1234567890-with-a-long-key")
+    request_log.flush()
+    set_domain(world.bakery.store, "pay.bakery.example")
+    page = open_page("/dashboard/requests", dark=look == "dark")
+    sign_in(page, world.alice.email)
+    page.wait_for_url("**/requests")
+    if look == "phone":
+        page.set_viewport_size({"width": 390, "height": 844})
+    fine(page)
+    shoot(page, f"dashboard-requests-{look}")
+    expect(page.get_by_text("replay, other body")).to_be_visible()
+    page.get_by_label("Answer").select_option("4")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.get_by_text("amount must be greater than zero")).to_be_visible()
+    page.get_by_role("link", name="POST /payments").first.click()
+    expect(page.get_by_text("Refused because")).to_be_visible()
+    fine(page)
+    shoot(page, f"dashboard-request-{look}")
+    for path, name in (("audit-log", "audit"), ("settings/domain", "domain"), ("settings/domain/change", "domain-change")):
+        page.goto(page.url.split("/dashboard/")[0] + f"/dashboard/{path}")
+        fine(page)
+        shoot(page, f"dashboard-{name}-{look}")
