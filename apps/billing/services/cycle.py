@@ -76,9 +76,11 @@ def advance_subscription(subscription_id: uuid.UUID) -> None:
         if subscription.next_step_at is None or subscription.next_step_at > at:
             return
         for _ in range(STEPS_MAX):
-            step = decide(facts_of(subscription), at)
+            facts = facts_of(subscription)
+            step = decide(facts, at)
             if step is None:
-                break
+                keep(subscription, at, facts)
+                return
             _take(subscription, step, at)
         keep(subscription, at)
 
@@ -130,7 +132,8 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
         **totals.columns(),
     )
     put_lines(made, lines)
-    keep(subscription, at)  # what is finalized may be paid at once, which looks at the row
+    if not made.total_cents:
+        keep(subscription, at)  # it is paid at once, which looks at the row
     finalize_locked(made, at)
     if made.status == OPEN:
         letters.invoice_opened(made)

@@ -43,9 +43,9 @@ def move(subscription: Subscription, to: str) -> str:
     return before
 
 
-def keep(subscription: Subscription, at: datetime) -> None:
-    """Write the row, with the time of its next step."""
-    found = upcoming(facts_of(subscription))
+def keep(subscription: Subscription, at: datetime, facts: Facts | None = None) -> None:
+    """Write the row, with the time of its next step; `facts` when they are known to be those of now."""
+    found = upcoming(facts or facts_of(subscription))
     subscription.next_step_at = found[0] if found is not None else None
     subscription.updated_at = at
     subscription.save()
