@@ -110,8 +110,24 @@ def _review(request: PageRequest, given: dict[str, str], order: dict[str, Any], 
 
 
 def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
-    context = {"given": given, "errors": errors, "sellable": _sellable(request), "assets": active_assets(request.access.mode)}
+    context = {
+        "given": given,
+        "errors": errors,
+        "sellable": _sellable(request),
+        "assets": active_assets(request.access.mode),
+        "needs_second_factor": not errors and not _has_second_factor(request),
+    }
     return show(request, "dashboard/swaps/create.html", context, status=status)
+
+
+def _has_second_factor(request: PageRequest) -> bool:
+    try:
+        stepup.require_second_factor(request.person)
+    except stepup.SecondFactorRequired:
+        return False
+    except stepup.FactorCheckUnavailable:
+        return True
+    return True
 
 
 def _sellable(request: PageRequest) -> list[Sellable]:

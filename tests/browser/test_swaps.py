@@ -1,0 +1,54 @@
+"""The rooms of swaps in a real browser: wide, on a phone and in the dark."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.access import second_factor
+from apps.assets.models import Asset
+from apps.swaps.services.progress import advance_swaps
+from tests import make
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import code_of, fine, sign_in
+from tests.cast import Cast
+
+
+@pytest.fixture
+def dollars(world: Cast) -> Iterator[Cast]:
+    """A store that has sold test coins for dollars, and could sell more; afterwards there are no dollars again."""
+    before = Asset.objects.get(pk="USDC_SETH")
+    make.swapped(world.bakery)
+    advance_swaps()
+    make.swapped(world.bakery, key="second")
+    yield world
+    Asset.objects.filter(pk="USDC_SETH").update(contract_address=before.contract_address, is_active=before.is_active)
+
+
+@pytest.mark.parametrize(("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)])
+def test_a_merchant_swaps_and_sees_what_it_brought(dollars: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+    factor = second_factor.switch_on(dollars.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_page("/dashboard/swaps/new", width=width, dark=dark)
+    sign_in(page, dollars.alice.email)
+    page.get_by_role("textbox", name="Code").fill(code_of(factor))
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("heading", name="Swap", exact=True)).to_be_visible()
+    fine(page)
+    shoot(page, f"dashboard-swap-new-{look}")
+    page.get_by_label("Amount in coins").fill("0.25")
+    page.get_by_label("Buy").select_option("USDC_SETH")
+    page.get_by_role("button", name="Look at the figures").click()
+    expect(page.get_by_role("heading", name="Make this swap?")).to_be_visible()
+    fine(page)
+    shoot(page, f"dashboard-swap-review-{look}")
+    page.get_by_role("button", name="Swap", exact=True).click()
+    expect(page.get_by_text("The swap is on its way.")).to_be_visible()
+    advance_swaps()
+    page.reload()
+    expect(page.get_by_text("Completed").first).to_be_visible()
+    fine(page)
+    shoot(page, f"dashboard-swap-{look}")
+    for name, path in (("list", "swaps"), ("automatic", "settings/auto-swap")):
+        page.goto(page.url.split("/dashboard")[0] + f"/dashboard/{path}")
+        fine(page)
+        shoot(page, f"dashboard-swaps-{name}-{look}")
