@@ -27,6 +27,12 @@ class ReportOfType(Door):
     """200 with a link when the report is ready, 202 while it is being made."""
 
     report_type: ClassVar[str]
+    queries = {
+        "start_date": {"type": "string", "format": "date", "required": True},
+        "end_date": {"type": "string", "format": "date", "required": True},
+        "currency": {"type": "string", "description": "Only what was priced in it; all currencies when left out or unknown"},
+        "format": {"type": "string", "enum": list(Report.Format.values), "default": str(Report.Format.PDF)},
+    }
 
     def get(self, request: Request) -> Response:
         report = request_report(self.access, self.report_type, request.query_params)

@@ -192,3 +192,10 @@ def test_reports_ask_for_balances_read(bakery: Shop) -> None:
         assert bakery.with_scopes("payments:read").get(path).json()["error"]["code"] == "insufficient_scope"
         assert Api(bakery.secrets["test_publishable"]).get(path).json()["error"]["code"] == "publishable_key_forbidden"
         assert bakery.with_scopes("balances:read").get(path).status_code in (200, 422)
+
+
+def test_the_description_names_what_is_asked_in_the_address(db: None) -> None:
+    asked = Api().get("/openapi.json").json()["paths"]["/api/v2/reports/merchant_statement"]["get"]["parameters"]
+    assert {one["name"]: one.get("required", False) for one in asked} == {
+        "start_date": True, "end_date": True, "currency": False, "format": False,
+    }  # fmt: skip

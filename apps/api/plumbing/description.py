@@ -39,6 +39,11 @@ def refusal_schema(door: Any) -> dict[str, Any]:
     return ARRAY if door.shape is Listed else EITHER
 
 
+def _in_query(name: str, told: dict[str, Any]) -> OpenApiParameter:
+    schema = {key: value for key, value in told.items() if key != "required"}
+    return OpenApiParameter(name, schema, OpenApiParameter.QUERY, required=bool(told.get("required")))
+
+
 class DoorSchema(AutoSchema):
     """What drf-spectacular asks about one method of one door."""
 
@@ -65,6 +70,8 @@ class DoorSchema(AutoSchema):
 
     def get_override_parameters(self) -> Any:
         rule = self.view.route.keys.get(self.method)
+        if self.method == "GET":
+            return [_in_query(name, schema) for name, schema in self.view.queries.items()]
         if rule is None:
             return []
         return [OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required")]
