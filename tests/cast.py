@@ -14,12 +14,13 @@ from apps.assets.services import accept_all_active
 from apps.core import clock
 from apps.stores.models import Member, Role, Store, User
 from apps.stores.services import create_store
+from tests import described
 
 PASSWORD = "correct horse battery"
 
 
 class Api:
-    """One credential's view of the API."""
+    """One credential's view of the API. Every answer is held against the API description."""
 
     def __init__(self, credential: str | None = None, **headers: str) -> None:
         self.client = Client()
@@ -30,7 +31,9 @@ class Api:
     ) -> Any:
         content = {} if body is None and raw is None else {"data": raw if raw is not None else body, "content_type": "application/json"}
         sent = {**self.headers, **headers, **({"Idempotency-Key": key} if key is not None else {})}
-        return getattr(self.client, method.lower())(f"/api/v2{path}", headers=sent, **content)
+        answer = getattr(self.client, method.lower())(f"/api/v2{path}", headers=sent, **content)
+        described.check(method, answer)
+        return answer
 
     def get(self, path: str, **headers: str) -> Any:
         return self("GET", path, **headers)
