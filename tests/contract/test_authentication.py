@@ -11,6 +11,7 @@ from apps.access.services import create_api_key, revoke_api_key
 from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
 from apps.core import clock
+from apps.stores.services import change_store
 from tests.cast import Api, Shop
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
@@ -41,6 +42,7 @@ def test_every_scope_is_needed_and_no_other_stands_in_for_it(bakery: Shop, route
     scope = route.scopes[method]
     from apps.access.scopes import ALL
 
+    change_store(bakery.store, is_platform=True)  # any other store is refused on the platform paths whatever its scopes
     answer = call(bakery.with_scopes(*(one for one in ALL if one != scope)), route, method)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "insufficient_scope")
     assert answer.json()["error"]["message"].startswith(f"Insufficient scope: {scope} required")
