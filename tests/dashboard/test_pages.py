@@ -127,7 +127,7 @@ class Records:
         self.made: dict[str, dict[str, str]] = {}
 
     def of(self, page: Page) -> dict[str, str]:
-        if "<" not in page.path:
+        if "<" not in page.path and not page.path.startswith("platform/"):  # whose pages are for platforms alone
             return {}
         name = max((one for one in RECORDS if page.path.startswith(f"{one}/")), key=len)
         if name not in self.made:
