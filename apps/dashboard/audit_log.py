@@ -18,6 +18,8 @@ _NOUNS = {
     "asset": "Accepted coins",
     "refund": "Refunds",
     "late_deposit": "Late deposits",
+    "swap": "Swaps",
+    "auto_swap": "Automatic swaps",
     "payout": "Payouts",
     "payout_destination": "Payout destinations",
     "staff": "Staff",

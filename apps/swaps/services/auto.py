@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
+from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from apps.access.access import Access
@@ -17,6 +18,7 @@ from apps.core.errors import Failure, Flat
 from apps.ledger.selectors import payment_split
 from apps.payments.models import Payment
 from apps.payments.services.auto_swap import COMPLETED, FAILED, PENDING, SKIPPED, note_auto_swap
+from apps.stores import audit
 from apps.swaps.models import AutoSwap, Swap
 from apps.swaps.services.create import create_swap
 from apps.swaps.services.quote import QuoteUnavailable
@@ -52,15 +54,19 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
     if target_asset_id is not None and target is None:
         raise NotATarget
     at = access.now()
-    setting: AutoSwap
-    setting, is_new = AutoSwap.objects.seen_by(access).get_or_create(
-        store=access.store, mode=access.mode, defaults={"created_at": at, "since": at, "target_asset": target}
-    )
-    if not is_new and setting.target_asset_id != target_asset_id:
-        if setting.target_asset_id is None:
-            setting.since = at
-        setting.target_asset = target
-        setting.save(update_fields=["since", "target_asset"])
+    with transaction.atomic():
+        setting: AutoSwap
+        setting, _ = AutoSwap.objects.seen_by(access).get_or_create(
+            store=access.store, mode=access.mode, defaults={"created_at": at, "since": at}
+        )
+        before = setting.target_asset_id
+        if before != target_asset_id:
+            if before is None:
+                setting.since = at
+            setting.target_asset = target
+            setting.save(update_fields=["since", "target_asset"])
+            told = {"target": [before or "nothing", target_asset_id or "nothing"]}
+            audit.record("auto_swap.changed", store=access.store, mode=access.mode, target=setting, name="Automatic swaps", details=told)
     return setting
 
 

@@ -12,6 +12,7 @@ from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.ledger.selectors import balances
 from apps.payments.models import Payment
+from apps.stores import audit
 from apps.stores.models import Store
 from apps.swaps.models import Swap, SwapStep
 from apps.swaps.services.quote import Quote, estimate, read_order
@@ -87,6 +88,10 @@ def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, call
     movements.swap_created(
         store_id=store.pk, mode=mode, asset_id=quote.source.pk, swap_id=swap.pk, sell_atomic=swap.sell_amount_atomic, at=at
     )
+    if payment is None:
+        told = {"sell_amount_atomic": str(swap.sell_amount_atomic)}
+        name = f"{quote.source.pk} to {quote.buy.pk}"
+        audit.record("swap.requested", store=store, mode=mode, target=swap, name=name, details=told)
     failpoint("swap.K1")
     jobs.enqueue("swaps.advance", swap.pk)
     return swap
