@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.urls import Resolver404
 from jsonschema import Draft202012Validator
 
 from apps.api.plumbing.description import done_status, refusals
@@ -19,7 +20,11 @@ class Undescribed(AssertionError):
 
 def check(method: str, answer: Any) -> None:
     """Raises Undescribed. Answers of no door (unknown paths) and without JSON aren't described."""
-    match = answer.resolver_match
+    try:
+        match = answer.resolver_match
+        match = match if match is not None and match.func else None
+    except Resolver404:
+        return
     route = getattr(match.func, "view_initkwargs", {}).get("route") if match is not None else None
     if route is None or method not in route.scopes or answer.status_code in _BEFORE_THE_DOOR:
         return
