@@ -1,6 +1,8 @@
 """The operator's commands about payouts: destinations, caps, and a person's decision."""
 
+import base64
 import json
+import os
 from typing import Any
 
 import pytest
@@ -90,3 +92,12 @@ def test_a_person_decides_by_command(cast: Cast, capsys: Any) -> None:
     assert Payout.objects.get(pk=second).funds == "returned"
     decisions = AuditEntry.objects.filter(action__startswith="payout.").values_list("action", flat=True)
     assert set(decisions) == {"payout.approved", "payout.rejected"}
+
+
+def test_account_numbers_are_sealed_anew_with_the_other_secrets(bakery: Shop, capsys: Any, settings: Any) -> None:
+    asked = ("create_payout_destination", "--store", str(bakery.store.pk), "--mode", "live", "--bank", "EUR")
+    row_id, old = run(capsys, *asked)["id"], settings.ENCRYPTION_KEYS
+    settings.ENCRYPTION_KEYS = [f"new:{base64.urlsafe_b64encode(os.urandom(32)).decode()}", *old]
+    assert run(capsys, "rotate_encryption_key")["resealed"]["payouts_destination.account_sealed"] == 1
+    settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEYS[:1]
+    assert account_of(Destination.objects.get(pk=row_id)) == "DE89370400440532013000"

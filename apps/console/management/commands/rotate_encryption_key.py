@@ -10,6 +10,7 @@ from apps.console.command import OperatorCommand
 from apps.core import crypto
 from apps.core.models import OutgoingMail
 from apps.onramp.models import Credential
+from apps.payouts.models import Destination
 from apps.stores import audit
 from apps.webhooks.models import Endpoint
 from apps.webhooks.signing import secret_place
@@ -22,6 +23,7 @@ SEALED: list[tuple[type[models.Model], str, Callable[[Any], str]]] = [
     (Credential, "sealed_api_key", lambda row: row.place("sealed_api_key")),
     (Credential, "sealed_webhook_secret", lambda row: row.place("sealed_webhook_secret")),
     (OutgoingMail, "sealed_letter", lambda row: row.place),
+    (Destination, "account_sealed", lambda row: row.account_place),
 ]
 
 
