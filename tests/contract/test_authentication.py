@@ -1,13 +1,14 @@
 """Who gets in: every credential, on its own surface, with its own scopes, and what the others are told."""
 
 import base64
+import re
 from typing import Any
 
 import pytest
 from django.conf import settings
 
-from apps.access import credentials
-from apps.access.services import create_api_key, revoke_api_key
+from apps.access import credentials, scopes
+from apps.access.services import create_agent_credential, create_api_key, revoke_api_key
 from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
 from apps.core import clock
@@ -25,7 +26,7 @@ SCOPED = [one for one in AUTHENTICATED if one.values[0].scopes[one.values[1]] is
 
 
 def call(api: Api, route: Any, method: str) -> Any:
-    path = "/" + route.path.replace("<str:id>", NOBODY).replace("<str:asset_id>", "SETH")
+    path = "/" + re.sub(r"<str:\w+>", NOBODY, route.path)
     return api(method, path, {} if method in ("POST", "PATCH", "PUT") else None)
 
 
@@ -33,26 +34,33 @@ def call(api: Api, route: Any, method: str) -> Any:
 def test_every_path_asks_for_a_credential(db: None, route: Any, method: str) -> None:
     answer = call(Api(), route, method)
     assert answer.status_code == 401
-    assert answer.json()["error"]["code"] == "authentication_required"
+    assert answer.json()["error"]["code"] == ("agent_credential_required" if route.view.for_agents else "authentication_required")
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize(("route", "method"), SCOPED)
 def test_every_scope_is_needed_and_no_other_stands_in_for_it(bakery: Shop, route: Any, method: str) -> None:
     scope = route.scopes[method]
-    from apps.access.scopes import ALL
-
+    every = scopes.AGENT if route.view.for_agents else scopes.ALL
     change_store(bakery.store, is_platform=True)  # any other store is refused on the platform paths whatever its scopes
-    answer = call(bakery.with_scopes(*(one for one in ALL if one != scope)), route, method)
+    answer = call(holding(bakery, route, *(one for one in every if one != scope)), route, method)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "insufficient_scope")
     assert answer.json()["error"]["message"].startswith(f"Insufficient scope: {scope} required")
-    assert call(bakery.with_scopes(scope), route, method).status_code != 403
+    assert b"insufficient_scope" not in call(holding(bakery, route, scope), route, method).content
+
+
+def holding(shop: Shop, route: Any, *wanted: str) -> Api:
+    """A credential of the route's surface with just these scopes."""
+    if route.view.for_agents:
+        return Api(create_agent_credential(shop.store, "test", wanted=wanted)[1])
+    return shop.with_scopes(*wanted)
 
 
 @pytest.mark.parametrize(("route", "method"), [one for one in AUTHENTICATED if one.values[1] not in one.values[0].publishable])
 def test_a_publishable_key_is_refused_everywhere_but_at_its_one_path(bakery: Shop, route: Any, method: str) -> None:
     answer = call(Api(bakery.secrets["test_publishable"]), route, method)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "publishable_key_forbidden")
+    wanted = (401, "agent_credential_required") if route.view.for_agents else (403, "publishable_key_forbidden")
+    assert (answer.status_code, answer.json()["error"]["code"]) == wanted
 
 
 def header(value: str) -> Api:
