@@ -18,7 +18,8 @@ from apps.webhooks.catalogue import FANS_OUT
 RECORD_CTE = """webhook_event AS (
     INSERT INTO webhooks_event (id, store_id, mode, created_at, type, object, account_id)
     SELECT one.id, one.store_id, %(event_mode)s, %(event_at)s::timestamptz + coalesce((
-               SELECT (theirs.test_offset_seconds - its.test_offset_seconds) * interval '1 second' FROM stores_store theirs, stores_store its
+               SELECT (theirs.test_offset_seconds - its.test_offset_seconds) * interval '1 second'
+               FROM stores_store theirs, stores_store its
                WHERE theirs.id = one.store_id AND its.id = one.account_id AND %(event_mode)s = 'test'
            ), interval '0'), %(event_type)s, %(event_object)s, one.account_id
     FROM made, unnest(%(event_ids)s::uuid[], %(event_stores)s::uuid[], %(event_accounts)s::uuid[]) AS one(id, store_id, account_id)

@@ -108,7 +108,7 @@ def test_a_statement_shows_every_entry_with_the_balance_it_left(cast: Cast, brow
     paid = [make.paid(cast.bakery.test, amount=amount) for amount in ("18.00", "36.00")]
     shown = text(statement(browser, asset="SETH", account="available"))
     assert shown.count("Payment settled</th>") == 0 and shown.count("Payment settled<br>") == 2
-    for part in ("0.0297", "0.0198", "0.0099", *(f"{one['id']}\">{one['reference']}" for one in paid)):
+    for part in ("0.0297", "0.0198", "0.0099", *(f'{one["id"]}">{one["reference"]}' for one in paid)):
         assert part in shown
     held = text(statement(browser, asset="SETH", account="held", kind="deposit_confirmed"))
     assert held.count("Deposit confirmed<br>") == 2 and "Payment settled<br>" not in held
