@@ -5,7 +5,7 @@ import pytest
 
 from apps.access import request_log
 from apps.assets.rates import refresh
-from apps.core import buckets
+from apps.core import acting, buckets
 from tests.cast import Cast, Shop, assemble
 
 
@@ -34,7 +34,22 @@ def bakery(cast: Cast) -> Shop:
     return cast.bakery
 
 
+@pytest.fixture(autouse=True)
+def _nobody_acts() -> Iterator[None]:
+    """Who acted in one test acts in no other."""
+    with acting.acting(acting.Actor()):
+        yield
+
+
+def commits(item: pytest.Item) -> bool:
+    """Whether a test writes what other tests can see: it works in no transaction that is rolled back."""
+    names = getattr(item, "fixturenames", ())
+    if item.path.parent.name in ("sending", "faults") or item.path.name == "test_kills.py":
+        return True
+    return "committed" in names or ("django_db_blocker" in names and "_django_db_helper" not in names)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests last of all: Playwright keeps an event loop running in the thread of the tests."""
-    items.sort(key=lambda item: item.path.is_relative_to(Path(__file__).parent / "browser"))
+    """What commits runs after what rolls back; browser tests last of all: Playwright keeps an event loop running in their thread."""
+    items.sort(key=lambda item: (item.path.is_relative_to(Path(__file__).parent / "browser"), commits(item)))

@@ -20,7 +20,8 @@ BOOKED_WITHIN_SECONDS = 900
 PARAMETERS: dict[str, Any] = {
     "settling": ["payment_settled", "overpayment_settled", "late_deposit_accepted"],
     "moves": [[origin, target] for origin, targets in states.MACHINE.moves.items() for target in targets],
-    "status_events": [states.CREATED_EVENT, *states.EVENTS.values()],
+    "status_events": [states.CREATED_EVENT, states.CANCELED_EVENT, *states.EVENTS.values()],
+    "canceled": states.CANCELED_EVENT,
     "subscribable": list(catalogue.SUBSCRIBABLE),
     "stale_seconds": BOOKED_WITHIN_SECONDS,
 }
@@ -250,7 +251,8 @@ WITH steps AS (
 )
 SELECT 'payment ' || payment_id, coalesce(before, 'nothing') || ' to ' || coalesce(to_status, 'nothing') || ' by ' || event_type FROM steps
 WHERE (number = 1 AND (from_status IS NOT NULL OR to_status IS DISTINCT FROM 'pending' OR event_type <> 'payment_intent.created'))
-   OR (number > 1 AND (from_status IS DISTINCT FROM before OR event_type <> 'payment_intent.' || to_status
+   OR (number > 1 AND (from_status IS DISTINCT FROM before OR event_type <> 'payment_intent.' ||
+       (CASE WHEN event_type = %(canceled)s AND to_status = 'expired' THEN 'canceled' ELSE to_status END)
        OR NOT EXISTS (SELECT 1 FROM jsonb_array_elements(%(moves)s) AS move WHERE move = jsonb_build_array(before, to_status))))
 UNION ALL SELECT 'payment ' || p.id, 'it is ' || p.status || ', its history says ' || coalesce(s.to_status, 'nothing')
 FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last WHERE p.status IS DISTINCT FROM s.to_status

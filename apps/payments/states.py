@@ -40,6 +40,7 @@ FAILED_OVERPAID, FAILED_UNDERPAID = "failed_overpaid", "failed_underpaid"
 EXPIRED_TIMEOUT, CANCELED_BY_AGENT, REFUND_COMPLETED = "expired_timeout", "canceled_by_agent", "refund_completed"
 
 CREATED_EVENT, UNDERPAID_EVENT = "payment_intent.created", "payment_intent.underpaid_detected"
+CANCELED_EVENT = "payment_intent.canceled"
 EVENTS = {
     PROCESSING: "payment_intent.processing",
     COMPLETED: "payment_intent.completed",

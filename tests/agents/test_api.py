@@ -9,6 +9,7 @@ from werkzeug import Response
 
 from apps.agents.providers.market_coingecko import CoinGeckoMarkets
 from apps.agents.services import market
+from apps.console import audit
 from apps.payouts.services.caps import set_store_cap
 from apps.stores.models import Store
 from tests import make
@@ -81,6 +82,7 @@ def test_only_a_pending_payment_is_canceled(shop: Shop) -> None:
     assert (told["status"], told["state_reason"]) == ("expired", "canceled_by_agent")
     events = shop.test.get(f"/payments/{made['id']}/events").json()
     assert (events[-1]["event_type"], events[-1]["to_status"]) == ("payment_intent.canceled", "expired")
+    assert [one for one in audit.findings() if one.invariant == "history_whole"] == []
     for closed in (made, paid(shop)):
         assert refusal(agent(shop).post(f"/agentic/payments/{closed['id']}/cancel")) == (422, "not_cancelable")
 

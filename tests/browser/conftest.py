@@ -101,6 +101,7 @@ def open_page(server: str, chromium: Browser) -> Iterator[OpenPage]:
         context = chromium.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",  # colours are judged at rest
             java_script_enabled=script,
             has_touch=width < 600,
             **options,

@@ -200,7 +200,7 @@ def test_an_unsigned_callback_is_refused_and_leaves_no_trace(session: dict[str, 
     paid = stand.told(number_of(session), status="paid")
     for headers in ({"X-Onramper-Webhook-Signature": ""}, {"X-Onramper-Webhook-Signature": signed(paid, "other")[1].popitem()[1]}):
         answer = tell(secret, paid, **headers)
-        assert (answer.status_code, answer.json()) == (401, {"error": "Signature is not valid"})
+        assert (answer.status_code, answer.json()) == (401, {"error": {"message": "Signature is not valid", "code": "invalid_signature"}})
     assert row(session).status == "pending" and not Callback.objects.exists()
 
 

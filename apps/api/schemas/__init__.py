@@ -15,6 +15,8 @@ ALSO: dict[str, tuple[int, ...]] = {
 # Refusals that only this one has.
 FURTHER: dict[str, dict[int, str]] = {
     "GET platform/onboarding_links/<str:token>": {410: "The link has expired"},
+    "POST onramp_callbacks/<str:id>": {401: "It isn't signed by the network"},
+    "POST offramp_callbacks": {401: "It isn't signed by the off-ramp"},
 }
 PDFS = ("GET payments/<str:id>/invoice",)
 # Broken rules in more than one shape.

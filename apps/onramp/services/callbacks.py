@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from django.db import transaction
 
 from apps.core import clock
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Coded, NotFound
 from apps.core.literal import is_uuid
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 from apps.onramp.providers.base import BadSignature, Report
@@ -16,8 +16,8 @@ from apps.onramp.services.progress import apply_report
 BODY_BYTES_MAX = 64 * 1024
 
 
-class NotSigned(Flat):
-    status, message = 401, "Signature is not valid"
+class NotSigned(Coded):
+    status, code, message = 401, "invalid_signature", "Signature is not valid"
 
 
 def take_callback(credential_id: str, headers: Mapping[str, str], body: bytes) -> str:

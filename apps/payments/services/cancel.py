@@ -8,8 +8,6 @@ from apps.payments import events, states
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_locked
 
-CANCELED_EVENT = "payment_intent.canceled"
-
 
 class NotCancelable(Coded):
     code = "not_cancelable"
@@ -25,5 +23,5 @@ def cancel_payment(payment: Payment) -> Payment:
         if locked.status != states.PENDING:
             raise NotCancelable
         states.MACHINE.move(locked, states.EXPIRED, state_reason=states.CANCELED_BY_AGENT, updated_at=at, reconciliation_due=True)
-        events.record(locked, CANCELED_EVENT, states.PENDING, states.EXPIRED, at, payload={"state_reason": states.CANCELED_BY_AGENT})
+        events.record(locked, states.CANCELED_EVENT, states.PENDING, states.EXPIRED, at, payload={"state_reason": states.CANCELED_BY_AGENT})
     return locked
