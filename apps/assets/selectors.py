@@ -6,9 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
-
 from apps.assets.models import AcceptedAsset, Asset, Chain, Rate, TokenStandard
+from apps.core import sql
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ ORDER BY a.position, a.id
 
 def accepted_priced(store_id: uuid.UUID, mode: str, currency: str, now: datetime) -> list[PricedAsset]:
     """The assets that a store takes in a mode, each with a rate that is still valid at `now` (machine time)."""
-    with connection.cursor() as cursor:
+    with sql.prepared() as cursor:
         cursor.execute(_PRICED, [currency, now, store_id, mode])
         return [_priced(row) for row in cursor.fetchall()]
 

@@ -8,29 +8,28 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from psycopg.types.json import Jsonb
 
-from apps.core import jobs
+from apps.core import jobs, sql
 from apps.webhooks.catalogue import FANS_OUT
 
 # Two named parts of a larger statement: they follow one called `made`, and write nothing when it is empty.
 RECORD_CTE = """webhook_event AS (
     INSERT INTO webhooks_event (id, store_id, mode, created_at, type, object, account_id)
-    SELECT one.id, one.store_id, %(event_mode)s, %(event_at)s::timestamptz + coalesce((
+    SELECT one.id, one.store_id, %(event_mode)s::text, %(event_at)s::timestamptz + coalesce((
                SELECT (theirs.test_offset_seconds - its.test_offset_seconds) * interval '1 second'
                FROM stores_store theirs, stores_store its
-               WHERE theirs.id = one.store_id AND its.id = one.account_id AND %(event_mode)s = 'test'
-           ), interval '0'), %(event_type)s, %(event_object)s, one.account_id
+               WHERE theirs.id = one.store_id AND its.id = one.account_id AND %(event_mode)s::text = 'test'
+           ), interval '0'), %(event_type)s::text, %(event_object)s::jsonb, one.account_id
     FROM made, unnest(%(event_ids)s::uuid[], %(event_stores)s::uuid[], %(event_accounts)s::uuid[]) AS one(id, store_id, account_id)
     RETURNING id, store_id, created_at
 ), webhook_delivery AS (
     INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status, attempts, next_attempt_at, is_test)
-    SELECT gen_random_uuid(), e.store_id, %(event_mode)s, e.created_at, e.id, p.id,
+    SELECT gen_random_uuid(), e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
            CASE p.status WHEN 'active' THEN 'pending' ELSE 'ignored' END, 0,
            CASE p.status WHEN 'active' THEN e.created_at END, false
     FROM webhook_event e JOIN webhooks_endpoint p ON p.store_id = e.store_id
-    WHERE p.mode = %(event_mode)s AND p.deleted_at IS NULL AND %(event_type)s = ANY (p.subscribed_events)
+    WHERE p.mode = %(event_mode)s::text AND p.deleted_at IS NULL AND %(event_type)s::text = ANY (p.subscribed_events)
     RETURNING id
 )"""
 _RECORD = f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)"  # noqa: S608  # no input in it
@@ -59,7 +58,7 @@ def record(
 ) -> None:
     """Write an event and its deliveries, and wake the sender on commit."""
     parameters = record_parameters(store_id=store_id, mode=mode, type=type, object=object, at=at, platform_id=platform_id)
-    with connection.cursor() as cursor:
+    with sql.prepared() as cursor:
         cursor.execute(_RECORD, parameters)
         (deliveries,) = cursor.fetchone()
     if deliveries:

@@ -10,13 +10,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
 from psycopg.types.json import Jsonb
 
 from apps.access.access import Access
 from apps.assets.selectors import PricedAsset, accepted_priced, accepts_any
 from apps.chain import addresses
-from apps.core import jobs
+from apps.core import jobs, sql
 from apps.core.errors import Coded
 from apps.payments import events
 from apps.payments.models import Payment, PaymentAddress
@@ -203,7 +202,7 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
         at=payment.created_at,
         platform_id=payment.platform_id,
     )
-    with connection.cursor() as cursor:
+    with sql.prepared() as cursor:
         cursor.execute(_INSERT, values)
         is_made, deliveries = cursor.fetchone()
     if deliveries:
