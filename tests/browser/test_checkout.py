@@ -177,7 +177,8 @@ def test_a_page_that_frames_the_checkout_hears_what_happens(shop: Shop, open_pag
     assert [one["event"] for one in heard if one["event"] != "resize"] == ["ready", "status", "status", "completed"]
     assert all(one["source"] == "service:checkout" for one in heard)
     assert next(one for one in heard if one["event"] == "completed")["success_url"] == RETURN["success_url"]
-    assert page.locator("iframe").evaluate("one => one.offsetHeight") == [one for one in heard if one["event"] == "resize"][-1]["height"]
+    told = "heard.filter((one) => one.event === 'resize').at(-1).height"
+    page.wait_for_function(f"document.querySelector('iframe').offsetHeight === {told}")
 
 
 SHOP = """<!doctype html><html lang=en><title>A shop</title><h1>A shop</h1><div id=pay></div><pre id=heard></pre>
