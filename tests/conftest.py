@@ -42,7 +42,7 @@ def _nobody_acts() -> Iterator[None]:
 
 
 def commits(item: pytest.Item) -> bool:
-    """Whether a test writes what other tests can see: it works in no transaction that is rolled back."""
+    """Whether a test may write what others can see: no transaction of its is rolled back. Those without a database count too."""
     names = getattr(item, "fixturenames", ())
     if item.path.parent.name in ("sending", "faults") or item.path.name == "test_kills.py":
         return True

@@ -1,6 +1,5 @@
 """Who decides whether an agent may act: the store's authorization provider, which staff choose. Without one most things are refused."""
 
-from functools import partial
 from typing import Any, cast
 
 import structlog
@@ -43,10 +42,9 @@ def provider_of(store: Store) -> Authorizer | None:
     """The store's provider; None when it has none."""
     if not has_provider(store):
         return None
-    made = partial(import_string(settings.AUTHORIZERS[store.authorization_provider]))
-    if store.authorization_provider == AuthorizationProvider.POLICY:
-        return cast(Authorizer, made(store.authorization_policy or {}))
-    return cast(Authorizer, made(store.authorization_url))
+    made = import_string(settings.AUTHORIZERS[store.authorization_provider])
+    has_rules = store.authorization_provider == AuthorizationProvider.POLICY
+    return cast(Authorizer, made(store.authorization_policy if has_rules else store.authorization_url))
 
 
 def question(access: Access, action: str, header: dict[str, Any] | None, **told: Any) -> Question:

@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from apps.access.access import Access
 from apps.agents.models import Mandate, Settlement, SettlementStep
 from apps.agents.services import authorize
-from apps.agents.services.mandates import change_status, find_mandate, status_at
+from apps.agents.services.mandates import RefRequired, change_status, find_mandate, status_at
 from apps.agents.services.tokens import asset_for
 from apps.core import clock, jobs
 from apps.core.errors import Coded
@@ -23,11 +23,6 @@ from apps.ledger.posting import InsufficientBalance
 
 NONCE_BYTES = 16
 _NONCE_CONSTRAINT = "settlement_nonce_once"
-
-
-class RefRequired(Coded):
-    code = "mandate_ref_required"
-    message = "mandate_ref is required"
 
 
 class InvalidAmount(Coded):

@@ -98,9 +98,8 @@ def exchange_rates(access: Access, currency: str | None, asset_id: str | None, r
     wanted = currency or access.store.settlement_currency
     if wanted not in Currency.values:
         raise UnsupportedCurrency(f"Unsupported currency: {wanted[:20]}")
-    assets = {asset.pk: asset for asset in active_assets(access.mode)}
-    if asset_id is not None:
-        assets = {asset_id: asset_for(access.mode, asset_id)}
+    chosen = active_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
+    assets = {asset.pk: asset for asset in chosen}
     rows = Rate.objects.filter(asset_id__in=assets, currency=wanted, valid_until__gt=real).order_by("asset__position", "asset_id")
     return {"currency": wanted, "rates": [_rate(assets[row.asset_id], row) for row in rows]}
 

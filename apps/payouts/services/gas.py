@@ -4,19 +4,12 @@ from contextlib import closing
 
 from django.conf import settings
 
-from apps.assets.models import Asset, TokenStandard
-from apps.assets.selectors import current_rate
+from apps.assets.models import Asset
+from apps.assets.selectors import current_rate, native_asset_id
 from apps.chain.balances import NATIVE_GAS, TOKEN_GAS
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.core import clock, money
-
-
-def native_asset_id(asset: Asset) -> str:
-    """Gas is paid in the chain's own coin."""
-    if asset.is_native:
-        return asset.pk
-    return str(Asset.objects.filter(chain=asset.chain_id, token_standard=TokenStandard.NATIVE).values_list("pk", flat=True).get())
 
 
 def fee_for_store(asset: Asset) -> int | None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
+from apps.assets.selectors import native_asset_id
 from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
@@ -22,7 +23,6 @@ from apps.payouts.models import Destination, Payout
 from apps.payouts.providers.base import FAILED, SETTLED, Offramp, Order, Outcome, ProviderError
 from apps.payouts.services import moves
 from apps.payouts.services.destinations import account_of
-from apps.payouts.services.gas import native_asset_id
 
 log = structlog.get_logger(__name__)
 # The least that an off-ramp takes, in atomic units, by coin.

@@ -12,6 +12,7 @@ import structlog
 from django.db import transaction
 from django.db.models import Q
 
+from apps.assets.selectors import native_asset_id
 from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
@@ -22,7 +23,7 @@ from apps.payouts.models import Payout
 from apps.payouts.providers.base import SANDBOX_SETTLES_AFTER
 from apps.payouts.selectors import simulated_left
 from apps.payouts.services import moves
-from apps.payouts.services.gas import fee_for_store, native_asset_id
+from apps.payouts.services.gas import fee_for_store
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
 log = structlog.get_logger(__name__)

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError
 
-from apps.assets.models import Asset, TokenStandard
+from apps.assets.models import Asset
+from apps.assets.selectors import native_asset_id
 from apps.chain import calls, sender
 from apps.chain.calls import Router, router_of
 from apps.chain.models import HotWallet, OutgoingTransaction
@@ -108,7 +109,7 @@ class Uniswap:
         )
 
     def _told(self, order: Order, router: Router, sent: OutgoingTransaction) -> Outcome:
-        tx_hash, native_id, gas = sent.tx_hash or None, _native_asset_id(order.source), sent.network_fee_atomic
+        tx_hash, native_id, gas = sent.tx_hash or None, native_asset_id(order.source), sent.network_fee_atomic
         if sent.status == _Sent.CONFIRMED:
             sender.mark_handled(sent)
             return Outcome(FILLED, tx_hash, sent.received_atomic, native_id, gas)
@@ -140,9 +141,3 @@ class Uniswap:
     def _router(source: Asset, buy: Asset) -> Router | None:
         on_one_chain = source.chain_id == buy.chain_id and all(one.is_native or one.contract_address for one in (source, buy))
         return router_of(source.chain_id) if on_one_chain else None
-
-
-def _native_asset_id(asset: Asset) -> str:
-    """Gas is paid in the chain's own coin."""
-    natives = Asset.objects.filter(chain=asset.chain_id, token_standard=TokenStandard.NATIVE)
-    return str(natives.values_list("pk", flat=True).get())
