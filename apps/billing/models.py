@@ -190,6 +190,7 @@ class Invoice(Owned):
     needs_attention = models.CharField(max_length=30, null=True)
     due_at = models.DateTimeField(null=True)
     due_judged_at = models.DateTimeField(null=True)  # when its cycle was found unpaid, or let off
+    next_letter_at = models.DateTimeField(null=True)  # when its customer is next reminded of it
     finalized_at = models.DateTimeField(null=True)
     paid_at = models.DateTimeField(null=True)
     voided_at = models.DateTimeField(null=True)
@@ -223,6 +224,8 @@ class Invoice(Owned):
             models.Index(fields=["store", "mode", "-created_at"], name="invoice_newest"),
             models.Index(fields=["customer", "-created_at"], name="invoice_of_customer"),
             models.Index(fields=["subscription", "due_at"], condition=models.Q(status="open"), name="invoice_open_cycle"),
+            models.Index(fields=["next_letter_at"], condition=models.Q(next_letter_at__isnull=False), name="invoice_letter_due"),
+            models.Index(fields=["store", "mode", "due_at"], condition=models.Q(status="open"), name="invoice_owed"),
         ]
 
 
@@ -259,12 +262,15 @@ class InvoiceCounter(models.Model):
 
 
 class InvoicePayment(models.Model):
-    """A payment intent made for an invoice. `counted_at` is when what it brought was added to the invoice."""
+    """A payment intent made for an invoice. `counted_at` is when what it brought was added to the invoice; what came after its end
+    and was accepted is added as `late_cents`."""
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="payments")
     payment = models.OneToOneField("payments.Payment", on_delete=models.PROTECT, related_name="+")
     counted_cents = models.BigIntegerField(default=0)
     counted_at = models.DateTimeField(null=True)
+    late_cents = models.BigIntegerField(default=0)
+    late_seen_at = models.DateTimeField(null=True)  # the last acceptance that `late_cents` includes
     refunded_cents = models.BigIntegerField(default=0)
     refund_seen_at = models.DateTimeField(null=True)  # the last refund that `refunded_cents` includes
     created_at = models.DateTimeField()
