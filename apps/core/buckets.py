@@ -1,5 +1,6 @@
 """Token buckets in Redis (settings.LIMITS) and the counter of failed authentications.
 
+A bucket is kept as the moment at which it will be full (GCRA), to the microsecond of Redis' clock: it fills without steps.
 When Redis can't be reached payment traffic passes (and is logged) and sign-in attempts are refused.
 """
 
@@ -56,7 +57,7 @@ def _bucket(policy: str, mode: str) -> Throttled:
     per_minute, burst = settings.LIMITS[policy][mode]
     options = {"SOCKET_TIMEOUT": _TIMEOUT_SECONDS, "SOCKET_CONNECT_TIMEOUT": _TIMEOUT_SECONDS}
     return Throttled(
-        using=RateLimiterType.TOKEN_BUCKET.value,
+        using=RateLimiterType.GCRA.value,
         quota=per_min(per_minute, burst=burst),
         store=store.RedisStore(server=settings.REDIS_URL, options=options),
     )
