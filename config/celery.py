@@ -3,6 +3,7 @@
 import os
 
 from celery import Celery
+from kombu import Exchange, Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -22,6 +23,11 @@ app.conf.update(
     accept_content=["json"],
     task_time_limit=300,
     worker_prefetch_multiplier=1,
+    # A worker without -Q serves both. Reports are long and big: `-Q reports` gives them a worker of their own.
+    task_queues=tuple(Queue(name, Exchange(name), routing_key=name) for name in ("celery", "reports")),
+    task_routes={"reports.*": {"queue": "reports"}},
+    # In KiB, looked at between jobs: a child that has grown is replaced by a new one.
+    worker_max_memory_per_child=400_000,
     worker_soft_shutdown_timeout=5,
     worker_hijack_root_logger=False,
     timezone="UTC",
@@ -58,6 +64,7 @@ PERIODIC: dict[str, float] = {
     "payouts.run_schedules": 10 * SECOND,
     "reports.generate": 10 * SECOND,
     "agents.advance_settlements": 3 * SECOND,
+    "agents.advance_x402": 3 * SECOND,
     "agents.expire_mandates": MINUTE,
     "onramp.follow": 15 * SECOND,
     "onramp.deliver": 5 * SECOND,
@@ -67,6 +74,7 @@ PERIODIC: dict[str, float] = {
     "stores.check_domains": 5 * MINUTE,
     "access.prune": 60 * MINUTE,
     "webhooks.prune": 60 * MINUTE,
+    "core.prune": 60 * MINUTE,
 }
 app.conf.beat_schedule = {
     name: {"task": name, "schedule": seconds, "options": {"expires": max(seconds, 5.0)}} for name, seconds in PERIODIC.items()

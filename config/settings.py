@@ -109,6 +109,7 @@ OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
 REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
 WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)
 OAUTH_KEPT_DAYS: int = env.int("OAUTH_KEPT_DAYS", 30)
+MAIL_KEPT_DAYS: int = env.int("MAIL_KEPT_DAYS", 90)
 # The request log is written in batches this often; 0: only when it is asked to (tests).
 REQUEST_LOG_SECONDS = 0.0 if TILLGATE_ENV == "test" else 1.0
 # Which networks of card providers each mode has, in the order of preference. The embedded one charges nobody.
@@ -223,10 +224,8 @@ TEMPLATES = [
         },
     }
 ]
-DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {"ENGINE": "django.db.backends.postgresql"}
-}
-DATABASES["default"] |= {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
+DATABASES: dict[str, dict[str, Any]] = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {}}
+DATABASES["default"] |= {"ENGINE": "apps.core.postgresql", "CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
 # Statements of core.sql.prepared are planned once per connection; Django's own cursors never are.
 DATABASES["default"]["OPTIONS"] = {**DATABASES["default"].get("OPTIONS", {}), "prepare_threshold": 2}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL or "redis://"}}

@@ -20,6 +20,7 @@ from django.template import Context, Engine, engines
 from apps.core import crypto, jobs
 from apps.core.clock import real_now
 from apps.core.models import OutgoingMail
+from apps.core.pruning import prune
 
 log = structlog.get_logger(__name__)
 _MINUTE, _HOUR = 60, 3600
@@ -72,6 +73,12 @@ def send_due(limit: int = _BATCH) -> int:
             break
         sent += _attempt(row)
     return sent
+
+
+def forget(now: datetime) -> dict[str, int]:
+    """Delete letters that ended long ago; how many. Their keys are free again: nothing asks for a letter that old."""
+    ended = OutgoingMail.objects.exclude(status=OutgoingMail.Status.QUEUED)
+    return {"letters": prune(ended.filter(created_at__lt=now - timedelta(days=settings.MAIL_KEPT_DAYS)))}
 
 
 def _claim(now: datetime) -> OutgoingMail | None:

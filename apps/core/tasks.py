@@ -1,13 +1,19 @@
-"""The job of core: mail that waits."""
+"""The jobs of core: mail that waits, and mail that is forgotten."""
 
 from collections.abc import Sequence
 
 from celery import shared_task
 
 from apps.core import mail
+from apps.core.clock import real_now
 
 
 @shared_task(name="core.send_mail")
 def send_mail(ids: Sequence[str] = ()) -> None:
     """Which mail doesn't matter: everything that is due is sent."""
     mail.send_due()
+
+
+@shared_task(name="core.prune")
+def prune() -> None:
+    mail.forget(real_now())

@@ -9,7 +9,8 @@ from django.core.management import call_command
 from apps.access import pruning as access_pruning
 from apps.access import request_log
 from apps.access.models import AccessToken, Application, Grant, RefreshToken, RequestEntry
-from apps.core import clock
+from apps.core import clock, mail
+from apps.core.models import OutgoingMail
 from apps.core.pruning import prune
 from apps.webhooks import pruning as webhook_pruning
 from apps.webhooks.models import Delivery, Event
@@ -55,6 +56,16 @@ def test_codes_and_tokens_go_a_month_after_they_ended(cast: Cast) -> None:
     told = access_pruning.prune_all(later(33))
     assert [told[kind] for kind in ("oauth_codes", "oauth_access_tokens", "oauth_refresh_tokens")] == [1, 1, 1]
     assert not Grant.objects.exists() and not AccessToken.objects.exists()
+
+
+def test_letters_go_after_their_days_and_what_waits_stays(db: None) -> None:
+    values = {"what": "x", "email": "a@b.example", "at": clock.real_now(), "address": ""}
+    for key in ("left", "waits"):
+        mail.send(key=key, to="a@b.example", template="account_changed", context=values)
+    OutgoingMail.objects.filter(key="left").update(status=OutgoingMail.Status.SENT, sealed_letter="")
+    assert mail.forget(later(89)) == {"letters": 0}
+    assert mail.forget(later(91)) == {"letters": 1}
+    assert OutgoingMail.objects.get().key == "waits"
 
 
 @pytest.mark.parametrize(("batches", "left"), [(1, 3), (2, 1), (9, 0)])

@@ -5,14 +5,14 @@ from typing import Any
 from apps.access import pruning as access
 from apps.access import sessions
 from apps.console.command import OperatorCommand
-from apps.core import clock
+from apps.core import clock, mail
 from apps.webhooks import pruning as webhooks
 
 
 class Command(OperatorCommand):
-    help = "Delete what was kept long enough: the request log, ended deliveries and events, ended tokens and sessions"
+    help = "Delete what was kept long enough: the request log, ended deliveries and events, ended tokens and sessions, old letters"
 
     def run(self, **options: Any) -> dict[str, Any]:
         now = clock.real_now()
         sessions.tidy(now)
-        return {"deleted": {**access.prune_all(now), **webhooks.prune_all(now)}}
+        return {"deleted": {**access.prune_all(now), **webhooks.prune_all(now), **mail.forget(now)}}
