@@ -12,9 +12,11 @@ from apps.access import oauth, oauth_apps, scopes
 from apps.access.models import AccessToken, AgentCredential
 from apps.access.services import Unauthenticated, active_token, credential_from
 from apps.access.sessions import access_of
+from apps.api.plumbing.description import FORM
 from apps.api.plumbing.errors import TooManyFailures, respond
 from apps.api.plumbing.json import parse_object
 from apps.api.plumbing.views import Door
+from apps.api.schemas import oauth as schemas
 from apps.core import buckets, clock
 from apps.core.clock import iso
 from apps.core.errors import Coded
@@ -22,7 +24,6 @@ from apps.core.literal import List, Object, Text, check_storable
 from apps.core.middleware import client_address
 from apps.stores.models import User
 
-FORM = "application/x-www-form-urlencoded"
 _CODES = {401: "invalid_token", 403: "insufficient_scope", 429: "temporarily_unavailable", 503: "temporarily_unavailable"}
 _OWN_CODES = (
     "store_required",
@@ -52,6 +53,8 @@ def respond_oauth(error: Exception, context: dict[str, Any]) -> Response:
 
 class OAuthDoor(Door):
     """A view of the OAuth server: counted by address, JSON or form, refused in one shape."""
+
+    takes_forms = True
 
     def get_exception_handler(self) -> Callable[..., Any]:
         return respond_oauth
@@ -98,6 +101,9 @@ class OAuthDoor(Door):
 class Authorize(OAuthDoor):
     """What an app asks for (a browser is sent to the consent page), and the person's decision."""
 
+    queries = schemas.AUTHORIZATION
+    bodies = {"POST": schemas.DECISION}
+
     def get(self, request: Request) -> Any:
         query = request._request.META.get("QUERY_STRING", "")
         if "text/html" in request.headers.get("Accept", ""):
@@ -129,6 +135,8 @@ class Authorize(OAuthDoor):
 class Token(OAuthDoor):
     """Exchange a code or a refresh token for tokens."""
 
+    bodies = {"POST": schemas.EXCHANGE}
+
     def post(self, request: Request) -> Response:
         body, status, headers = oauth.exchange(self.form(request), request.headers.get("Authorization", ""))
         return Response(body, status=status, headers={**headers, "Cache-Control": "no-store", "Pragma": "no-cache"})
@@ -136,6 +144,8 @@ class Token(OAuthDoor):
 
 class Revoke(OAuthDoor):
     """End a token, and all that its consent led to."""
+
+    bodies = {"POST": schemas.REVOCATION}
 
     def post(self, request: Request) -> Response:
         oauth.revoke(self.form(request), request.headers.get("Authorization", ""))
@@ -153,6 +163,7 @@ class UserInfo(OAuthDoor):
 class AgentCredentials(OAuthDoor):
     """The app's agent credential, with a new secret at each call."""
 
+    takes_forms = False
     bodies = {"POST": _SCOPES.schema()}
     statuses = {"POST": 201}
 

@@ -48,7 +48,20 @@ class OnrampSessions(Door):
         return Response(session_document(session), status=201)
 
 
-_CALLBACK: Schema = {"type": "object"}
+_TEXT: Schema = {"type": "string"}
+# As Onramper tells it; more may stand there.
+_CALLBACK: Schema = {
+    "type": "object",
+    "properties": {
+        "status": _TEXT,
+        "partnerContext": {"type": "string", "description": "The id of the card payment"},
+        "transactionId": _TEXT,
+        "inAmount": {"type": "number"},
+        "sourceCurrency": _TEXT,
+        "walletAddress": _TEXT,
+    },
+    "required": ["status", "partnerContext"],
+}
 
 
 class OnrampCallback(Door):

@@ -24,6 +24,7 @@ QUOTE = Object(
         "fiat_payout_detail_id": Text(255, required=True),
     }
 )
+_CALLBACK = Object({"id": Text(100, required=True), "reference": Text(36)}).schema()
 
 
 class Payouts(Door):
@@ -83,6 +84,8 @@ class RetryPayout(Door):
 
 class OfframpCallbacks(Door):
     """An off-ramp says that something has changed; signed with `Offramp-Signature`."""
+
+    bodies = {"POST": _CALLBACK}
 
     def post(self, request: Request) -> Response:
         is_new = take_callback(request._request.body, request.headers.get("Offramp-Signature", ""), clock.real_now())

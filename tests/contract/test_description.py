@@ -1,14 +1,17 @@
 """The API description is valid, names every path, and its pages load nothing from outside."""
 
+import json
 import re
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from apps.api.description import _document
-from apps.api.schemas import ALSO, ANSWERS, PDFS
+from apps.api.schemas import ALSO, ANSWERS, BODILESS, EMPTY, PDFS
 from apps.api.schemas.events import envelope, operation_of
+from apps.api.schemas.queries import QUERIES
 from apps.api.urls import ROUTES
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.models import Event
@@ -42,12 +45,50 @@ def test_the_pages_are_served_without_any_outside_host(db: None) -> None:
 
 
 def test_every_method_tells_what_a_success_looks_like() -> None:
-    silent = {"POST onramp_callbacks/<str:id>", "POST payments/<str:id>/test_payments", *PDFS}
     for route in ROUTES:
         for method in route.scopes:
             operation = f"{method} {route.path}"
-            assert operation in ANSWERS or operation in silent or method == "DELETE", operation
+            assert operation in ANSWERS or operation in PDFS or method == "DELETE", operation
     assert {*ANSWERS, *ALSO} <= {f"{method} {route.path}" for route in ROUTES for method in route.scopes}
+
+
+def is_bare(schema: Any) -> bool:
+    """Whether a schema says nothing about what stands there."""
+    if "$ref" in schema:
+        return False
+    several = schema.get("anyOf") or schema.get("oneOf")
+    if several:
+        return any(is_bare(one) for one in several)
+    if schema.get("type") == "array":
+        return is_bare(schema.get("items", {}))
+    return not schema.get("properties") if schema.get("type") == "object" else "type" not in schema
+
+
+def test_no_operation_is_silent_about_its_body_or_its_answer() -> None:
+    """Every body and every success has fields; what takes or gives none stands in a list."""
+    paths, operations = json.loads(_document())["paths"], [(route, method) for route in ROUTES for method in route.scopes]
+    for route, method in operations:
+        name = f"{method} {route.path}"
+        told = paths["/api/v2/" + route.path.replace("<str:", "{").replace(">", "}")][method.lower()]
+        if method in ("POST", "PATCH"):
+            assert ("requestBody" in told) != (name in BODILESS), name
+        bodies = [one["schema"] for one in told.get("requestBody", {}).get("content", {}).values()]
+        done = [told["responses"][status] for status in told["responses"] if status in ("200", "201", "202")]
+        answers = [one["schema"] for answer in done for one in answer.get("content", {}).values()]
+        assert not [schema for schema in [*bodies, *answers] if is_bare(schema)], name
+        assert answers or name in EMPTY or next(iter(told["responses"])) == "204", name
+    assert {*BODILESS, *EMPTY} <= {f"{method} {route.path}" for route, method in operations}
+
+
+def test_every_filter_that_a_list_reads_is_told() -> None:
+    assert set(QUERIES) <= {route.path for route in ROUTES if "GET" in route.scopes}
+    paged = json.loads(_document())["paths"]["/api/v2/payouts"]["get"]["parameters"]
+    assert {"page", "per_page", "status", "payout_rail", "payout_schedule_id", "asset_id"} <= {one["name"] for one in paged}
+
+
+def test_the_token_endpoint_takes_json_and_forms() -> None:
+    told = json.loads(_document())["paths"]["/api/v2/oauth/token"]["post"]["requestBody"]["content"]
+    assert set(told) == {"application/json", "application/x-www-form-urlencoded"}
 
 
 @pytest.mark.parametrize("event", [*SUBSCRIBABLE, *PLATFORM_ONLY])

@@ -7,7 +7,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from apps.api.plumbing.routes import PUBLIC
-from apps.api.schemas import ALSO, ANSWERS, FURTHER, MIXED, PDFS
+from apps.api.schemas import ALSO, ANSWERS, EMPTY, FURTHER, MIXED, PDFS
+from apps.api.schemas.queries import QUERIES
 from apps.core.errors import Coded, Listed
 from apps.core.literal import Schema
 
@@ -25,6 +26,7 @@ STRUCTURED = {
     "required": ["error"],
 }
 ARRAY = {"type": "object", "properties": {"errors": {"type": "array", "items": TEXT}}, "required": ["errors"]}
+FORM = "application/x-www-form-urlencoded"
 OBJECT: Schema = {"type": "object", "additionalProperties": True}
 EITHER: Schema = {"anyOf": [FLAT, STRUCTURED]}
 ANY: Schema = {"anyOf": [FLAT, STRUCTURED, ARRAY]}
@@ -51,7 +53,7 @@ class DoorSchema(AutoSchema):
 
     def get_operation_id(self) -> str:
         words = [part.strip("<>").partition(":")[2] or part for part in self.view.route.path.split("/")]
-        return "_".join([self.method.lower(), *words])
+        return "_".join([self.method.lower(), *([] if self.path.startswith("/api/v2") else ["short"]), *words])
 
     def get_tags(self) -> list[str]:
         return [self.view.route.path.partition("/")[0]]
@@ -71,14 +73,16 @@ class DoorSchema(AutoSchema):
     def get_override_parameters(self) -> Any:
         rule = self.view.route.keys.get(self.method)
         if self.method == "GET":
-            return [_in_query(name, schema) for name, schema in self.view.queries.items()]
+            return [_in_query(name, schema) for name, schema in {**self.view.queries, **QUERIES.get(self.view.route.path, {})}.items()]
         if rule is None:
             return []
         return [OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required")]
 
     def get_request_serializer(self) -> Any:
         schema = self.view.bodies.get(self.method)
-        return {"application/json": schema} if schema is not None else None
+        if schema is None:
+            return None
+        return dict.fromkeys(("application/json", FORM) if self.view.takes_forms else ("application/json",), schema)
 
     def get_response_serializers(self) -> Any:
         route, method = self.view.route, self.method
@@ -89,8 +93,8 @@ class DoorSchema(AutoSchema):
         done = done_status(self.view, self.method)
         if operation in PDFS:
             return {(200, "application/pdf"): OpenApiResponse(OpenApiTypes.BINARY, description="The file")}
-        if done == 204:
-            return {204: OpenApiResponse(None, description="Done")}
+        if done == 204 or operation in EMPTY:
+            return {done: OpenApiResponse(None, description="Done")}
         schema = ANSWERS.get(operation, OBJECT)
         return {status: OpenApiResponse(schema, description="Done") for status in (done, *ALSO.get(operation, ()))}
 

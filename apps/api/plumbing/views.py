@@ -45,6 +45,7 @@ class Door(APIView):
     shape: ClassVar[type[Flat] | type[Coded] | Any] = Flat
     missing: ClassVar[Failure] = NotFound()
     bodies: ClassVar[Mapping[str, Schema]] = {}  # method -> JSON schema of the body, for the API description
+    takes_forms: ClassVar[bool] = False  # whether a body may also be a form, for the API description
     queries: ClassVar[Mapping[str, Schema]] = {}  # what a GET asks in its address, for the API description; `required` is taken out
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
     for_agents: ClassVar[bool] = False

@@ -1,9 +1,9 @@
 """THE table of answers: what a success of each method of each path looks like, for the API description."""
 
-from apps.api.schemas import access, billing, money, payments, platforms
+from apps.api.schemas import access, billing, money, payments, platforms, x402
 from apps.core.literal import Schema
 
-ANSWERS: dict[str, Schema] = {**payments.ANSWERS, **money.ANSWERS, **access.ANSWERS, **billing.ANSWERS, **platforms.ANSWERS}
+ANSWERS: dict[str, Schema] = {**payments.ANSWERS, **money.ANSWERS, **access.ANSWERS, **billing.ANSWERS, **platforms.ANSWERS, **x402.ANSWERS}
 # Another success than the usual one: what was there already, or what isn't ready yet.
 ALSO: dict[str, tuple[int, ...]] = {
     "POST webhook_endpoints": (200,),
@@ -19,5 +19,27 @@ FURTHER: dict[str, dict[int, str]] = {
     "POST offramp_callbacks": {401: "It isn't signed by the off-ramp"},
 }
 PDFS = ("GET payments/<str:id>/invoice",)
+EMPTY = ("POST oauth/revoke",)
+# Actions that are asked for by their path alone.
+BODILESS = (
+    "POST agentic/payments/<str:id>/cancel",
+    "POST billing/invoice/<str:token>/payment_intent",
+    "POST billing/invoices/<str:id>/finalize",
+    "POST billing/invoices/<str:id>/mark_uncollectible",
+    "POST billing/invoices/<str:id>/send",
+    "POST billing/invoices/<str:id>/void",
+    "POST billing/products/<str:product_id>/prices/<str:id>/activate",
+    "POST billing/products/<str:product_id>/prices/<str:id>/archive",
+    "POST billing/subscriptions/<str:id>/pause",
+    "POST billing/subscriptions/<str:id>/resume",
+    "POST billing/subscriptions/<str:id>/uncancel",
+    "POST merchants/oauth_apps/<str:id>/rotate_secret",
+    "POST payout_schedules/<str:id>/run",
+    "POST payouts/<str:id>/retry",
+    "POST platform/accounts/<str:id>/restore",
+    "PATCH webhook_endpoints/<str:id>/enable",
+    "PATCH webhook_endpoints/<str:id>/disable",
+    "POST webhook_endpoints/<str:id>/rotate_secret",
+)
 # Broken rules in more than one shape.
 MIXED = ("PATCH platform/accounts/<str:id>",)

@@ -59,7 +59,7 @@ ANSWERS: dict[str, Schema] = {
     "POST payouts/quote": PAYOUT_QUOTE,
     "GET payouts/<str:id>": PAYOUT,
     "POST payouts/<str:id>/retry": PAYOUT,
-    "POST offramp_callbacks": of("received:bool"),
+    "POST offramp_callbacks": of("received:bool new:bool"),
     "GET payout_schedules": many(SCHEDULE),
     "POST payout_schedules": SCHEDULE,
     "GET payout_schedules/<str:id>": plus(SCHEDULE, payouts=many(PAYOUT)),

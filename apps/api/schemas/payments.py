@@ -128,6 +128,7 @@ ANSWERS: dict[str, Schema] = {
     "GET payments/<str:id>": DETAIL,
     "GET payments/<str:id>/events": many(EVENT),
     "POST payments/<str:id>/simulated_payments": SIMULATED,
+    "POST payments/<str:id>/test_payments": of("amount_atomic:digits required_atomic:digits remaining_daily_atomic:digits"),
     "GET payments/<str:id>/refunds": many(REFUND),
     "POST payments/<str:id>/refunds": many(REFUND),
     "GET payment_intents/<str:id>/reconciliation": RECONCILIATION,
