@@ -1,6 +1,12 @@
 """Reads of billing. A door begins with `seen_by`; a list loads what its documents show in a few queries."""
 
-from django.db.models import Prefetch, Q, QuerySet
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, F, Prefetch, Q, QuerySet, Sum, Value
+from django.db.models.functions import Lower
 
 from apps.billing.models import Customer, Invoice, InvoicePayment, Price, Product, Subscription, SubscriptionItem
 from apps.core.literal import is_uuid
@@ -30,6 +36,21 @@ def active_customers(viewer: Viewer, text: str = "") -> "QuerySet[Customer]":
     if not text:
         return rows
     return rows.filter(Q(email__icontains=text) | Q(name__icontains=text)) if "\x00" not in text else rows.none()
+
+
+def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
+    """The one with this address, whatever its case; deleted ones are found too."""
+    if "\x00" in email:
+        return None
+    rows = Customer.objects.seen_by(viewer).annotate(folded=Lower("email"))
+    found: Customer | None = rows.filter(folded=Lower(Value(email))).first()
+    return found
+
+
+def prices_on_offer(viewer: Viewer, limit: int) -> "list[Price]":
+    """The active prices of active products, by product."""
+    rows = Price.objects.seen_by(viewer).filter(active=True, product__active=True).select_related("product")
+    return list(rows.order_by("product__name", "product_id", *_NEWEST)[:limit])
 
 
 def subscriptions_seen_by(viewer: Viewer) -> "QuerySet[Subscription]":
@@ -71,6 +92,63 @@ def filtered_invoices(
     return rows
 
 
+def search_invoices(rows: "QuerySet[Invoice]", text: str) -> "QuerySet[Invoice]":
+    """Those whose number, own number, order number or customer `text` names; the last three by a part, in any case."""
+    if not text or "\x00" in text:
+        return rows if not text else rows.none()
+    wanted = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
+    wanted |= Q(customer__email__icontains=text) | Q(customer__name__icontains=text)
+    digits = text.upper().removeprefix("INV-")
+    if digits.isascii() and digits.isdigit() and len(digits) < 10:
+        wanted |= Q(number=int(digits), custom_number=None)
+    return rows.filter(wanted)
+
+
+@dataclass(frozen=True)
+class Owed:
+    """What the open invoices of one currency leave to be paid, and the part of it that is past due."""
+
+    currency: str
+    count: int
+    left_cents: int
+    late_count: int
+    late_cents: int
+
+
+def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> list[Owed]:
+    """By currency, the largest first."""
+    rows = Invoice.objects.seen_by(viewer).filter(status=Invoice.Status.OPEN)
+    if customer is not None:
+        rows = rows.filter(customer=customer)
+    left, late = Sum(F("total_cents") - F("amount_paid_cents")), Q(due_at__lt=now)
+    found = rows.values("currency").annotate(
+        count=Count("id"),
+        left_cents=left,
+        late_count=Count("id", filter=late),
+        late_cents=Sum(F("total_cents") - F("amount_paid_cents"), filter=late),
+    )
+    told = [Owed(**{**one, "late_cents": one["late_cents"] or 0}) for one in found]
+    return sorted(told, key=lambda one: (-one.left_cents, one.currency))
+
+
+def running_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
+    """How many subscriptions that aren't canceled each of these customers has."""
+    rows = Subscription.objects.seen_by(viewer).filter(customer__in=customers).exclude(status=Subscription.Status.CANCELED)
+    return dict(rows.values_list("customer_id").annotate(Count("id")))
+
+
+def open_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
+    """How many open invoices each of these customers has."""
+    rows = Invoice.objects.seen_by(viewer).filter(customer__in=customers, status=Invoice.Status.OPEN)
+    return dict(rows.values_list("customer_id").annotate(Count("id")))
+
+
+def subscriptions_to(viewer: Viewer, prices: Iterable[Price]) -> dict[Any, int]:
+    """How many subscriptions that aren't canceled have each of these prices as their anchor."""
+    rows = Subscription.objects.seen_by(viewer).filter(price__in=prices).exclude(status=Subscription.Status.CANCELED)
+    return dict(rows.values_list("price_id").annotate(Count("id")))
+
+
 def by_token(token: str) -> Invoice | None:
     """The invoice behind a public link; a draft has none."""
     if not token.isascii() or not token.isprintable():
@@ -81,3 +159,9 @@ def by_token(token: str) -> Invoice | None:
 def last_payment(invoice: Invoice) -> InvoicePayment | None:
     """The invoice's latest payment intent."""
     return InvoicePayment.objects.filter(invoice=invoice).select_related("payment__store").order_by("-id").first()
+
+
+def payments_received(invoice: Invoice, limit: int = 50) -> list[InvoicePayment]:
+    """The intents that brought something, oldest first."""
+    rows = InvoicePayment.objects.filter(invoice=invoice).exclude(counted_cents=0, late_cents=0)
+    return list(rows.select_related("payment__store").order_by("id")[:limit])

@@ -55,13 +55,15 @@ class Facts:
 
 def upcoming(facts: Facts) -> tuple[datetime, Step] | None:
     """The next step with its moment, None when time does nothing to it."""
+    return next(iter(ahead(facts)), None)
+
+
+def ahead(facts: Facts) -> list[tuple[datetime, Step]]:
+    """The steps that are known now, each with its moment, the next one first."""
     if facts.status == CANCELED:
-        return None
+        return []
     waiting = [(moment, order, step) for order, (moment, step) in enumerate(_waiting(facts)) if moment is not None]
-    if not waiting:
-        return None
-    moment, _, step = min(waiting)
-    return moment, step
+    return [(moment, step) for moment, _, step in sorted(waiting)]
 
 
 def _waiting(facts: Facts) -> list[tuple[datetime | None, Step]]:

@@ -2,21 +2,27 @@
 
 from typing import Any
 
+from django.db import transaction
+
 from apps.access.access import Access
 from apps.billing.models import Price, Product
+from apps.billing.services import acts
 from apps.billing.services.fields import PRICE, PRODUCT, PRODUCT_CHANGES, created, patched
 from apps.billing.services.totals import check_unit_amount
 
 
+@transaction.atomic
 def create_product(access: Access, body: dict[str, Any]) -> Product:
     """A new product is always active. Raises Listed."""
     at = access.now()
     made: Product = Product.objects.create(
         store=access.store, mode=access.mode, created_at=at, updated_at=at, **created(PRODUCT, body, "product")
     )
+    acts.note("product.created", made)
     return made
 
 
+@transaction.atomic
 def update_product(access: Access, product: Product, body: dict[str, Any]) -> Product:
     """Leaves its prices and the subscriptions to them as they are. Raises Listed."""
     fields = patched(PRODUCT_CHANGES, body, "product")
@@ -24,20 +30,25 @@ def update_product(access: Access, product: Product, body: dict[str, Any]) -> Pr
         setattr(product, name, value)
     product.updated_at = access.now()
     product.save(update_fields=[*fields, "updated_at"])
+    acts.note("product.changed", product, {"fields": sorted(fields)})
     return product
 
 
+@transaction.atomic
 def create_price(access: Access, product: Product, body: dict[str, Any]) -> Price:
     """Raises Listed."""
     fields, at = created(PRICE, body, "price"), access.now()
     check_unit_amount(fields["unit_amount_cents"], fields["currency"])
     made: Price = Price.objects.create(store=access.store, mode=access.mode, product=product, created_at=at, updated_at=at, **fields)
+    acts.note("price.created", made)
     return made
 
 
+@transaction.atomic
 def set_price_active(access: Access, price: Price, active: bool) -> Price:
     """Archive or activate: an archived price takes no new subscriptions, those it has go on."""
     if price.active != active:
         price.active, price.updated_at = active, access.now()
         price.save(update_fields=["active", "updated_at"])
+        acts.note("price.activated" if active else "price.archived", price)
     return price

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 
 from apps.access.access import Access
 from apps.billing.models import Customer, Subscription
+from apps.billing.services import acts
 from apps.billing.services.fields import CUSTOMER, created, patched
 from apps.billing.services.named import CustomerNotActive
 from apps.billing.services.subscription import cancel_locked
@@ -20,14 +21,17 @@ class EmailTaken(Flat):
     message = "A customer with this email already exists"
 
 
+@transaction.atomic
 def create_customer(access: Access, body: dict[str, Any]) -> Customer:
     """Raises Listed or EmailTaken."""
     fields, at = created(CUSTOMER, body, "customer"), access.now()
     made = Customer(store=access.store, mode=access.mode, created_at=at, updated_at=at, **fields)
     _save(made)
+    acts.note("customer.created", made)
     return made
 
 
+@transaction.atomic
 def update_customer(access: Access, customer: Customer, body: dict[str, Any]) -> Customer:
     """Raises Listed, EmailTaken or CustomerNotActive."""
     fields = patched(CUSTOMER, body, "customer")
@@ -37,6 +41,7 @@ def update_customer(access: Access, customer: Customer, body: dict[str, Any]) ->
         setattr(customer, name, value)
     customer.updated_at = access.now()
     _save(customer, [*fields, "updated_at"])
+    acts.note("customer.changed", customer, {"fields": sorted(fields)})
     return customer
 
 
@@ -56,6 +61,7 @@ def delete_customer(access: Access, customer: Customer) -> None:
     at = access.now()
     if not Customer.objects.seen_by(access).filter(pk=customer.pk, deleted_at=None).update(deleted_at=at, updated_at=at):
         return
+    acts.note("customer.deleted", customer)
     rows = Subscription.objects.seen_by(access).filter(customer=customer).exclude(status=CANCELED)
     subscriptions: list[uuid.UUID] = list(rows.order_by("pk").values_list("pk", flat=True))
     for subscription_id in subscriptions:

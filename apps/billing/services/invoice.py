@@ -7,10 +7,11 @@ from django.db import IntegrityError, transaction
 
 from apps.access.access import Access
 from apps.billing.models import Invoice, InvoiceLine
+from apps.billing.services import acts
 from apps.billing.services.fields import INVOICE, INVOICE_CHANGES, created, patched
 from apps.billing.services.invoice_rows import locked_invoice
 from apps.billing.services.named import named_customer
-from apps.billing.services.totals import check_discount, check_unit_amount, totals_of
+from apps.billing.services.totals import Totals, check_discount, check_unit_amount, totals_of
 from apps.billing.states import DRAFT
 from apps.core.errors import Flat, Listed
 
@@ -34,6 +35,7 @@ def create_invoice(access: Access, body: dict[str, Any]) -> Invoice:
         _count(made, lines)
         _save(made, is_new=True)
         put_lines(made, lines)
+        acts.note("invoice.drafted", made)
     return made
 
 
@@ -55,6 +57,7 @@ def update_invoice(access: Access, invoice: Invoice, body: dict[str, Any]) -> In
         _save(row, is_new=False)
         if lines is not None:
             put_lines(row, lines)
+        acts.note("invoice.changed", row, {"fields": sorted([*fields, *([] if lines is None else ["line_items"])])})
     return row
 
 
@@ -64,17 +67,26 @@ def delete_invoice(invoice: Invoice) -> None:
         row = locked_invoice(invoice.pk)
         if row.status != DRAFT:
             raise OnlyDraftsDeleted
+        acts.note("invoice.deleted", row, {"customer": row.customer.email})
         row.delete()
 
 
+def preview_totals(body: dict[str, Any]) -> Totals:
+    """What a draft of this body would come to. Raises Listed."""
+    fields = created(INVOICE_CHANGES, body, "invoice")
+    return _totals({name: fields[name] for name in _COUNTED}, fields["line_items"])
+
+
 def _count(invoice: Invoice, lines: Sequence[Mapping[str, Any]]) -> None:
-    counted = {name: getattr(invoice, name) for name in _COUNTED}
+    for name, value in _totals({name: getattr(invoice, name) for name in _COUNTED}, lines).columns().items():
+        setattr(invoice, name, value)
+
+
+def _totals(counted: dict[str, Any], lines: Sequence[Mapping[str, Any]]) -> Totals:
     check_discount(counted)
     for position, line in enumerate(lines):
-        check_unit_amount(line["unit_amount_cents"], invoice.currency, f"line_items[{position}].unit_amount_cents")
-    totals = totals_of([(one["quantity"], one["unit_amount_cents"]) for one in lines], **counted)
-    for name, value in totals.columns().items():
-        setattr(invoice, name, value)
+        check_unit_amount(line["unit_amount_cents"], counted["currency"], f"line_items[{position}].unit_amount_cents")
+    return totals_of([(one["quantity"], one["unit_amount_cents"]) for one in lines], **counted)
 
 
 def _save(invoice: Invoice, *, is_new: bool) -> None:

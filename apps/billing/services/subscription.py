@@ -11,6 +11,7 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.billing import events
 from apps.billing.models import Invoice, Subscription
+from apps.billing.services import acts
 from apps.billing.services.cycle import bill_next, end
 from apps.billing.services.fields import SUBSCRIPTION, SUBSCRIPTION_CHANGES, created, patched
 from apps.billing.services.named import named_customer
@@ -68,6 +69,7 @@ def create_subscription(access: Access, body: dict[str, Any]) -> Subscription:
         put_lines(made, lines)
         made = locked(made.pk)
         events.subscription_changed(made, "created", None, at, "created")
+        acts.note("subscription.created", made)
         if not days:
             bill_next(made, at)
         keep(made, at)
@@ -90,6 +92,7 @@ def update_subscription(access: Access, subscription: Subscription, body: dict[s
         keep(row, at)
         row = locked(row.pk)
         events.subscription_changed(row, "updated", row.status, at, "updated")
+        acts.note("subscription.changed", row, {"fields": sorted([*changes, *([] if lines is None else ["items"])])})
         return row
 
 
@@ -122,6 +125,7 @@ def cancel_subscription(access: Access, subscription: Subscription, *, at_period
             return row
         if not at_period_end:
             cancel_locked(row, at)
+            acts.note("subscription.canceled", row)
             return row
         if row.status not in (TRIALING, ACTIVE):
             raise CannotSchedule(row.status)
@@ -129,6 +133,7 @@ def cancel_subscription(access: Access, subscription: Subscription, *, at_period
             row.cancel_at_period_end, row.cancel_at = True, row.current_period_end
             keep(row, at)
             events.subscription_changed(row, "cancellation_scheduled", row.status, at, "updated")
+            acts.note("subscription.cancellation_scheduled", row)
         return row
 
 
@@ -146,6 +151,7 @@ def uncancel_subscription(access: Access, subscription: Subscription) -> Subscri
             row.cancel_at_period_end, row.cancel_at = False, None
             keep(row, at)
             events.subscription_changed(row, "cancellation_cleared", row.status, at, "updated")
+            acts.note("subscription.cancellation_cleared", row)
         return row
 
 
@@ -158,6 +164,7 @@ def pause_subscription(access: Access, subscription: Subscription) -> Subscripti
         row.paused_at, row.next_billing_at = at, None
         keep(row, at)
         events.subscription_changed(row, "paused", before, at, "updated")
+        acts.note("subscription.paused", row)
         return row
 
 
@@ -176,4 +183,5 @@ def resume_subscription(access: Access, subscription: Subscription) -> Subscript
             row.cancel_at = row.current_period_end
         keep(row, at)
         events.subscription_changed(row, "resumed", before, at, "updated")
+        acts.note("subscription.resumed", row)
         return row

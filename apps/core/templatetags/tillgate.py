@@ -105,6 +105,21 @@ BADGES = {
         "generated": (GOOD, _("Ready")),
         "failed": (BAD, _("Failed")),
     },
+    "invoice": {
+        "draft": (QUIET, _("Draft")),
+        "open": (INFO, _("Open")),
+        "past_due": (BAD, _("Past due")),
+        "paid": (GOOD, _("Paid")),
+        "void": (QUIET, _("Void")),
+        "uncollectible": (BAD, _("Written off")),
+    },
+    "subscription": {
+        "trialing": (INFO, _("On trial")),
+        "active": (GOOD, _("Active")),
+        "past_due": (BAD, _("Past due")),
+        "paused": (WAIT, _("Paused")),
+        "canceled": (QUIET, _("Canceled")),
+    },
     "mandate": {
         "active": (GOOD, _("Active")),
         "exhausted": (QUIET, _("Used up")),
@@ -209,6 +224,22 @@ def span(seconds: int) -> str:
     else:
         parts = [minutes and _plural(minutes, "%d minute", "%d minutes"), _plural(seconds % 60, "%d second", "%d seconds")]
     return " ".join(str(part) for part in parts if part)
+
+
+# interval -> (one of them, so many of them)
+_CYCLES = {
+    "daily": (_("every day"), _("every %d days")),
+    "weekly": (_("every week"), _("every %d weeks")),
+    "monthly": (_("every month"), _("every %d months")),
+    "yearly": (_("every year"), _("every %d years")),
+}
+
+
+@register.simple_tag
+def cycle_words(interval: str, interval_count: int) -> str:
+    """How often a price is billed: `every month`, `every 3 months`."""
+    one, many = _CYCLES[interval]
+    return str(one) if interval_count == 1 else str(many) % interval_count
 
 
 def _plural(number: int, one: str, many: str) -> str:
