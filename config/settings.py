@@ -105,6 +105,8 @@ OFFRAMP_PROVIDER: str = env.str("OFFRAMP_PROVIDER", "http" if IS_PRODUCTION else
 OFFRAMP_URL: str = env.str("OFFRAMP_URL", "")
 OFFRAMP_API_KEY: str = env.str("OFFRAMP_API_KEY", "")
 OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
+# Whoever settles over x402 is told after so long that the outcome isn't known yet.
+X402_SETTLE_SECONDS: float = env.float("X402_SETTLE_SECONDS", 20.0)
 # How long what is only looked at is kept; the books, payments, events of payments and the audit log stay for ever.
 REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
 WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)
@@ -226,7 +228,7 @@ TEMPLATES = [
 ]
 DATABASES: dict[str, dict[str, Any]] = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {}}
 DATABASES["default"] |= {"ENGINE": "apps.core.postgresql", "CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
-# Statements of core.sql.prepared are planned once per connection; Django's own cursors never are.
+# Statements of core.sql are planned once per connection; Django's own cursors never are.
 DATABASES["default"]["OPTIONS"] = {**DATABASES["default"].get("OPTIONS", {}), "prepare_threshold": 2}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL or "redis://"}}
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
@@ -465,6 +467,7 @@ DUE: list[str] = [
     "apps.payouts.services.progress",
     "apps.agents.services.mandates",
     "apps.billing.services.cycle",
+    "apps.billing.services.reminders",
     "apps.webhooks.due",
 ]
 
@@ -479,6 +482,7 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "dashboard": {"live": (600, 120), "test": (600, 120)},
     "sign_in": {"live": (10, 5), "test": (10, 5)},
     "agentic": {"live": (600, 100), "test": (120, 40)},
+    "x402": {"live": (1200, 200), "test": (300, 100)},
     "market_data": {"live": (30, 10), "test": (30, 10)},
     "onramp_methods": {"live": (20, 10), "test": (20, 10)},
     "onramp_methods_reference": {"live": (120, 40), "test": (120, 40)},

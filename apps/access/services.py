@@ -20,7 +20,7 @@ from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
 from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
-from apps.core.sql import prepared
+from apps.core.sql import Statement
 from apps.stores import audit
 from apps.stores.models import Member, Store
 
@@ -234,24 +234,23 @@ _JSON_OF_STORE = [field.attname for field in Store._meta.concrete_fields if isin
 
 
 @cache
-def _look_up_sql(model: type[models.Model]) -> tuple[str, list[str], list[str]]:
+def _look_up_sql(model: type[models.Model]) -> tuple[Statement, list[str], list[str]]:
     """One statement for a credential with its store, compiled once: the ORM would build it on every request."""
     fields, store_fields = ([field.attname for field in one._meta.concrete_fields] for one in (model, Store))
     names = [f'k."{one.column}"' for one in model._meta.concrete_fields] + [f's."{one.column}"' for one in Store._meta.concrete_fields]
-    sql = (
+    text = (
         f'SELECT {", ".join(names)} FROM "{model._meta.db_table}" k JOIN "{Store._meta.db_table}" s ON s.id = k.store_id '  # noqa: S608
-        "WHERE k.secret_hash = %s AND k.revoked_at IS NULL AND s.deleted_at IS NULL"
+        "WHERE k.secret_hash = %(digest)s AND k.revoked_at IS NULL AND s.deleted_at IS NULL"
     )
-    return sql, fields, store_fields
+    return Statement(text), fields, store_fields
 
 
 def _look_up(model: Any, credential: str) -> tuple[Any, Store] | None:
-    sql, fields, store_fields = _look_up_sql(model)
-    with prepared() as cursor:
-        cursor.execute(sql, [credentials.digest(credential)])
-        row = cursor.fetchone()
-    if row is None:
+    statement, fields, store_fields = _look_up_sql(model)
+    rows = statement.rows(digest=credentials.digest(credential))
+    if not rows:
         return None
+    row = rows[0]
     found = model.from_db("default", fields, row[: len(fields)])
     store = Store.from_db("default", store_fields, row[len(fields) :])
     for name in _JSON_OF_STORE:  # a bare cursor hands JSON over as text

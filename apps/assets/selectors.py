@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from apps.assets.models import AcceptedAsset, Asset, Chain, Rate, TokenStandard
@@ -20,30 +21,31 @@ class PricedAsset:
 
 
 _ASSET_FIELDS, _CHAIN_FIELDS = list(Asset._meta.concrete_fields), list(Chain._meta.concrete_fields)
-_PRICED = f"""
+_PRICED = sql.Statement(f"""
 SELECT {", ".join([f"a.{field.column}" for field in _ASSET_FIELDS] + [f"c.{field.column}" for field in _CHAIN_FIELDS])}, r.rate, r.source
 FROM assets_acceptedasset k
 JOIN assets_asset a ON a.id = k.asset_id AND a.is_active
 JOIN assets_chain c ON c.id = a.chain_id AND c.mode = k.mode
-JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %s AND r.valid_until > %s
-WHERE k.store_id = %s AND k.mode = %s AND k.suspended_at IS NULL
+JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s AND r.valid_until > %(now)s
+WHERE k.store_id = %(store_id)s AND k.mode = %(mode)s AND k.suspended_at IS NULL
 ORDER BY a.position, a.id
-"""  # noqa: S608  # only names of columns are put in
+""")  # noqa: S608  # only names of columns are put in
 
 
 def accepted_priced(store_id: uuid.UUID, mode: str, currency: str, now: datetime) -> list[PricedAsset]:
     """The assets that a store takes in a mode, each with a rate that is still valid at `now` (machine time)."""
-    with sql.prepared() as cursor:
-        cursor.execute(_PRICED, [currency, now, store_id, mode])
-        return [_priced(row) for row in cursor.fetchall()]
+    found = _PRICED.rows(currency=currency, now=now, store_id=store_id, mode=mode)
+    return [PricedAsset(_asset(row[:-2]), row[-2], row[-1]) for row in found]
 
 
-def _priced(row: tuple[Any, ...]) -> PricedAsset:
+@lru_cache(maxsize=256)
+def _asset(row: tuple[Any, ...]) -> Asset:
+    """Asset and chain with just these values, made once; readers share it."""
     split = len(_ASSET_FIELDS)
     asset = Asset.from_db("default", [field.attname for field in _ASSET_FIELDS], row[:split])
     asset.min_withdrawal_atomic = int(asset.min_withdrawal_atomic)
-    asset.chain = Chain.from_db("default", [field.attname for field in _CHAIN_FIELDS], row[split:-2])
-    return PricedAsset(asset, row[-2], row[-1])
+    asset.chain = Chain.from_db("default", [field.attname for field in _CHAIN_FIELDS], row[split:])
+    return asset
 
 
 def accepts_any(store_id: uuid.UUID, mode: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 
-from apps.core.sql import prepared
+from apps.core.sql import Statement
 from apps.ledger.chart import CHART, STORE
 
 INSUFFICIENT = "TG001"
@@ -77,21 +77,24 @@ def post(posting: Posting) -> Posted:
     """
     legs = posting.legs
     accounts = [_account_id(line.account(posting.mode)) for line in legs]
-    arguments = [
-        posting.key,
-        posting.kind,
-        posting.mode,
-        posting.reference,
-        posting.at,
-        *_columns(accounts, legs),
-        posting.reason,
-        posting.staff_id,
-    ]
-    movement_id, is_new = _execute(_POST, arguments)
+    movement_id, is_new = _answer(
+        _POST,
+        key=posting.key,
+        kind=posting.kind,
+        mode=posting.mode,
+        reference=posting.reference,
+        at=posting.at,
+        **_columns(accounts, legs),
+        reason=posting.reason,
+        staff_id=posting.staff_id,
+    )
     return Posted(movement_id, is_new)
 
 
-_POST = "SELECT * FROM ledger_post(%s, %s, %s, %s, %s, %s::bigint[], %s::text[], %s::numeric[], %s::text[], %s::bigint[], %s, %s)"
+_LEGS = "%(accounts)s::bigint[], %(assets)s::text[], %(amounts)s::numeric[], %(roles)s::text[], %(down)s::bigint[]"
+_POST = Statement(
+    "SELECT * FROM ledger_post(%(key)s, %(kind)s, %(mode)s, %(reference)s, %(at)s, " + _LEGS + ", %(reason)s, %(staff_id)s)"  # noqa: S608
+)
 
 
 def post_many(postings: Sequence[Posting]) -> int:
@@ -100,22 +103,23 @@ def post_many(postings: Sequence[Posting]) -> int:
         raise ValueError(f"at most {BATCH_MAX} movements are posted at once")
     numbered = [(number, posting, line) for number, posting in enumerate(postings, 1) for line in posting.legs]
     accounts = [_account_id(line.account(posting.mode)) for _, posting, line in numbered]
-    arguments = [
-        [posting.key for posting in postings],
-        [posting.kind for posting in postings],
-        [posting.mode for posting in postings],
-        [posting.reference for posting in postings],
-        [posting.at for posting in postings],
-        [number for number, _, _ in numbered],
-        *_columns(accounts, [line for _, _, line in numbered]),
-    ]
-    return int(_execute(_POST_MANY, arguments)[0])
+    (made,) = _answer(
+        _POST_MANY,
+        keys=[posting.key for posting in postings],
+        kinds=[posting.kind for posting in postings],
+        modes=[posting.mode for posting in postings],
+        references=[posting.reference for posting in postings],
+        ats=[posting.at for posting in postings],
+        numbers=[number for number, _, _ in numbered],
+        **_columns(accounts, [line for _, _, line in numbered]),
+    )
+    return int(made)
 
 
-_POST_MANY = """
-SELECT ledger_post_many(%s::text[], %s::text[], %s::text[], %s::uuid[], %s::timestamptz[],
-                        %s::integer[], %s::bigint[], %s::text[], %s::numeric[], %s::text[], %s::bigint[])
-"""
+_POST_MANY = Statement(f"""
+SELECT ledger_post_many(%(keys)s::text[], %(kinds)s::text[], %(modes)s::text[], %(references)s::uuid[], %(ats)s::timestamptz[],
+                        %(numbers)s::integer[], {_LEGS})
+""")
 
 
 def locked_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: str) -> int:
@@ -127,24 +131,21 @@ def locked_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: s
         return int(cursor.fetchone()[0])
 
 
-def _columns(accounts: list[int], legs: Sequence[Line]) -> list[Any]:
+def _columns(accounts: list[int], legs: Sequence[Line]) -> dict[str, Any]:
     """The legs by column, and the guarded accounts among them that go down."""
     down = {account for account, line in zip(accounts, legs, strict=True) if line.amount_atomic < 0 and CHART[line.kind].is_guarded}
-    return [
-        accounts,
-        [line.asset_id for line in legs],
-        [line.amount_atomic for line in legs],
-        [line.role for line in legs],
-        sorted(down) or None,
-    ]
+    return {
+        "accounts": accounts,
+        "assets": [line.asset_id for line in legs],
+        "amounts": [line.amount_atomic for line in legs],
+        "roles": [line.role for line in legs],
+        "down": sorted(down) or None,
+    }
 
 
-def _execute(statement: str, arguments: list[Any]) -> tuple[int, bool]:
+def _answer(statement: Statement, **values: Any) -> tuple[Any, ...]:
     try:
-        with prepared() as cursor:
-            cursor.execute(statement, arguments)
-            row: tuple[int, bool] = cursor.fetchone()
-            return row
+        return statement.rows(**values)[0]
     except DatabaseError as error:
         if getattr(error.__cause__, "sqlstate", None) == INSUFFICIENT:
             raise InsufficientBalance from None

@@ -21,7 +21,7 @@ RECORD_CTE = """webhook_event AS (
                FROM stores_store theirs, stores_store its
                WHERE theirs.id = one.store_id AND its.id = one.account_id AND %(event_mode)s::text = 'test'
            ), interval '0'), %(event_type)s::text, %(event_object)s::jsonb, one.account_id
-    FROM made, unnest(%(event_ids)s::uuid[], %(event_stores)s::uuid[], %(event_accounts)s::uuid[]) AS one(id, store_id, account_id)
+    FROM made, jsonb_to_recordset(%(event_copies)s) AS one(id uuid, store_id uuid, account_id uuid)
     RETURNING id, store_id, created_at
 ), webhook_delivery AS (
     INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status, attempts, next_attempt_at, is_test)
@@ -32,20 +32,18 @@ RECORD_CTE = """webhook_event AS (
     WHERE p.mode = %(event_mode)s::text AND p.deleted_at IS NULL AND %(event_type)s::text = ANY (p.subscribed_events)
     RETURNING id
 )"""
-_RECORD = f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)"  # noqa: S608  # no input in it
+_RECORD = sql.Statement(f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)")  # noqa: S608  # no input in it
 
 
 def record_parameters(
     *, store_id: uuid.UUID, mode: str, type: str, object: dict[str, Any], at: datetime, platform_id: uuid.UUID | None = None
 ) -> dict[str, Any]:
     """The parameters of RECORD_CTE; `at` is store time. `platform_id` counts only for events that platforms hear of."""
-    stores: list[tuple[uuid.UUID, uuid.UUID | None]] = [(store_id, None)]
+    copies = [{"id": str(uuid.uuid4()), "store_id": str(store_id)}]
     if platform_id is not None and type.startswith(FANS_OUT):
-        stores.append((platform_id, store_id))
+        copies.append({"id": str(uuid.uuid4()), "store_id": str(platform_id), "account_id": str(store_id)})
     return {
-        "event_ids": [uuid.uuid4() for _ in stores],
-        "event_stores": [store for store, _ in stores],
-        "event_accounts": [account for _, account in stores],
+        "event_copies": Jsonb(copies),
         "event_mode": mode,
         "event_type": type,
         "event_object": Jsonb(object),
@@ -58,8 +56,6 @@ def record(
 ) -> None:
     """Write an event and its deliveries, and wake the sender on commit."""
     parameters = record_parameters(store_id=store_id, mode=mode, type=type, object=object, at=at, platform_id=platform_id)
-    with sql.prepared() as cursor:
-        cursor.execute(_RECORD, parameters)
-        (deliveries,) = cursor.fetchone()
+    ((deliveries,),) = _RECORD.rows(**parameters)
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)

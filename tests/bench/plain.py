@@ -64,7 +64,7 @@ class Plain(APIView):
             for position, accepted in enumerate(AcceptedAsset.objects.filter(store=store, mode="live").select_related("asset__chain")):
                 asset, (index,) = accepted.asset, addresses.next_indexes(1)
                 rate = Rate.objects.get(asset=asset, currency=data["currency"])
-                address = Address.objects.create(address=addresses.derive("live", index).lower(), mode="live", index=index, created_at=at)
+                address = Address.objects.create(address=addresses.derive("live", index), mode="live", index=index, created_at=at)
                 ways.append(
                     PaymentAddress.objects.create(
                         payment=payment, asset=asset, address=address, position=position, exchange_rate=rate.rate,

@@ -89,7 +89,7 @@ def make_address(mode: str = "test", native_chain: str | None = None, watch_bala
     """An address as a payment would get it."""
     [index] = addresses.next_indexes(1)
     return Address.objects.create(
-        address=addresses.derive(mode, index).lower(),
+        address=addresses.derive(mode, index),
         mode=mode,
         index=index,
         created_at=clock.real_now(),

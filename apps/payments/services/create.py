@@ -3,11 +3,13 @@
 Rates and fees are locked here. With an Idempotency-Key the first call's record answers every later one.
 """
 
+import json
 import secrets
 import string
 import uuid
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -132,7 +134,7 @@ def _address(payment: Payment, one: Price, index: int, position: int, at: dateti
     row = PaymentAddress(
         payment=payment,
         asset=one.priced.asset,
-        address_id=addresses.derive(payment.mode, index).lower(),
+        address_id=addresses.derive(payment.mode, index),
         position=position,
         required_atomic=one.required_atomic,
         base_atomic=one.base_atomic,
@@ -162,7 +164,7 @@ _ADDRESS_COLUMNS = {
     "required_confirmations": "int",
 }
 
-_INSERT = f"""
+_INSERT = sql.Statement(f"""
 WITH made AS (
     INSERT INTO payments_payment ({", ".join(_COLUMNS)})
     VALUES ({", ".join(f"%({column})s" for column in _COLUMNS)})
@@ -171,26 +173,26 @@ WITH made AS (
 ), ours AS (
     INSERT INTO chain_address (address, mode, index, purpose, native_chain_id, watch_balance_until, created_at)
     SELECT one.address, %(mode)s, one.index, 'deposit', one.native_chain, %(watch_balance_until)s, %(real_at)s
-    FROM made, unnest(%(a_address_id)s::text[], %(a_index)s::bigint[], %(a_native_chain)s::text[]) AS one(address, index, native_chain)
+    FROM made, jsonb_to_recordset(%(deposit_addresses)s) AS one(address text, index bigint, native_chain text)
 ), ways AS (
     INSERT INTO payments_paymentaddress (payment_id, created_at, {", ".join(_ADDRESS_COLUMNS)})
     SELECT made.id, %(created_at)s, one.*
-    FROM made, unnest({", ".join(f"%(a_{name})s::{kind}[]" for name, kind in _ADDRESS_COLUMNS.items())}) AS one
+    FROM made, jsonb_to_recordset(%(payment_addresses)s) AS one({", ".join(f"{name} {kind}" for name, kind in _ADDRESS_COLUMNS.items())})
 ), history AS (
     INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status, payload, created_at)
     SELECT gen_random_uuid(), made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s FROM made
 ), {webhooks.RECORD_CTE}
 SELECT EXISTS (SELECT 1 FROM made), ARRAY(SELECT id FROM webhook_delivery)
-"""  # noqa: S608  # only names of columns are put in
+""")  # noqa: S608  # only names of columns are put in
 
 
 def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     """Write intent, addresses, history, event and deliveries in one statement; False when the key was taken."""
     values: dict[str, Any] = {column: getattr(payment, name) for column, name in _COLUMNS.items()}
     values |= {"metadata": Jsonb(payment.metadata), "line_items": Jsonb(payment.line_items)}
-    values |= {f"a_{name}": [getattr(row, name) for row in rows] for name in _ADDRESS_COLUMNS}
-    values["a_index"] = [row.derivation_index for row in rows]
-    values["a_native_chain"] = [row.asset.chain_id if row.asset.is_native else None for row in rows]
+    # As JSON, which is made in C; arrays are put together value by value in Python.
+    values["payment_addresses"] = Jsonb([{name: getattr(row, name) for name in _ADDRESS_COLUMNS} for row in rows], dumps=_json)
+    values["deposit_addresses"] = Jsonb([_deposit_address(row) for row in rows])
     offset = timedelta(seconds=0 if payment.is_live else payment.store.test_offset_seconds)
     values["real_at"] = payment.created_at - offset
     values["watch_balance_until"] = payment.expires_at - offset + timedelta(days=1)
@@ -202,12 +204,18 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
         at=payment.created_at,
         platform_id=payment.platform_id,
     )
-    with sql.prepared() as cursor:
-        cursor.execute(_INSERT, values)
-        is_made, deliveries = cursor.fetchone()
+    ((is_made, deliveries),) = _INSERT.rows(**values)
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)
     return bool(is_made)
+
+
+_json = partial(json.dumps, default=str)  # what JSON has no type for goes as text, which PostgreSQL reads exactly
+
+
+def _deposit_address(row: PaymentAddress) -> dict[str, Any]:
+    native_chain = row.asset.chain_id if row.asset.is_native else None
+    return {"address": row.address_id, "index": row.derivation_index, "native_chain": native_chain}
 
 
 def _first_made(payment: Payment) -> Payment | None:

@@ -1,0 +1,34 @@
+"""Hot statements: bound once, planned once; and a connection that the server has closed is noticed before it is used."""
+
+import pytest
+from django.db import connection, connections, transaction
+from django.db.utils import DatabaseError
+
+from apps.core.sql import Statement
+
+
+@pytest.mark.django_db
+def test_a_name_may_stand_in_a_statement_more_than_once() -> None:
+    statement = Statement("SELECT %(one)s::int + %(one)s::int, %(two)s::text, 100 % 7")
+    assert statement.rows(two="b", one=2, unused=None) == [(4, "b", 2)]
+
+
+@pytest.mark.django_db
+def test_an_error_is_djangos() -> None:
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Statement("SELECT 1 / %(by)s::int").rows(by=0)
+
+
+@pytest.mark.django_db
+def test_a_connection_that_the_server_closed_is_replaced_with_the_next_request() -> None:
+    mine = connection.copy()
+    mine.ensure_connection()
+    assert mine.is_usable()
+    with mine.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    assert not mine.is_usable()
+    mine.close()
+    assert not mine.is_usable()
