@@ -4,14 +4,13 @@ Only stored bytes are ever sent, as often as needed. "Not found" is never "not s
 enough blocks, and a nonce that somebody else used is a person's affair.
 """
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 
 from apps.assets.models import Asset
@@ -20,7 +19,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import ENDED, IN_FLIGHT, OUTGOING
-from apps.core import clock, jobs
+from apps.core import clock, jobs, locks
 from apps.core.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
@@ -69,7 +68,8 @@ def run_due() -> None:
     for wallet in HotWallet.objects.select_related("chain"):
         if not settings.CHAIN_URLS.get(wallet.chain_id) or not hot_wallets.in_flight(wallet.chain_id):
             continue
-        with _only_one(wallet.chain_id) as is_mine, closing(nodes_of(wallet.chain)) as nodes:
+        # Who comes second leaves it to the first and to the next sweep.
+        with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.chain_id) as is_mine, closing(nodes_of(wallet.chain)) as nodes:
             if not is_mine:
                 continue
             at = clock.real_now()
@@ -79,20 +79,6 @@ def run_due() -> None:
                 follow(wallet, nodes, at)
             except RpcError as error:
                 log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
-
-
-@contextmanager
-def _only_one(chain_id: str) -> Iterator[bool]:
-    """One sender per chain at a time; who comes second leaves it to the first and to the next sweep."""
-    key = f"chain.send:{chain_id}"
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 8))", [key])
-        (is_mine,) = cursor.fetchone()
-        try:
-            yield is_mine
-        finally:
-            if is_mine:
-                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 8))", [key])
 
 
 def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:

@@ -1,12 +1,28 @@
-"""Deposits without any chain activity, for test mode. One is named by its reference: using it again changes that deposit."""
+"""Coins of test mode that no chain knows: deposits, and transfers that go out.
+
+A deposit is named by its reference: using it again changes that deposit.
+"""
 
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from apps.assets.models import Asset
 from apps.chain.models import Address, Deposit
 
 SIMULATED_INDEX = -1
+# A transfer out takes so long by the store's clock or, whichever is over first, by the machine's.
+UNDER_WAY, UNDER_WAY_REAL = timedelta(seconds=60), timedelta(seconds=10)
+
+
+def new_hash() -> str:
+    """A transaction's hash that no chain has."""
+    return "0x" + secrets.token_hex(32)
+
+
+def has_arrived(submitted_at: datetime | None, submitted_real_at: datetime | None, at: datetime, real: datetime) -> bool:
+    """Whether a transfer that set out then, by the two clocks, is confirmed now."""
+    by_store = submitted_at is not None and submitted_at + UNDER_WAY <= at
+    return by_store or (submitted_real_at is not None and submitted_real_at + UNDER_WAY_REAL <= real)
 
 
 def put(
@@ -40,7 +56,7 @@ def _new(address: Address, asset: Asset, reference: str, amount_atomic: int, con
         chain_id=asset.chain_id,
         asset=asset,
         address=address,
-        tx_hash="0x" + secrets.token_hex(32),
+        tx_hash=new_hash(),
         log_index=SIMULATED_INDEX,
         from_address="0x" + secrets.token_hex(20),
         amount_atomic=amount_atomic,

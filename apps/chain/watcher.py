@@ -19,13 +19,12 @@ from apps.chain.models import Address, Head
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.reorg import common_ancestor, is_other_branch
-from apps.core import clock
+from apps.core import clock, locks
 
 CHUNK_MAX = 20
 BRANCH_MAX = 64
 START_BACK_BLOCKS = 1000
 PAUSE_SECONDS_MAX = 30.0
-LOCK_CLASS = 11
 
 log = structlog.get_logger(__name__)
 _scanned = Counter("tillgate_chain_blocks_scanned", "Blocks read", ["chain"])
@@ -56,8 +55,7 @@ class Watcher:
         """Give up the lock and the connections to the nodes."""
         self.nodes.close()
         if self._is_holder:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, %s))", [self.chain_id, LOCK_CLASS])
+            locks.release(locks.Turn.CHAIN_WATCHER, self.chain_id)
             self._is_holder = False
 
     def _step(self, at: datetime) -> bool:
@@ -80,9 +78,7 @@ class Watcher:
     def _hold(self) -> bool:
         """One watcher per chain works, others wait for it to go. The head's own lock is what keeps the facts right."""
         if not self._is_holder:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, %s))", [self.chain_id, LOCK_CLASS])
-                (self._is_holder,) = cursor.fetchone()
+            self._is_holder = locks.take(locks.Turn.CHAIN_WATCHER, self.chain_id)
         return self._is_holder
 
     def _begin(self, tip: Header) -> Head:

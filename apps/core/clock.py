@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from django.conf import settings
-from django.db import connection
+
+from apps.core import locks
 
 
 class HasClock(Protocol):
@@ -50,23 +51,19 @@ def advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) -> 
     A session lock per store keeps two advances apart; the offset only ever grows.
     """
     due = [cast(Due, import_module(path)) for path in settings.DUE]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, 7))", [f"test_clock:{store.pk}"])
-        try:
-            at: datetime | None = None
-            for _ in range(steps_max):
-                target = real_now() + timedelta(seconds=target_offset_seconds)
-                moments = [moment for module in due if (moment := module.next_due(store.pk, at)) is not None and moment <= target]
-                if not moments:
-                    break
-                at = min(moments)
-                needed = int((at - real_now()).total_seconds()) + 1
-                _set_offset(store, min(max(needed, 0), target_offset_seconds))
-                for module in due:
-                    module.run_due(store.pk, max(at, now(store, "test")))
-            _set_offset(store, target_offset_seconds)
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 7))", [f"test_clock:{store.pk}"])
+    with locks.hold(locks.Turn.TEST_CLOCK, store.pk):
+        at: datetime | None = None
+        for _ in range(steps_max):
+            target = real_now() + timedelta(seconds=target_offset_seconds)
+            moments = [moment for module in due if (moment := module.next_due(store.pk, at)) is not None and moment <= target]
+            if not moments:
+                break
+            at = min(moments)
+            needed = int((at - real_now()).total_seconds()) + 1
+            _set_offset(store, min(max(needed, 0), target_offset_seconds))
+            for module in due:
+                module.run_due(store.pk, max(at, now(store, "test")))
+        _set_offset(store, target_offset_seconds)
 
 
 def _set_offset(store: Any, seconds: int) -> None:

@@ -4,7 +4,7 @@ import uuid
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Sum
 
 from apps.access.access import Access
@@ -14,7 +14,7 @@ from apps.agents.providers.base import MANDATE, Authorizer, Question
 from apps.agents.services import authorize
 from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
-from apps.core import clock
+from apps.core import clock, locks
 from apps.core.errors import Coded, NotFound
 from apps.core.idempotency import once
 from apps.core.literal import AtomicAmount, Integer, Invalid, Text, is_uuid
@@ -106,10 +106,7 @@ def _issue(mandate: Mandate, provider: Authorizer, asked: Question) -> Mandate:
     """Insert it; a local provider is asked under a lock, so that what was issued today can't grow meanwhile."""
     mandate.save(force_insert=True)
     if provider.is_local:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 11))", [f"{mandate.store_id}:{mandate.mode}:{mandate.asset_id}"]
-            )
+        locks.hold_in_transaction(locks.Turn.MANDATES, f"{mandate.store_id}:{mandate.mode}:{mandate.asset_id}")
         authorize.ask(provider, Question(**{**vars(asked), "issued_today_atomic": _issued_today(mandate)}))
     MandateStep.objects.create(mandate=mandate, to_status=mandate.status, at=mandate.created_at)
     audit.record(

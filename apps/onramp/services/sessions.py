@@ -3,16 +3,15 @@
 The row is written before the network is asked and names the payment there; only a session that has an address is anybody's.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
-from apps.core import clock
+from apps.core import clock, locks
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, Object, Pattern, Text
 from apps.onramp.models import FundingSession, SessionChange
@@ -77,7 +76,8 @@ def open_session(payment: Payment, wish: Wish, find_place: Callable[[], Place]) 
 
     Raises AlreadyFunded, NotOpened, UnknownMethod, or what `find_place` and price_methods raise.
     """
-    with _turn(payment):
+    # Who asks for the same intent at the same time waits, and then finds the session.
+    with locks.hold(locks.Turn.CARD_SESSION, payment.pk):
         at = clock.now(payment.store, payment.mode)
         found = pending_session(payment, at)
         if found is not None and found.url:
@@ -115,18 +115,6 @@ def _latest_of(payment: Payment) -> FundingSession | None:
     if rows.filter(status=FundingSession.Status.PAID).exists():
         raise AlreadyFunded
     return rows.filter(status=FundingSession.Status.PENDING).first()
-
-
-@contextmanager
-def _turn(payment: Payment) -> Iterator[None]:
-    """Who asks for the same intent at the same time waits, and then finds the session."""
-    key = f"onramp:{payment.pk}"
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, 10))", [key])
-        try:
-            yield
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 10))", [key])
 
 
 def _choose(payment: Payment, wish: Wish, place: Place) -> tuple[PricedMethod, Offer]:

@@ -1,18 +1,17 @@
 """Refunds on their way: asked of the sender once, followed to their end, and what a confirmed one does to its payment.
 
-A refund of simulated coins is simulated: submitted, then confirmed after a minute of the store's clock or ten real seconds.
+A refund of simulated coins is simulated: submitted, then confirmed when apps.chain.simulated says that it has arrived.
 """
 
-import secrets
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
 
 from apps.assets.selectors import native_asset_id
-from apps.chain import sender
+from apps.chain import sender, simulated
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs, money
 from apps.ledger import movements
@@ -20,7 +19,6 @@ from apps.payments import events, states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
 
-SIMULATED_SECONDS, SIMULATED_REAL_SECONDS = 60, 10
 BATCH_MAX = 100
 PURPOSE = OutgoingTransaction.Purpose.REFUND
 _Sent = OutgoingTransaction.Status
@@ -52,15 +50,9 @@ def advance_refund(refund_id: uuid.UUID) -> Refund:
 def _advance_simulated(payment: Payment, refund: Refund, at: datetime) -> None:
     real = clock.real_now()
     if refund.status == Refund.Status.PENDING:
-        _submit(refund, "0x" + secrets.token_hex(32), at, real)
-    if refund.status == Refund.Status.SUBMITTED and _is_simulated_due(refund, at, real):
+        _submit(refund, simulated.new_hash(), at, real)
+    if refund.status == Refund.Status.SUBMITTED and simulated.has_arrived(refund.submitted_at, refund.submitted_real_at, at, real):
         _confirm(payment, refund, at, gas_atomic=0)
-
-
-def _is_simulated_due(refund: Refund, at: datetime, real: datetime) -> bool:
-    by_store = refund.submitted_at is not None and refund.submitted_at + timedelta(seconds=SIMULATED_SECONDS) <= at
-    by_machine = refund.submitted_real_at is not None and refund.submitted_real_at + timedelta(seconds=SIMULATED_REAL_SECONDS) <= real
-    return by_store or by_machine
 
 
 def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
@@ -160,13 +152,13 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     rows = Refund.objects.filter(store_id=store_id, mode="test", is_simulated=True)
     moments = [*rows.filter(status="pending").values_list("created_at", flat=True)]
     submitted = rows.filter(status="submitted").values_list("submitted_at", flat=True)
-    moments += [one + timedelta(seconds=SIMULATED_SECONDS) for one in submitted if one is not None]
+    moments += [one + simulated.UNDER_WAY for one in submitted if one is not None]
     return min((one for one in moments if after is None or one > after), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
     rows = Refund.objects.filter(store_id=store_id, mode="test", is_simulated=True)
-    limit = now - timedelta(seconds=SIMULATED_SECONDS)
+    limit = now - simulated.UNDER_WAY
     due = rows.filter(Q(status="pending") | Q(status="submitted", submitted_at__lte=limit)).order_by("created_at")
     for refund_id in list(due.values_list("pk", flat=True)):
         advance_refund(refund_id)

@@ -7,7 +7,6 @@ import contextlib
 from collections.abc import Iterable
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
 
 from django.db import transaction
 
@@ -131,7 +130,7 @@ def _post_settlement(payment: Payment, received: list[Received], at: datetime) -
             movements.payment_settled(**shares(payment, one.address.asset_id, one.confirmed_atomic), at=at)
 
 
-def shares(payment: Payment, asset_id: str, gross_atomic: int) -> dict[str, Any]:
+def shares(payment: Payment, asset_id: str, gross_atomic: int) -> movements.Settled:
     """A gross amount in its three shares at the locked fees, as the movements take them."""
     platform_fraction = payment.platform_fee_fraction if payment.platform_id and payment.platform_fee_fraction else None
     service, platform, _ = money.split(gross_atomic, payment.fee_fraction, platform_fraction or type(payment.fee_fraction)(0))

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Sum
 
 from apps.assets.models import Asset
+from apps.core import locks
 from apps.core.errors import Failure, Flat, NotFound
 from apps.payouts.models import Payout, StorePayoutCap
 from apps.stores import audit
@@ -72,8 +73,7 @@ def check_caps(store_id: uuid.UUID, mode: str, asset_id: str, amount_atomic: int
     limits = [one for one in caps if one.per_tx_atomic is not None or one.daily_atomic is not None]
     if not limits:
         return
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 9))", [f"payout.caps:{store_id}:{mode}:{asset_id}"])
+    locks.hold_in_transaction(locks.Turn.PAYOUT_CAPS, f"{store_id}:{mode}:{asset_id}")
     for one in limits:
         if one.per_tx_atomic is not None and amount_atomic > one.per_tx_atomic:
             raise one.per_tx_refusal

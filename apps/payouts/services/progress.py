@@ -4,16 +4,15 @@ On a chain: the sender is asked once per attempt and followed; only a definite f
 ones are submitted, then confirmed after a minute of the store's clock or ten real seconds.
 """
 
-import secrets
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import structlog
 from django.db import transaction
 from django.db.models import Q
 
 from apps.assets.selectors import native_asset_id
-from apps.chain import sender
+from apps.chain import sender, simulated
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.failpoints import failpoint
@@ -27,7 +26,6 @@ from apps.payouts.services.gas import fee_for_store
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
 log = structlog.get_logger(__name__)
-SIMULATED_SECONDS, SIMULATED_REAL_SECONDS = 60, 10
 BATCH_MAX = 200
 _Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
 # How the sender says that a recipient can't be paid at all.
@@ -112,15 +110,9 @@ def _is_followed(payout: Payout) -> bool:
 def _advance_simulated(payout: Payout, at: datetime) -> None:
     real = clock.real_now()
     if payout.status in states.WAITING:
-        _submit(payout, "0x" + secrets.token_hex(32), at, real)
-    if payout.status == _Status.SUBMITTED and _is_simulated_due(payout, at, real):
+        _submit(payout, simulated.new_hash(), at, real)
+    if payout.status == _Status.SUBMITTED and simulated.has_arrived(payout.submitted_at, payout.submitted_real_at, at, real):
         _confirm(payout, at, gas_atomic=0)
-
-
-def _is_simulated_due(payout: Payout, at: datetime, real: datetime) -> bool:
-    by_store = payout.submitted_at is not None and payout.submitted_at + timedelta(seconds=SIMULATED_SECONDS) <= at
-    by_machine = payout.submitted_real_at is not None and payout.submitted_real_at + timedelta(seconds=SIMULATED_REAL_SECONDS) <= real
-    return by_store or by_machine
 
 
 # --- on a chain -----------------------------------------------------------------------------------
@@ -215,7 +207,7 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
         if status == _Status.PENDING:
             moments.append(created)
         elif status == _Status.SUBMITTED and submitted is not None:
-            moments += [submitted + SANDBOX_SETTLES_AFTER, submitted + timedelta(seconds=SIMULATED_SECONDS)]
+            moments += [submitted + SANDBOX_SETTLES_AFTER, submitted + simulated.UNDER_WAY]
         elif status == _Status.FAILED and retry is not None:
             moments.append(retry)
     return min((one for one in moments if after is None or one > after), default=None)

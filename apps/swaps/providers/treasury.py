@@ -6,11 +6,9 @@ Its coins of an asset are what the books don't owe to anybody else: float, fees 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection
-
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
-from apps.core import clock, money
+from apps.core import clock, locks, money
 from apps.core.errors import ProviderError
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
 from apps.ledger.selectors import account_balance
@@ -66,5 +64,4 @@ class Treasury:
 
     @staticmethod
     def _take_turn(asset: Asset) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 9))", [f"treasury:{asset.pk}"])
+        locks.hold_in_transaction(locks.Turn.TREASURY, asset.pk)

@@ -11,13 +11,12 @@ from typing import Any
 
 from django.db import connection
 
-from apps.core import crypto, jobs
+from apps.core import crypto, jobs, locks
 from apps.webhooks import signing
 
 PER_ENDPOINT_MAX = 2
 LEASE_SECONDS = 90
 ATTEMPTS_MAX = 10
-_CLAIM_LOCK = 0x7765626868
 
 # Two statements in one message, which is one transaction: the second sees what the process that held the lock before has claimed.
 # It goes endpoint by endpoint along the index of waiting deliveries, so the length of one queue doesn't matter to the others.
@@ -132,7 +131,7 @@ def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[
     if limit <= 0:
         return []
     until = now + timedelta(seconds=LEASE_SECONDS)
-    values: dict[str, Any] = {"lock": _CLAIM_LOCK, "now": now, "until": until, "limit": limit, "store_id": store_id}
+    values: dict[str, Any] = {"lock": locks.WEBHOOK_CLAIM, "now": now, "until": until, "limit": limit, "store_id": store_id}
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX})
         cursor.nextset()

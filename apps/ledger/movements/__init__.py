@@ -1,0 +1,63 @@
+"""THE page: every way money may move. Each function is one event of the books, posted once per key.
+
+Amounts are atomic units; a credit is positive. `at` is the time by the store's clock. What takes from a guarded account
+raises InsufficientBalance. `reference` is the payment a movement serves, so that a payment's movements are found together.
+"""
+
+from apps.ledger.movements.draws import x402_confirmed, x402_gas_paid, x402_reversed, x402_settled
+from apps.ledger.movements.own import correction, sweep_confirmed, sweep_gas_sent, test_payment_sent
+from apps.ledger.movements.payments import (
+    Settled,
+    deposit_confirmed,
+    late_deposit_accepted,
+    overpayment_settled,
+    payment_settled,
+    simulated_deposit_changed,
+)
+from apps.ledger.movements.payouts import (
+    payout_confirmed,
+    payout_created,
+    payout_gas_paid,
+    payout_handed_back,
+    payout_handed_over,
+    payout_released,
+    payout_settled,
+)
+from apps.ledger.movements.refunds import platform_fee_returned, refund_confirmed, refund_created, refund_released
+from apps.ledger.movements.swaps import swap_approval_paid, swap_completed, swap_created, swap_exchanged, swap_released
+
+__all__ = [  # noqa: RUF022  # in the order in which coins move
+    # What came in, and whose it is.
+    "Settled",
+    "deposit_confirmed",
+    "simulated_deposit_changed",
+    "payment_settled",
+    "overpayment_settled",
+    "late_deposit_accepted",
+    # What a store sends back, sells or takes out: reserved first, then gone or given back.
+    "refund_created",
+    "refund_confirmed",
+    "refund_released",
+    "platform_fee_returned",
+    "swap_created",
+    "swap_completed",
+    "swap_exchanged",
+    "swap_released",
+    "swap_approval_paid",
+    "payout_created",
+    "payout_confirmed",
+    "payout_released",
+    "payout_gas_paid",
+    "payout_handed_over",
+    "payout_handed_back",
+    "payout_settled",
+    "x402_settled",
+    "x402_confirmed",
+    "x402_reversed",
+    "x402_gas_paid",
+    # The service's own.
+    "sweep_confirmed",
+    "sweep_gas_sent",
+    "test_payment_sent",
+    "correction",
+]

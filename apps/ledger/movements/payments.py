@@ -1,0 +1,80 @@
+"""Deposits that came in, and their settlement in three shares: the merchant's, the service's fee, the platform's fee."""
+
+import uuid
+from datetime import datetime
+from typing import NotRequired, TypedDict, Unpack
+
+from apps.ledger.chart import AVAILABLE, CUSTODY_DEPOSITS, CUSTODY_SIMULATED, HELD, SERVICE_FEES
+from apps.ledger.posting import Line, Posted, Posting, post
+
+
+def deposit_confirmed(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    deposit_id: uuid.UUID,
+    amount_atomic: int,
+    is_simulated: bool,
+    at: datetime,
+    payment_id: uuid.UUID | None = None,
+) -> Posted:
+    """Coins have arrived for good: they are in custody, and held for the store."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS
+    lines = [Line(custody, asset_id, -amount_atomic, "principal"), Line(HELD, asset_id, amount_atomic, "principal", store_id)]
+    return post(Posting(f"deposit:{deposit_id}", "deposit_confirmed", mode, payment_id or deposit_id, at, lines))
+
+
+def simulated_deposit_changed(
+    *, store_id: uuid.UUID, mode: str, asset_id: str, deposit_id: uuid.UUID, payment_id: uuid.UUID, grown_atomic: int, at: datetime
+) -> Posted:
+    """A simulated deposit that was booked has been given another amount."""
+    lines = [
+        Line(CUSTODY_SIMULATED, asset_id, -grown_atomic, "principal"),
+        Line(HELD, asset_id, grown_atomic, "principal", store_id),
+    ]
+    return post(Posting(f"deposit:{deposit_id}:{uuid.uuid4()}", "simulated_deposit_changed", mode, payment_id, at, lines))
+
+
+class Settled(TypedDict):
+    """What a payment received in one asset, and the two fees in it; the rest is the merchant's."""
+
+    store_id: uuid.UUID
+    mode: str
+    asset_id: str
+    payment_id: uuid.UUID
+    gross_atomic: int
+    service_fee_atomic: int
+    platform_fee_atomic: int
+    platform_id: NotRequired[uuid.UUID | None]
+
+
+def payment_settled(*, at: datetime, **of: Unpack[Settled]) -> Posted:
+    """A payment is complete: what it received in this asset goes to merchant, service and platform."""
+    key = f"settle:{of['payment_id']}:{of['asset_id']}"
+    return post(Posting(key, "payment_settled", of["mode"], of["payment_id"], at, _three_way(of)))
+
+
+def overpayment_settled(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[Settled]) -> Posted:
+    """More has been confirmed on a completed payment."""
+    key = f"settle:{of['payment_id']}:{of['asset_id']}:{deposit_id}"
+    return post(Posting(key, "overpayment_settled", of["mode"], of["payment_id"], at, _three_way(of)))
+
+
+def late_deposit_accepted(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[Settled]) -> Posted:
+    """The merchant takes a deposit that came too late, as if a payment of that amount had completed."""
+    return post(Posting(f"settle-late:{deposit_id}", "late_deposit_accepted", of["mode"], of["payment_id"], at, _three_way(of)))
+
+
+def _three_way(of: Settled) -> list[Line]:
+    store_id, asset_id, platform_id = of["store_id"], of["asset_id"], of.get("platform_id")
+    gross, service_fee, platform_fee = of["gross_atomic"], of["service_fee_atomic"], of["platform_fee_atomic"]
+    net = gross - service_fee - platform_fee
+    if min(service_fee, platform_fee, net) < 0 or (platform_fee and platform_id is None):
+        raise ValueError("the shares of a payment are never negative, and a platform's fee has a platform")
+    return [
+        Line(HELD, asset_id, -gross, "gross", store_id),
+        Line(AVAILABLE, asset_id, net, "net", store_id),
+        Line(SERVICE_FEES, asset_id, service_fee, "service_fee"),
+        Line(AVAILABLE, asset_id, platform_fee, "platform_fee", platform_id),
+    ]

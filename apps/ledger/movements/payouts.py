@@ -1,0 +1,78 @@
+"""Payouts of a store: reserved, then gone, given back, or handed to the off-ramp and back."""
+
+import uuid
+from datetime import datetime
+
+from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, CUSTODY_SIMULATED, NETWORK_FEES, OFFRAMP_CLEARING, RESERVED
+from apps.ledger.movements.lines import gas, store_move
+from apps.ledger.posting import Line, Posted, Posting, post
+
+
+def payout_created(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+    """What is to be paid out is set aside."""
+    lines = store_move(store_id, asset_id, AVAILABLE, RESERVED, amount_atomic)
+    return post(Posting(f"payout:{payout_id}", "payout_created", mode, payout_id, at, lines))
+
+
+def payout_confirmed(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payout_id: uuid.UUID,
+    amount_atomic: int,
+    withheld_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    is_simulated: bool,
+    at: datetime,
+) -> Posted:
+    """A payout is on the chain for good, and its gas is paid. What the store bears of the fee was withheld and has not left."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    lines = [
+        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
+        Line(custody, asset_id, amount_atomic - withheld_atomic, "principal"),
+        Line(NETWORK_FEES, asset_id, withheld_atomic, "network_fee"),
+        *gas(gas_asset_id, gas_atomic, custody),
+    ]
+    return post(Posting(f"payout-confirmed:{payout_id}", "payout_confirmed", mode, payout_id, at, lines))
+
+
+def payout_released(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+    """A payout has failed for good: the coins can be spent again."""
+    lines = store_move(store_id, asset_id, RESERVED, AVAILABLE, amount_atomic)
+    return post(Posting(f"payout-released:{payout_id}", "payout_released", mode, payout_id, at, lines))
+
+
+def payout_gas_paid(*, mode: str, asset_id: str, reference: str, payout_id: uuid.UUID, gas_atomic: int, at: datetime) -> Posted:
+    """A transaction of a payout cost gas and moved nothing of the store's: it was reverted, or went to the off-ramp."""
+    return post(Posting(f"payout-gas:{reference}", "payout_gas_paid", mode, payout_id, at, gas(asset_id, gas_atomic, CUSTODY_HOT)))
+
+
+def payout_handed_over(
+    *, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, attempt: int, amount_atomic: int, at: datetime
+) -> Posted:
+    """The off-ramp has taken the order of a bank payout."""
+    lines = [
+        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
+        Line(OFFRAMP_CLEARING, asset_id, amount_atomic, "principal"),
+    ]
+    return post(Posting(f"payout-handed-over:{payout_id}:{attempt}", "payout_handed_over", mode, payout_id, at, lines))
+
+
+def payout_handed_back(
+    *, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, attempt: int, amount_atomic: int, at: datetime
+) -> Posted:
+    """The off-ramp has given up an order that it had taken."""
+    lines = [
+        Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
+        Line(RESERVED, asset_id, amount_atomic, "principal", store_id),
+    ]
+    return post(Posting(f"payout-handed-back:{payout_id}:{attempt}", "payout_handed_back", mode, payout_id, at, lines))
+
+
+def payout_settled(*, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, is_simulated: bool, at: datetime) -> Posted:
+    """The bank has paid, and the coins have left for the off-ramp."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    lines = [Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"), Line(custody, asset_id, amount_atomic, "principal")]
+    return post(Posting(f"payout-settled:{payout_id}", "payout_settled", mode, payout_id, at, lines))

@@ -1,0 +1,92 @@
+"""Refunds: reserved, then gone for good or given back; and the platform's share of a refunded fee."""
+
+import uuid
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, CUSTODY_SIMULATED, HELD, RESERVED
+from apps.ledger.movements.lines import gas, store_move
+from apps.ledger.posting import Line, Posted, Posting, locked_balance, post
+
+
+def refund_created(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payment_id: uuid.UUID,
+    refund_id: uuid.UUID,
+    amount_atomic: int,
+    is_from_held: bool,
+    at: datetime,
+) -> Posted:
+    """A refund is under way: a completed payment's comes from what is available, any other's from what is held."""
+    lines = store_move(store_id, asset_id, HELD if is_from_held else AVAILABLE, RESERVED, amount_atomic)
+    return post(Posting(f"refund:{refund_id}", "refund_created", mode, payment_id, at, lines))
+
+
+def refund_confirmed(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payment_id: uuid.UUID,
+    refund_id: uuid.UUID,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    is_simulated: bool,
+    at: datetime,
+) -> Posted:
+    """A refund is on the chain for good, and its gas is paid; a simulated one goes back out of the simulated coins."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    lines = [
+        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
+        Line(custody, asset_id, amount_atomic, "principal"),
+        *gas(gas_asset_id, gas_atomic, custody),
+    ]
+    return post(Posting(f"refund-confirmed:{refund_id}", "refund_confirmed", mode, payment_id, at, lines))
+
+
+def refund_released(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payment_id: uuid.UUID,
+    refund_id: uuid.UUID,
+    amount_atomic: int,
+    is_to_held: bool,
+    at: datetime,
+    gas_asset_id: str = "",
+    gas_atomic: int = 0,
+) -> Posted:
+    """A refund has failed for good: the coins go back to where they came from. One that the chain reverted has paid gas."""
+    lines = store_move(store_id, asset_id, RESERVED, HELD if is_to_held else AVAILABLE, amount_atomic)
+    lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
+    return post(Posting(f"refund-released:{refund_id}", "refund_released", mode, payment_id, at, lines))
+
+
+@transaction.atomic
+def platform_fee_returned(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payment_id: uuid.UUID,
+    refund_id: uuid.UUID,
+    platform_id: uuid.UUID,
+    share_atomic: int,
+    at: datetime,
+) -> int:
+    """The platform gives back its share of what was refunded, as far as its balance reaches; what this call gave back."""
+    amount = min(share_atomic, locked_balance(platform_id, mode, asset_id, AVAILABLE))
+    if amount <= 0:
+        return 0
+    lines = [
+        Line(AVAILABLE, asset_id, -amount, "platform_fee", platform_id),
+        Line(AVAILABLE, asset_id, amount, "net", store_id),
+    ]
+    posting = Posting(f"platform-fee-returned:{refund_id}", "platform_fee_returned", mode, payment_id, at, lines)
+    return amount if post(posting).is_new else 0
