@@ -70,6 +70,7 @@ PERIODIC: dict[str, float] = {
     "onramp.deliver": 5 * SECOND,
     "billing.settle_invoices": 5 * SECOND,
     "billing.run_cycles": 10 * SECOND,
+    "billing.send_reminders": MINUTE,
     "webhooks.deliver_due": 5 * SECOND,
     "stores.check_domains": 5 * MINUTE,
     "access.prune": 60 * MINUTE,

@@ -1,9 +1,11 @@
-"""Mandates, settlements and the agent's own context as the API tells them. Amounts are strings of atomic units."""
+"""Mandates, settlements, the agent's own context, and what x402 asks for, as the API tells them. Amounts are strings of atomic units."""
 
 from typing import Any
 
 from apps.access.models import AgentCredential
-from apps.agents.models import Mandate, Settlement
+from apps.agents.models import Mandate, PaymentOffer, Settlement, SignedPayment
+from apps.assets.models import Asset
+from apps.chain.addresses import checksummed
 from apps.core.clock import iso
 from apps.stores.models import AuthorizationProvider, Store
 
@@ -85,3 +87,60 @@ def market_document(query: str, currency: str, source: str, figures: Any) -> dic
         "change_24h_pct": figures.change_24h_pct,
         "source": source,
     }
+
+
+# --- x402: the names are the protocol's -------------------------------------------------------------
+
+
+def network_of(asset: Asset) -> str:
+    """The chain as CAIP-2 names it."""
+    return f"eip155:{asset.chain.chain_id}"
+
+
+def requirements_document(offer: PaymentOffer) -> dict[str, Any]:
+    """What a payer must sign."""
+    asset = offer.asset
+    return {
+        "scheme": "exact",
+        "network": network_of(asset),
+        "amount": str(offer.amount_atomic),
+        "asset": checksummed(str(asset.contract_address)),
+        "payTo": checksummed(offer.pay_to_id),
+        "maxTimeoutSeconds": offer.timeout_seconds,
+        "extra": {
+            "name": asset.eip712_name,
+            "version": asset.eip712_version,
+            "assetTransferMethod": "eip3009",
+            "paymentIntentId": str(offer.payment_id),
+            "reference": offer.payment.reference,
+        },
+    }
+
+
+def supported_document(assets: list[Asset], signers: list[str]) -> dict[str, Any]:
+    networks = list(dict.fromkeys(network_of(asset) for asset in assets))
+    return {
+        "kinds": [{"x402Version": 2, "scheme": "exact", "network": network} for network in networks],
+        "extensions": [],
+        "signers": {"eip155:*": [checksummed(one) for one in signers]},
+    }
+
+
+def verified_document(payer: str, reason: str = "", text: str = "") -> dict[str, Any]:
+    told: dict[str, Any] = {"isValid": not reason}
+    if reason:
+        told |= {"invalidReason": reason, "invalidMessage": text}
+    return {**told, "payer": checksummed(payer)} if payer else told
+
+
+def settled_document(network: str, payer: str, signed: SignedPayment | None, reason: str = "", text: str = "") -> dict[str, Any]:
+    """`extra` tells what has become of the authorization, whatever this call is told."""
+    told: dict[str, Any] = {"success": not reason, "transaction": signed.tx_hash if signed else "", "network": network}
+    if reason:
+        told |= {"errorReason": reason, "errorMessage": text}
+    if payer:
+        told["payer"] = checksummed(payer)
+    if signed is not None:
+        told["amount"] = str(signed.amount_atomic)
+        told["extra"] = {"settlementId": str(signed.pk), "state": signed.status, "paymentIntentId": str(signed.offer.payment_id)}
+    return told

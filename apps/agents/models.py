@@ -1,4 +1,4 @@
-"""What software agents may spend: mandates with what was drawn on them, and caps on what a credential pays out.
+"""What software agents may spend (mandates, draws on them, caps on payouts), and what they have signed to pay stores (x402).
 
 A mandate's spent_atomic is the sum of its settlements that have not failed, and never above its cap; the database refuses more.
 """
@@ -134,3 +134,73 @@ class AgentPayoutCap(models.Model):
                 condition=models.Q(per_tx_atomic__isnull=False) | models.Q(daily_atomic__isnull=False), name="agent_payout_cap_caps"
             ),
         ]
+
+
+class PaymentOffer(Owned):
+    """What a resource asks for over x402: one asset of one intent. An authorization must be for exactly this amount and address."""
+
+    payment = models.OneToOneField("payments.Payment", on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    pay_to = models.OneToOneField("chain.Address", on_delete=models.PROTECT, related_name="+")
+    amount_atomic = AtomicField()
+    resource = models.CharField(max_length=2048)
+    description = models.CharField(max_length=500, null=True)
+    mime_type = models.CharField(max_length=100, null=True)
+    timeout_seconds = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="offer_is_positive")]
+
+
+class SignedPayment(Owned):
+    """An authorization that a payer has signed for an offer, told apart by what the token knows it by: the payer and the nonce.
+
+    `answered_at` is when the caller was told of its success, which happens once.
+    """
+
+    class Status(models.TextChoices):
+        VERIFIED = "verified"
+        SUBMITTED = "submitted"
+        UNKNOWN = "unknown"  # nobody waits for it any more, and its end isn't known yet
+        SETTLED = "settled"
+        FAILED = "failed"
+
+    offer = models.ForeignKey(PaymentOffer, on_delete=models.PROTECT, related_name="+")
+    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    contract_address = models.CharField(max_length=42, db_collation="C")
+    payer = models.CharField(max_length=42, db_collation="C")
+    nonce = models.CharField(max_length=66, db_collation="C")
+    amount_atomic = AtomicField()
+    valid_after = AtomicField()
+    valid_before = AtomicField()
+    signature = models.CharField(max_length=132)
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.VERIFIED)
+    tx_hash = models.CharField(max_length=66, blank=True, default="")
+    failure_reason = models.CharField(max_length=200, blank=True, default="")
+    answered_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "contract_address", "payer", "nonce"], name="signed_payment_once"),
+            models.UniqueConstraint(fields=["offer"], condition=~models.Q(status="failed"), name="signed_payment_one_per_offer"),
+        ]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"]),
+            models.Index(
+                fields=["updated_at"], condition=models.Q(status__in=["verified", "submitted", "unknown"]), name="signed_payment_open"
+            ),
+        ]
+
+
+class SignedPaymentStep(models.Model):
+    """One change of a signed payment's status."""
+
+    signed = models.ForeignKey(SignedPayment, on_delete=models.PROTECT, related_name="steps")
+    from_status = models.CharField(max_length=9, null=True)
+    to_status = models.CharField(max_length=9)
+    at = models.DateTimeField()
+    note = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["id"]

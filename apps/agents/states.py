@@ -1,9 +1,13 @@
-"""The moves of mandates and settlements. A settlement ends confirmed or failed; one that isn't dispatched stays submitted."""
+"""The moves of mandates, settlements and signed payments.
 
-from apps.agents.models import Mandate, Settlement
+A settlement ends confirmed or failed; one that isn't dispatched stays submitted. A signed payment is unknown when nobody waits for
+it any more: only the chain says what became of it.
+"""
+
+from apps.agents.models import Mandate, Settlement, SignedPayment
 from apps.core.machine import Machine
 
-_Mandate, _Settlement = Mandate.Status, Settlement.Status
+_Mandate, _Settlement, _Signed = Mandate.Status, Settlement.Status, SignedPayment.Status
 MANDATE = Machine(
     {
         _Mandate.ACTIVE: {_Mandate.EXHAUSTED, _Mandate.REVOKED, _Mandate.EXPIRED},
@@ -20,5 +24,15 @@ SETTLEMENT = Machine(
         _Settlement.FAILED: (),
     }
 )
+SIGNED = Machine(
+    {
+        _Signed.VERIFIED: {_Signed.SUBMITTED, _Signed.FAILED},
+        _Signed.SUBMITTED: {_Signed.UNKNOWN, _Signed.SETTLED, _Signed.FAILED},
+        _Signed.UNKNOWN: {_Signed.SETTLED, _Signed.FAILED},
+        _Signed.SETTLED: (),
+        _Signed.FAILED: (),
+    }
+)
 LASTING = (_Mandate.ACTIVE, _Mandate.EXHAUSTED)  # what time and people can still end
 OPEN = (_Settlement.PENDING, _Settlement.SUBMITTED)
+SIGNED_OPEN = (_Signed.VERIFIED, _Signed.SUBMITTED, _Signed.UNKNOWN)

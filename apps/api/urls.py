@@ -21,6 +21,7 @@ from apps.api import (
     swaps,
     test_clock,
     webhook_endpoints,
+    x402,
 )
 from apps.api.agentic import urls as agentic
 from apps.api.billing import urls as billing
@@ -111,6 +112,16 @@ ROUTES = [
     Route("reports", reports.Reports, {"GET": "balances:read"}),
     Route("reports/accounting_transactions", reports.AccountingTransactions, {"GET": "balances:read"}),
     Route("reports/merchant_statement", reports.MerchantStatement, {"GET": "balances:read"}),
+    Route(
+        "x402/requirements",
+        x402.Requirements,
+        {"POST": WRITE},
+        budget={"POST": (Budget("payment_create"),)},
+        keys={"POST": "optional"},
+    ),
+    Route("x402/supported", x402.Supported, {"GET": WRITE}),
+    Route("x402/verify", x402.Verify, {"POST": WRITE}, budget={"POST": (Budget("x402"),)}),
+    Route("x402/settle", x402.Settle, {"POST": WRITE}, budget={"POST": (Budget("x402"),)}),
     Route("test_clock", test_clock.TestClock, {"GET": WRITE}),
     Route("test_clock/advance", test_clock.Advance, {"POST": WRITE}),
     Route("webhook_endpoints", webhook_endpoints.Endpoints, {"GET": HOOKS_READ, "POST": HOOKS_WRITE}),

@@ -7,7 +7,7 @@ from django.db.models import ExpressionWrapper, F, Sum
 from apps.assets.models import Asset, TokenStandard
 from apps.chain.models import OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Call, Nodes
-from apps.chain.states import IN_FLIGHT
+from apps.chain.states import IN_FLIGHT, TAKES_NO_TOKENS
 from apps.core.models import AtomicField
 
 # Gas of a transfer, when nobody has estimated it.
@@ -28,7 +28,7 @@ def promised(chain_id: str, holder: str, nonce: int) -> Promised:
     most = ExpressionWrapper(F("max_fee_wei") * F("outgoing__gas_limit"), output_field=AtomicField())
     newest = SignedTransaction.objects.filter(outgoing__in=ahead, outgoing__tx_hash=F("tx_hash"), outgoing__gas_limit__isnull=False)
     gas = newest.aggregate(wei=Sum(most, output_field=AtomicField()))["wei"] or 0
-    taking = ahead.exclude(purpose=OutgoingTransaction.Purpose.APPROVAL)
+    taking = ahead.exclude(purpose__in=TAKES_NO_TOKENS)
     by_asset = {asset: int(taken) for asset, taken in taking.values_list("asset").annotate(Sum("amount_atomic"))}
     native = set(Asset.objects.filter(pk__in=by_asset, token_standard=TokenStandard.NATIVE).values_list("pk", flat=True))
     return Promised(

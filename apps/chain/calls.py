@@ -1,4 +1,4 @@
-"""The only shapes that are ever signed: native and ERC-20 transfers, and for swaps an approval and three calls of the exchange.
+"""The only shapes that are ever signed: transfers, an approval and three calls of the exchange, and what payers have signed.
 
 `refusal_of_call` reads a stored call back and compares each part with the record: the signer trusts no caller's bytes.
 """
@@ -11,6 +11,7 @@ from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError
 
 from apps.assets.models import Asset
+from apps.chain import authorizations
 from apps.chain.models import OutgoingTransaction
 
 _TRANSFER, _APPROVE = "0xa9059cbb", "0x095ea7b3"
@@ -20,8 +21,6 @@ _SELECTOR_LENGTH = 10
 TRANSFERRED = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 UNWRAPPED = "0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65"
 _Purpose = OutgoingTransaction.Purpose
-# What these are about stays ours, or doesn't move at all.
-MOVES_NOTHING_OUT = frozenset({_Purpose.APPROVAL, _Purpose.SWEEP, _Purpose.SWEEP_GAS})
 
 
 @dataclass(frozen=True)
@@ -81,6 +80,8 @@ def swap(router: Router, source: Asset, buy: Asset, amount_atomic: int, least_at
 
 def refusal_of_call(row: OutgoingTransaction, wallet: str) -> str:
     """Why a call may not be signed; empty when it is exactly what its record says."""
+    if row.purpose == _Purpose.X402:
+        return authorizations.refusal(row)
     router = router_of(row.chain_id)
     if router is None:
         return "The chain has no exchange"

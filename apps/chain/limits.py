@@ -9,6 +9,7 @@ from django.db.models import Sum
 from apps.assets.models import Asset, Chain
 from apps.chain.calls import refusal_of_call
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.states import TAKES_NO_TOKENS
 from apps.core.money import atomic_from_decimal
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
@@ -26,19 +27,21 @@ def refusal(row: OutgoingTransaction, chain: Chain, at: datetime) -> tuple[str, 
         return _Status.FAILED, "The asset belongs to another chain"
     if not asset.is_native and not asset.contract_address:
         return _Status.FAILED, "The asset has no contract"
-    if row.call_data or row.purpose in (_Purpose.SWAP, _Purpose.APPROVAL):
+    if row.call_data or row.purpose in (_Purpose.SWAP, _Purpose.APPROVAL, _Purpose.X402):
         wrong = refusal_of_call(row, HotWallet.objects.get(chain=chain).address)
         if wrong:
             return _Status.FAILED, wrong
     elif is_refused_destination(row.to_address, row.purpose, row.mode):
         return _Status.FAILED, "The destination is refused"
+    if row.purpose == _Purpose.X402:
+        return None  # nothing of ours goes
     most, most_a_day = caps(asset)
     if row.amount_atomic > most:
         return _Status.REVIEW, "It is above the limit of one transaction"
     if row.purpose == _Purpose.APPROVAL:
         return None  # what it lets go is counted when it goes
     signed = OutgoingTransaction.objects.filter(asset=asset, signed_at__gt=at - _DAY).exclude(status=_Status.FAILED)
-    signed = signed.exclude(purpose__in=(_Purpose.APPROVAL, _Purpose.SWEEP))
+    signed = signed.exclude(purpose__in=(*TAKES_NO_TOKENS, _Purpose.SWEEP))
     if int(signed.aggregate(sum=Sum("amount_atomic"))["sum"] or 0) + row.amount_atomic > most_a_day:
         return _Status.REVIEW, "It is above the limit of one day"
     return None

@@ -183,6 +183,7 @@ class OutgoingTransaction(models.Model):
         APPROVAL = "approval"  # lets the exchange take the tokens of a swap; moves nothing
         SWEEP = "sweep"  # the only one that leaves a deposit address
         SWEEP_GAS = "sweep_gas"
+        X402 = "x402"  # carries out what a payer has signed; moves nothing of ours
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     mode = models.CharField(max_length=4)

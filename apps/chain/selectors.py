@@ -1,10 +1,11 @@
 """Reads of what the watcher knows."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.conf import settings
 
-from apps.chain.models import Deposit, Head
+from apps.chain.models import Deposit, Head, HotWallet
 from apps.core import clock
 
 
@@ -30,6 +31,11 @@ def is_caught_up(chain_id: str, deadline: datetime) -> bool:
         return True
     head = Head.objects.filter(chain_id=chain_id).first()
     return head is not None and head.synced_at >= deadline
+
+
+def hot_addresses(chain_ids: Collection[str]) -> list[str]:
+    """The wallets that send on these chains."""
+    return sorted(set(HotWallet.objects.filter(chain__in=chain_ids).values_list("address", flat=True)))
 
 
 def lag_seconds(chain_id: str) -> int | None:

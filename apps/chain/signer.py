@@ -1,4 +1,4 @@
-"""Signs what was asked for, and only that: transfers, and the calls of a swap, within the caps. Nonce and bytes are one commit.
+"""Signs what was asked for, and only that: transfers, swaps and what payers signed, within the caps. Nonce and bytes are one commit.
 
 So no nonce is ever used twice or skipped, and what isn't committed was never shown to anybody. Nothing is broadcast here.
 """
@@ -20,7 +20,7 @@ from apps.chain.fees import Offer
 from apps.chain.keys import HotKey, Seed
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.states import IN_FLIGHT, OUTGOING
+from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
 from apps.core.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
@@ -109,14 +109,13 @@ class ChainSigner:
             return 0
         if facts.offer is None:
             return self._wait(row, "The network asks more for gas than the ceiling")
-        tokens = None if row.asset.is_native or row.purpose == _Purpose.APPROVAL else self._token_balance(row.asset)
+        tokens = None if row.asset.is_native or row.purpose in TAKES_NO_TOKENS else self._token_balance(row.asset)
         assumed = NATIVE_GAS if row.asset.is_native else TOKEN_GAS
         if not self._is_funded(row, facts, tokens, assumed):
             return self._wait(row, "The hot wallet is short of funds")
         gas_limit = self._gas_limit(row)
         if gas_limit is None or gas_limit > (CALL_GAS_MAX if row.call_data else GAS_MAX):
-            reason = "The exchange refuses the swap" if row.call_data else "The recipient refuses the transfer"
-            hot_wallets.finish(row, _Status.FAILED, at, reason=reason)
+            hot_wallets.finish(row, _Status.FAILED, at, reason=_reverted(row))
             return 0
         failpoint("send.K2")
         return self._commit(row.pk, facts, facts.offer, gas_limit, tokens, at)
@@ -193,6 +192,13 @@ class ChainSigner:
 
     def _candidate(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> SignedTransaction:
         return signed_candidate(row, self.key, self.chain, offer, at)
+
+
+def _reverted(row: OutgoingTransaction) -> str:
+    """Why it would be mined in vain."""
+    if row.purpose == _Purpose.X402:
+        return "The token refuses the authorization"
+    return "The exchange refuses the swap" if row.call_data else "The recipient refuses the transfer"
 
 
 def signed_candidate(row: OutgoingTransaction, key: HotKey, chain: Chain, offer: Offer, at: datetime) -> SignedTransaction:

@@ -17,6 +17,8 @@ OUTGOING = Machine(
 UNMINED = (_Status.REQUESTED, _Status.SIGNED, _Status.SUBMITTED)
 ENDED = (_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW)
 IN_FLIGHT = (_Status.SIGNED, _Status.SUBMITTED)
+# These take nothing of their asset out of the hot wallet.
+TAKES_NO_TOKENS = (OutgoingTransaction.Purpose.APPROVAL, OutgoingTransaction.Purpose.X402)
 # Purpose -> the sweep of the app that asked, run at once when a transaction of its has come to an end.
 HANDLERS: dict[str, str] = {
     OutgoingTransaction.Purpose.REFUND: "payments.advance_refunds",
@@ -27,4 +29,5 @@ HANDLERS: dict[str, str] = {
     OutgoingTransaction.Purpose.APPROVAL: "swaps.advance",
     OutgoingTransaction.Purpose.SWEEP: "payments.book_sweeps",
     OutgoingTransaction.Purpose.SWEEP_GAS: "payments.book_sweeps",
+    OutgoingTransaction.Purpose.X402: "agents.advance_x402",
 }

@@ -32,7 +32,7 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
      + coalesce((SELECT sum(
          (CASE WHEN status <> 'confirmed' THEN 0
                WHEN receives_asset_id = %(asset)s THEN received_atomic
-               WHEN asset_id = %(asset)s AND purpose NOT IN ('approval', 'sweep', 'sweep_gas') THEN -amount_atomic ELSE 0 END
+               WHEN asset_id = %(asset)s AND purpose NOT IN ('approval', 'sweep', 'sweep_gas', 'x402') THEN -amount_atomic ELSE 0 END
           - CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END)
          * ((block_number <= %(block)s)::int - (handled_status = status)::int)
        ) FROM chain_outgoingtransaction

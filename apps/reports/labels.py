@@ -30,6 +30,7 @@ KINDS: dict[str, str] = {
     "x402_settled": "Spent by an agent",
     "x402_confirmed": "Agent's payment sent",
     "x402_reversed": "Agent's payment given back",
+    "x402_gas_paid": "Gas for an x402 payment",
     "sweep_confirmed": "Deposits gathered",
     "sweep_gas_sent": "Gas for gathering deposits",
     "test_payment_sent": "Paid by the test wallet",
@@ -38,7 +39,7 @@ KINDS: dict[str, str] = {
 ACCOUNTS: dict[str, str] = {chart.AVAILABLE: "Available", chart.HELD: "Held", chart.RESERVED: "Reserved"}
 # Those that never touch a store's own accounts: a store is not offered to look for them.
 _OF_SERVICE = {
-    *("swap_exchanged", "swap_approval_paid", "payout_gas_paid", "payout_settled", "x402_confirmed"),
+    *("swap_exchanged", "swap_approval_paid", "payout_gas_paid", "payout_settled", "x402_confirmed", "x402_gas_paid"),
     *("sweep_confirmed", "sweep_gas_sent", "test_payment_sent"),
 }
 OF_STORES = frozenset(KINDS) - _OF_SERVICE

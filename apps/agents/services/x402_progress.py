@@ -1,0 +1,111 @@
+"""Signed payments on their way: asked of the sender once, followed to their end. What the chain hasn't told stays unknown.
+
+The payer's coins come in at the intent's address and are booked as any deposit; here only the gas is.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.agents.models import SignedPayment, SignedPaymentStep
+from apps.agents.states import SIGNED, SIGNED_OPEN
+from apps.assets.selectors import native_asset_id
+from apps.chain import sender
+from apps.chain.authorizations import Authorization, call_data
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock
+from apps.core.failpoints import failpoint
+from apps.ledger import movements
+
+PURPOSE = OutgoingTransaction.Purpose.X402
+BATCH_MAX = 100
+# A caller who waits longer than this beyond the limit has gone away without an answer.
+ABANDONED = timedelta(seconds=10)
+_Sent, _Status = OutgoingTransaction.Status, SignedPayment.Status
+
+
+def advance_signed_payments() -> int:
+    """The sweep: move everything that isn't over one step; how many there were."""
+    found = list(SignedPayment.objects.filter(status__in=SIGNED_OPEN).order_by("updated_at").values_list("pk", flat=True)[:BATCH_MAX])
+    for signed_id in found:
+        advance(signed_id)
+    return len(found)
+
+
+def advance(signed_id: uuid.UUID) -> None:
+    """One signed payment, under its own lock."""
+    with transaction.atomic():
+        rows = SignedPayment.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "offer__asset__chain")
+        signed = rows.get(pk=signed_id)
+        if signed.status not in SIGNED_OPEN:
+            return
+        at = clock.now(signed.store, signed.mode)
+        sent = _asked(signed)
+        failpoint("x402.K2")
+        if signed.status == _Status.VERIFIED:
+            move(signed, _Status.SUBMITTED, at)
+        if sent.status in (_Sent.CONFIRMED, _Sent.FAILED):
+            _end(signed, sent, at)
+        elif signed.status == _Status.SUBMITTED and signed.updated_at < at - patience() - ABANDONED and signed.answered_at is None:
+            move(signed, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=sent.tx_hash)
+
+
+def patience() -> timedelta:
+    """How long a caller waits for a block."""
+    return timedelta(seconds=settings.X402_SETTLE_SECONDS)
+
+
+def _asked(signed: SignedPayment) -> OutgoingTransaction:
+    asset = signed.offer.asset
+    return sender.request(
+        chain_id=signed.chain_id,
+        asset_id=asset.pk,
+        to=signed.contract_address,
+        amount_atomic=signed.amount_atomic,
+        purpose=PURPOSE,
+        reference=signed.pk,
+        mode=signed.mode,
+        at=clock.real_now(),
+        call_data=call_data(authorization_of(signed)),
+    )
+
+
+def authorization_of(signed: SignedPayment) -> Authorization:
+    return Authorization(
+        payer=signed.payer,
+        to=signed.offer.pay_to_id,
+        amount_atomic=signed.amount_atomic,
+        valid_after=signed.valid_after,
+        valid_before=signed.valid_before,
+        nonce=signed.nonce,
+        signature=signed.signature,
+    )
+
+
+def _end(signed: SignedPayment, sent: OutgoingTransaction, at: datetime) -> None:
+    if sent.status == _Sent.CONFIRMED:
+        move(signed, _Status.SETTLED, at, tx_hash=sent.tx_hash)
+    else:
+        reason = sent.reason or "The transaction failed"
+        move(signed, _Status.FAILED, at, note=reason[:200], tx_hash=sent.tx_hash, failure_reason=reason[:200])
+    if sent.network_fee_atomic:
+        movements.x402_gas_paid(
+            mode=signed.mode,
+            asset_id=native_asset_id(signed.offer.asset),
+            signed_id=signed.pk,
+            payment_id=signed.offer.payment_id,
+            gas_atomic=sent.network_fee_atomic,
+            at=at,
+        )
+    sender.mark_handled(sent)
+
+
+def move(signed: SignedPayment, to: str, at: datetime, *, note: str = "", **changes: object) -> bool:
+    """One move with its line of history, inside the caller's transaction; False when somebody was faster."""
+    before = signed.status
+    moved = SIGNED.move(signed, to, updated_at=at, **changes)
+    if moved:
+        SignedPaymentStep.objects.create(signed=signed, from_status=before, to_status=to, at=at, note=note)
+    return moved

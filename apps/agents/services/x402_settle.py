@@ -1,0 +1,155 @@
+"""Carrying a signed payment out: the row first, then the sender's request, then a wait for a block. Never a second transfer.
+
+One authorization has one row for ever. Success is told once; before it is known, the answer says that it isn't.
+"""
+
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from apps.access.access import Access
+from apps.agents.models import SignedPayment, SignedPaymentStep
+from apps.agents.services import x402_verify
+from apps.agents.services.x402_progress import PURPOSE, advance, move, patience
+from apps.agents.services.x402_verify import Checked, Refused
+from apps.assets.models import Asset
+from apps.chain import authorizations
+from apps.chain.models import OutgoingTransaction
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.states import ENDED, IN_FLIGHT
+from apps.core import clock
+from apps.core.failpoints import failpoint
+
+PENDING, FAILED, CHAIN_NOT_ASKED = "settlement_pending", "transaction_failed", "unexpected_settle_error"
+_LOOK_SECONDS = 0.25
+_Status = SignedPayment.Status
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the caller hears: a success has no reason."""
+
+    signed: SignedPayment | None
+    payer: str
+    reason: str = ""
+    text: str = ""
+
+
+def settle(access: Access, body: dict[str, Any]) -> Told:
+    """Carry it out and wait for a block. Not inside a transaction: it asks the chain, and waits."""
+    try:
+        checked = x402_verify.check(access, body)
+        signed, is_new = x402_verify.known(checked), False
+        if signed is None:
+            x402_verify.refuse_known(checked)
+            x402_verify.check_now(checked)
+            signed, is_new = _record(checked)
+    except Refused as refusal:
+        reason = CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
+        return Told(None, refusal.payer, reason, refusal.text)
+    if not is_new:
+        return _again(checked, signed)
+    failpoint("x402.K1")
+    advance(signed.pk)
+    return _wait(signed, checked.asset)
+
+
+def _record(checked: Checked) -> tuple[SignedPayment, bool]:
+    """The row of the authorization, and whether this call made it. Raises Refused when another one pays the offer."""
+    offer, one = checked.offer, checked.authorization
+    at = clock.now(offer.store, offer.mode)
+    try:
+        with transaction.atomic():
+            signed = SignedPayment.objects.create(
+                store_id=offer.store_id,
+                mode=offer.mode,
+                created_at=at,
+                updated_at=at,
+                offer=offer,
+                chain_id=checked.asset.chain_id,
+                contract_address=str(checked.asset.contract_address),
+                payer=one.payer,
+                nonce=one.nonce,
+                amount_atomic=one.amount_atomic,
+                valid_after=one.valid_after,
+                valid_before=one.valid_before,
+                signature=one.signature,
+            )
+            SignedPaymentStep.objects.create(signed=signed, to_status=signed.status, at=at)
+            return signed, True
+    except IntegrityError:
+        earlier = x402_verify.known(checked)
+        if earlier is None:
+            raise Refused(x402_verify.DUPLICATE, "Another authorization pays this already", one.payer) from None
+        return earlier, False
+
+
+def _again(checked: Checked, signed: SignedPayment) -> Told:
+    """What a repeat of an authorization hears: the state of its row."""
+    if signed.offer_id != checked.offer.pk:
+        return Told(None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
+    if signed.status == _Status.FAILED:
+        return _failed(signed)
+    if signed.status == _Status.SETTLED or signed.answered_at is not None:
+        return _succeeded(signed)
+    if signed.status == _Status.UNKNOWN:
+        return _wait(signed, checked.asset)
+    return Told(signed, signed.payer, x402_verify.DUPLICATE, "The authorization is being carried out")
+
+
+def _wait(signed: SignedPayment, asset: Asset) -> Told:
+    """Until a block has it, it has failed, or the time is over."""
+    deadline = time.monotonic() + patience().total_seconds()
+    with closing(nodes_of(asset.chain)) as nodes:
+        while True:
+            signed.refresh_from_db(fields=["status", "tx_hash", "failure_reason", "answered_at"])
+            if signed.status == _Status.FAILED:
+                return _failed(signed)
+            sent = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=str(signed.pk)).first()
+            if signed.status == _Status.SETTLED or (sent is not None and _is_mined(signed, sent, nodes)):
+                return _succeeded(signed)
+            if time.monotonic() >= deadline:
+                return _unknown(signed, sent)
+            if sent is None or sent.status in ENDED:
+                advance(signed.pk)
+            time.sleep(_LOOK_SECONDS)
+
+
+def _is_mined(signed: SignedPayment, sent: OutgoingTransaction, nodes: Nodes) -> bool:
+    """Whether a block has it. One block is enough to answer; the intent waits for its confirmations as always."""
+    try:
+        tx_hash = authorizations.mined(sent, nodes) if sent.status in IN_FLIGHT else ""
+    except RpcError:
+        return False
+    if tx_hash:
+        SignedPayment.objects.filter(pk=signed.pk).update(tx_hash=tx_hash)
+        signed.tx_hash = tx_hash
+    return bool(tx_hash)
+
+
+def _succeeded(signed: SignedPayment) -> Told:
+    """Success is told to one caller; a replay hears that it was told."""
+    at = clock.now(signed.store, signed.mode)
+    if SignedPayment.objects.filter(pk=signed.pk, answered_at=None).update(answered_at=at):
+        return Told(signed, signed.payer)
+    return Told(signed, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
+
+
+def _failed(signed: SignedPayment) -> Told:
+    return Told(signed, signed.payer, FAILED, signed.failure_reason)
+
+
+def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> Told:
+    """The time is over: say so, and leave the row to the sweep and to whoever asks again."""
+    with transaction.atomic():
+        row = SignedPayment.objects.select_for_update(no_key=True).get(pk=signed.pk)
+        if row.status == _Status.SUBMITTED:
+            tx_hash = sent.tx_hash if sent is not None else ""
+            move(row, _Status.UNKNOWN, clock.now(signed.store, signed.mode), note="No block had it in time", tx_hash=tx_hash)
+    if row.status == _Status.SETTLED:
+        return _succeeded(row)
+    return _failed(row) if row.status == _Status.FAILED else Told(row, row.payer, PENDING, "Unknown: no block has the transaction yet")

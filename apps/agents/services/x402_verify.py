@@ -1,0 +1,198 @@
+"""May this signed payment be carried out? Read literally, compared with the offer, recovered, and asked of the chain.
+
+A refusal carries one of the protocol's own reasons. Nothing is written here.
+"""
+
+import re
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from apps.access.access import Access
+from apps.agents.models import PaymentOffer, SignedPayment
+from apps.agents.services.x402_offers import is_signable
+from apps.assets.models import Asset
+from apps.chain import authorizations
+from apps.chain.authorizations import Authorization
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import RpcError
+from apps.core import clock
+from apps.payments.states import PENDING
+
+VERSION, SCHEME = 2, "exact"
+# An authorization that ends sooner than this could not be mined in time.
+LEAST_SECONDS_LEFT = 6
+INVALID_VERSION, UNSUPPORTED_SCHEME, INVALID_NETWORK = "invalid_x402_version", "unsupported_scheme", "invalid_network"
+INVALID_PAYLOAD, INVALID_REQUIREMENTS = "invalid_payload", "invalid_payment_requirements"
+RECIPIENT_MISMATCH = "invalid_exact_evm_payload_recipient_mismatch"
+WRONG_VALUE = "invalid_exact_evm_payload_authorization_value"
+NOT_YET_VALID = "invalid_exact_evm_payload_authorization_valid_after"
+EXPIRED = "invalid_exact_evm_payload_authorization_valid_before"
+WRONG_SIGNATURE = "invalid_exact_evm_payload_signature"
+NONCE_USED = "invalid_exact_evm_nonce_already_used"
+INSUFFICIENT_FUNDS = "insufficient_funds"
+INVALID_STATE = "invalid_transaction_state"
+DUPLICATE = "duplicate_settlement"
+SIMULATION_FAILED = "invalid_exact_evm_payload_transaction_simulation_failed"
+CHAIN_NOT_ASKED = "unexpected_verify_error"
+_ADDRESS, _NONCE = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII), re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
+_SIGNATURE, _NUMBER = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII), re.compile(r"[0-9]{1,78}", re.ASCII)
+_NETWORK = re.compile(r"eip155:([0-9]{1,18})", re.ASCII)
+
+
+class Refused(Exception):
+    """`reason` is the protocol's word for it; `payer` is empty while it isn't known."""
+
+    def __init__(self, reason: str, text: str, payer: str = "") -> None:
+        self.reason, self.text, self.payer = reason, text, payer
+        super().__init__(f"{reason}: {text}")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A payment whose signature fits one of the store's offers."""
+
+    offer: PaymentOffer
+    asset: Asset
+    authorization: Authorization
+
+
+def verify(access: Access, body: dict[str, Any]) -> Checked:
+    """The payment, when it could be carried out now. Raises Refused."""
+    checked = check(access, body)
+    refuse_known(checked)
+    check_now(checked)
+    return checked
+
+
+def check(access: Access, body: dict[str, Any]) -> Checked:
+    """What can be said without the clock, the chain and other payments. Raises Refused."""
+    payload, asked = _objects(body)
+    asset = _asset(access, payload, asked)
+    one = _authorization(payload)
+    offer = _offer(access, asset, asked, one)
+    if one.amount_atomic != offer.amount_atomic:
+        raise Refused(WRONG_VALUE, "The authorization is for another amount", one.payer)
+    if not authorizations.is_signed_by_payer(asset, one):
+        raise Refused(WRONG_SIGNATURE, "The signature is not the payer's", one.payer)
+    return Checked(offer, asset, one)
+
+
+def _objects(body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The signed payload and the requirements it must meet."""
+    payload, asked = body.get("paymentPayload"), body.get("paymentRequirements")
+    if not isinstance(payload, dict):
+        raise Refused(INVALID_PAYLOAD, "paymentPayload must be an object")
+    if not isinstance(asked, dict):
+        raise Refused(INVALID_REQUIREMENTS, "paymentRequirements must be an object")
+    if payload.get("x402Version") != VERSION or body.get("x402Version", VERSION) != VERSION:
+        raise Refused(INVALID_VERSION, f"x402Version must be {VERSION}")
+    accepted = payload.get("accepted")
+    if not isinstance(accepted, dict):
+        raise Refused(INVALID_PAYLOAD, "accepted must be an object")
+    if asked.get("scheme") != SCHEME or accepted.get("scheme") != SCHEME:
+        raise Refused(UNSUPPORTED_SCHEME, f"scheme must be {SCHEME}")
+    if accepted.get("network") != asked.get("network"):
+        raise Refused(INVALID_NETWORK, "The payer chose another network")
+    return payload, asked
+
+
+def _asset(access: Access, payload: dict[str, Any], asked: dict[str, Any]) -> Asset:
+    """The token that the requirements name, on a chain of the caller's mode."""
+    network, contract, extra = asked.get("network"), asked.get("asset"), asked.get("extra")
+    chain_id = _NETWORK.fullmatch(network) if isinstance(network, str) else None
+    rows = Asset.objects.filter(is_active=True, chain__mode=access.mode).select_related("chain")
+    rows = rows.filter(chain__chain_id=int(chain_id[1])) if chain_id else rows.none()
+    signable = {asset.contract_address: asset for asset in rows if is_signable(asset)}
+    if not signable:
+        raise Refused(INVALID_NETWORK, "The network is not supported")
+    asset = signable.get(contract.lower()) if isinstance(contract, str) else None
+    if asset is None:
+        raise Refused(INVALID_REQUIREMENTS, "The asset is not supported")
+    if isinstance(extra, dict) and extra.get("assetTransferMethod", "eip3009") != "eip3009":
+        raise Refused(UNSUPPORTED_SCHEME, "assetTransferMethod must be eip3009")
+    return asset
+
+
+def _authorization(payload: dict[str, Any]) -> Authorization:
+    given = payload.get("payload")
+    signed = given.get("authorization") if isinstance(given, dict) else None
+    if not isinstance(given, dict) or not isinstance(signed, dict):
+        raise Refused(INVALID_PAYLOAD, "payload must hold an authorization")
+
+    def text(holder: dict[str, Any], name: str, pattern: re.Pattern[str], reason: str = INVALID_PAYLOAD) -> str:
+        value = holder.get(name)
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            raise Refused(reason, f"{name} can't be read")
+        return value.lower()
+
+    def number(name: str) -> int:
+        value = int(text(signed, name, _NUMBER))
+        if value >= 2**256:
+            raise Refused(INVALID_PAYLOAD, f"{name} is too large")
+        return value
+
+    return Authorization(
+        payer=text(signed, "from", _ADDRESS),
+        to=text(signed, "to", _ADDRESS),
+        amount_atomic=number("value"),
+        valid_after=number("validAfter"),
+        valid_before=number("validBefore"),
+        nonce=text(signed, "nonce", _NONCE),
+        signature=text(given, "signature", _SIGNATURE, WRONG_SIGNATURE),
+    )
+
+
+def _offer(access: Access, asset: Asset, asked: dict[str, Any], one: Authorization) -> PaymentOffer:
+    """The store's own offer at the address that the requirements and the payer name."""
+    pay_to = asked.get("payTo")
+    if not isinstance(pay_to, str) or not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != one.to:
+        raise Refused(RECIPIENT_MISMATCH, "The authorization is for another recipient", one.payer)
+    rows = PaymentOffer.objects.seen_by(access).select_related("payment", "store", "asset__chain")
+    found: PaymentOffer | None = rows.filter(pay_to=one.to, asset=asset).first()
+    if found is None:
+        raise Refused(RECIPIENT_MISMATCH, "No payment is asked for at this address", one.payer)
+    if asked.get("amount") != str(found.amount_atomic):
+        raise Refused(INVALID_REQUIREMENTS, "The amount is not what was asked for", one.payer)
+    return found
+
+
+def known(checked: Checked) -> SignedPayment | None:
+    """What has already been made of this authorization, by whomever."""
+    return SignedPayment.objects.filter(
+        chain=checked.asset.chain_id,
+        contract_address=checked.asset.contract_address,
+        payer=checked.authorization.payer,
+        nonce=checked.authorization.nonce,
+    ).first()
+
+
+def refuse_known(checked: Checked) -> None:
+    """Raises Refused for a replay, for a second payment of one offer, and for an intent that can't be paid any more."""
+    payer, payment = checked.authorization.payer, checked.offer.payment
+    if known(checked) is not None:
+        raise Refused(NONCE_USED, "The authorization was used before", payer)
+    if SignedPayment.objects.filter(offer=checked.offer).exclude(status=SignedPayment.Status.FAILED).exists():
+        raise Refused(DUPLICATE, "Another authorization pays this already", payer)
+    if payment.status != PENDING or payment.deadline <= clock.now(checked.offer.store, checked.offer.mode):
+        raise Refused(INVALID_STATE, f"The payment is {payment.status if payment.status != PENDING else 'expired'}", payer)
+
+
+def check_now(checked: Checked) -> None:
+    """Raises Refused when the token would not carry it out at this moment, or can't be asked. Not inside a transaction."""
+    asset, one = checked.asset, checked.authorization
+    seconds = clock.real_now().timestamp()
+    if one.valid_after > seconds:
+        raise Refused(NOT_YET_VALID, "The authorization is not valid yet", one.payer)
+    if one.valid_before < seconds + LEAST_SECONDS_LEFT:
+        raise Refused(EXPIRED, "The authorization has ended, or ends too soon", one.payer)
+    try:
+        with closing(nodes_of(asset.chain)) as nodes:
+            if authorizations.is_used(asset, one, nodes):
+                raise Refused(NONCE_USED, "The token has seen this authorization", one.payer)
+            if not authorizations.is_covered(asset, one, nodes):
+                raise Refused(INSUFFICIENT_FUNDS, "The payer holds less than the amount", one.payer)
+            if not authorizations.would_pass(asset, one, nodes):
+                raise Refused(SIMULATION_FAILED, "The token would not carry it out", one.payer)
+    except RpcError as error:
+        raise Refused(CHAIN_NOT_ASKED, "The chain can't be asked at the moment", one.payer) from error

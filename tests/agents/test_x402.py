@@ -1,0 +1,342 @@
+"""A store is paid over x402: what it asks for, what is refused, and that one signature moves coins at most once."""
+
+import copy
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from apps.agents.models import PaymentOffer, SignedPayment
+from apps.agents.services.x402_progress import advance_signed_payments
+from apps.assets.models import AcceptedAsset, Asset, Chain
+from apps.assets.rates import refresh
+from apps.assets.services import accept_all_active
+from apps.chain import sender, signing
+from apps.chain.keys import Seed
+from apps.chain.models import OutgoingTransaction
+from apps.console import audit
+from apps.ledger.selectors import account_balance, balances
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.services.settle import settle_deposits
+from config.demo_secrets import DEMO_MNEMONIC
+from tests import make
+from tests.agents.paying import Payer
+from tests.cast import Api, Shop
+from tests.chain.conftest import Reader, chain, proxy, watcher
+from tests.chain.local import LocalChain
+from tests.chain.proxy import Proxy
+
+__all__ = ["chain", "proxy", "watcher"]
+pytestmark = pytest.mark.chain
+ETHER, DOLLAR, TOKEN = 10**18, 10**6, "USDC_SETH"
+PRICE = {"asset_id": TOKEN, "amount_atomic": "2500000", "resource": "https://shop.example/report"}
+
+
+@dataclass
+class Market:
+    """A shop on a local chain with a dollar token, and somebody who holds 100 of it."""
+
+    chain: LocalChain
+    reader: Reader
+    shop: Shop
+    token: str
+    hot: str
+    payer: Payer = field(default_factory=Payer)
+
+    @property
+    def api(self) -> Api:
+        return self.shop.test
+
+    def ask(self, **fields: Any) -> dict[str, Any]:
+        answer = self.api.post("/x402/requirements", {**PRICE, **fields})
+        assert answer.status_code == 201, answer.content
+        return dict(answer.json())
+
+    def settle(self, body: dict[str, Any], api: Api | None = None) -> dict[str, Any]:
+        answer = (api or self.api).post("/x402/settle", body)
+        assert answer.status_code == 200, answer.content
+        return dict(answer.json())
+
+    def verify(self, body: dict[str, Any], api: Api | None = None) -> dict[str, Any]:
+        answer = (api or self.api).post("/x402/verify", body)
+        assert answer.status_code == 200, answer.content
+        return dict(answer.json())
+
+    def send(self) -> None:
+        """What the worker does until a block has it."""
+        signing.sign_due()
+        sender.run_due()
+
+    def bury(self) -> None:
+        """Enough blocks, and everything that follows from them."""
+        self.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
+        self.reader.read()
+        settle_deposits()
+        sender.run_due()
+        advance_signed_payments()
+
+    def held(self, address: str) -> int:
+        return int(self.chain.call("eth_call", {"to": self.token, "data": f"0x70a08231{address[2:].lower():0>64}"}, "latest"), 16)
+
+
+@pytest.fixture
+def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> Iterator[Market]:
+    settings.X402_SETTLE_SECONDS = 0  # whoever settles is told that it isn't known yet: the worker's part is played in between
+    token = chain.deploy_token()
+    Asset.objects.filter(pk=TOKEN).update(contract_address=token, is_active=True, eip712_name="USD Coin", eip712_version="1")
+    accept_all_active(bakery.store)
+    refresh()
+    watcher.read()
+    signing.introduce()
+    hot = Seed(DEMO_MNEMONIC).hot_key("test").address
+    chain.call("anvil_setBalance", hot, hex(ETHER))
+    make.service_coins("SETH", ETHER)
+    one = Market(chain, watcher, bakery, token, hot)
+    chain.mint(token, one.payer.address, 100 * DOLLAR)
+    yield one
+    one.bury()
+    assert audit.findings(check_chain=True) == []
+
+
+# --- what is asked for -----------------------------------------------------------------------------
+
+
+def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are_worth_it(market: Market) -> None:
+    asked = market.ask(description="A report", order_id="7")
+    payment = Payment.objects.get(pk=asked["extra"]["paymentIntentId"])
+    way = PaymentAddress.objects.get(payment=payment, asset=TOKEN)
+    assert (asked["scheme"], asked["network"], asked["amount"]) == ("exact", "eip155:11155111", "2500000")
+    assert (asked["asset"].lower(), asked["payTo"].lower()) == (market.token, way.address_id)
+    assert (asked["extra"]["name"], asked["extra"]["version"], way.required_atomic) == ("USD Coin", "1", 2_500_000)
+    assert (payment.settlement_currency, payment.order_id, payment.description) == ("EUR", "7", "A report")
+    assert 0 < payment.settlement_amount_cents <= 250
+
+
+def test_a_price_in_money_is_converted_as_on_every_payment(market: Market) -> None:
+    asked = market.ask(amount_atomic=None, amount="5.00", currency="USD")
+    assert asked["amount"] == str(PaymentAddress.objects.get(asset=TOKEN).required_atomic) == "5000000"
+
+
+def test_a_price_of_less_than_a_cent_is_taken(market: Market) -> None:
+    asked = market.ask(amount_atomic="100")
+    assert (asked["amount"], Payment.objects.get().settlement_amount_cents) == ("100", 1)
+
+
+def test_a_key_makes_one_offer_and_is_none_of_payments(market: Market) -> None:
+    first, second = (market.api.post("/x402/requirements", PRICE, key="k") for _ in range(2))
+    assert first.json() == second.json() and second.headers["Idempotent-Replayed"] == "true"
+    made = market.api.post("/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}, key="k")
+    assert made.json()["id"] != first.json()["extra"]["paymentIntentId"] and PaymentOffer.objects.count() == 1
+
+
+BAD_OFFERS: dict[str, tuple[dict[str, Any], int, str | None]] = {
+    "no price": ({"amount_atomic": None}, 422, None),
+    "two prices": ({"amount": "1.00", "currency": "EUR"}, 422, None),
+    "nothing": ({"amount_atomic": "0"}, 422, None),
+    "negative": ({"amount_atomic": "-1"}, 422, None),
+    "too much": ({"amount_atomic": "9" * 60}, 422, None),
+    "no resource": ({"resource": None}, 422, None),
+    "no currency": ({"amount_atomic": None, "amount": "1.00"}, 422, None),
+    "a currency that isn't": ({"currency": "XXX"}, 422, None),
+    "a coin that nobody can sign": ({"asset_id": "SETH"}, 422, "asset_not_signable"),
+    "an asset of the other mode": ({"asset_id": "ETH_USDC"}, 422, "asset_not_active"),
+    "no such asset": ({"asset_id": "GOLD"}, 404, "asset_not_found"),
+    "a timeout out of bounds": ({"max_timeout_seconds": 5}, 422, None),
+    "text for a number": ({"expires_in": "3600"}, 422, None),
+}
+
+
+def test_what_can_not_be_asked_for(market: Market) -> None:
+    for name, (change, status, code) in BAD_OFFERS.items():
+        answer = market.api.post("/x402/requirements", {**PRICE, **change})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), name
+    AcceptedAsset.objects.filter(store=market.shop.store, asset=TOKEN).delete()
+    assert market.api.post("/x402/requirements", PRICE).json()["error"]["code"] == "asset_not_accepted"
+    assert not Payment.objects.exists()
+
+
+def test_a_payment_key_can_read_what_is_supported_and_others_nothing(market: Market) -> None:
+    told = market.api.get("/x402/supported").json()
+    assert told["kinds"] == [{"x402Version": 2, "scheme": "exact", "network": "eip155:11155111"}]
+    assert [one.lower() for one in told["signers"]["eip155:*"]] == [market.hot]
+    reader = market.shop.with_scopes("payments:read")
+    publishable = Api(market.shop.secrets["test_publishable"])
+    for api, code in ((reader, "insufficient_scope"), (publishable, "publishable_key_forbidden")):
+        refused = [api.get("/x402/supported"), *(api.post(f"/x402/{name}", {}) for name in ("requirements", "verify", "settle"))]
+        assert {(one.status_code, one.json()["error"]["code"]) for one in refused} == {(403, code)}
+
+
+# --- what is settled -------------------------------------------------------------------------------
+
+
+def test_a_signed_payment_is_unknown_until_a_block_has_it_then_settled_and_its_intent_completed(market: Market) -> None:
+    asked = market.ask()
+    body = market.payer.signed(asked)
+    assert market.verify(body) == {"isValid": True, "payer": market.payer.account.address}
+    first = market.settle(body)
+    assert (first["success"], first["errorReason"], first["extra"]["state"]) == (False, "settlement_pending", "unknown")
+    assert market.verify(body)["invalidReason"] == "invalid_exact_evm_nonce_already_used"
+    market.send()
+    second = market.settle(body)
+    assert (second["success"], second["network"], second["amount"]) == (True, "eip155:11155111", "2500000")
+    assert market.held(asked["payTo"]) == 2_500_000
+    market.bury()
+    row = SignedPayment.objects.get()
+    assert (row.status, row.tx_hash) == ("settled", second["transaction"])
+    assert list(row.steps.values_list("to_status", flat=True)) == ["verified", "submitted", "unknown", "settled"]
+    detail = make.detail(market.api, asked["extra"]["paymentIntentId"])
+    assert (detail["status"], detail["state_reason"]) == ("completed", "completed_exact")
+    assert (detail["transaction"]["tx_hash"], detail["transaction"]["from_address"].lower()) == (row.tx_hash, market.payer.address)
+    assert balances(market.shop.store.pk, "test")[TOKEN].available_atomic == 2_475_000
+    sent = OutgoingTransaction.objects.get(purpose="x402")
+    assert account_balance(None, "test", "SETH", "network_fees") == -sent.network_fee_atomic < 0
+
+
+def test_a_replay_is_refused_and_moves_nothing(market: Market) -> None:
+    body = market.payer.signed(market.ask())
+    market.settle(body)
+    market.send()
+    assert market.settle(body)["success"]
+    for _ in range(2):
+        again = market.settle(body)
+        assert (again["success"], again["errorReason"]) == (False, "invalid_exact_evm_nonce_already_used")
+        assert again["transaction"] == SignedPayment.objects.get().tx_hash
+        market.bury()
+    assert OutgoingTransaction.objects.filter(purpose="x402").count() == 1
+
+
+def test_one_offer_is_paid_by_one_authorization_and_one_authorization_pays_one_offer(market: Market) -> None:
+    asked = market.ask()
+    first, second = market.payer.signed(asked), market.payer.signed(asked)
+    market.settle(first)
+    assert market.settle(second)["errorReason"] == "duplicate_settlement" == market.verify(second)["invalidReason"]
+    market.send()
+    market.bury()
+    assert market.settle(second)["errorReason"] in ("duplicate_settlement", "invalid_transaction_state")
+
+
+def test_an_authorization_that_the_payer_has_spent_elsewhere_fails_and_the_offer_can_be_paid_by_another(market: Market) -> None:
+    asked = market.ask()
+    body = market.payer.signed(asked)
+    market.settle(body)
+    market.chain.call("anvil_impersonateAccount", market.payer.address)
+    market.chain.call("anvil_setBalance", market.payer.address, hex(ETHER))
+    data = "0xa9059cbb" + f"{'7' * 40:0>64}" + f"{100 * DOLLAR:064x}"
+    market.chain.wait(market.chain.call("eth_sendTransaction", {"from": market.payer.address, "to": market.token, "data": data}))
+    market.send()
+    advance_signed_payments()
+    row = SignedPayment.objects.get()
+    assert (row.status, row.failure_reason) == ("failed", "The token refuses the authorization")
+    assert market.settle(body)["errorReason"] == "transaction_failed"
+    market.chain.mint(market.token, market.payer.address, 100 * DOLLAR)
+    other = market.payer.signed(asked)
+    market.settle(other)
+    market.send()
+    assert market.settle(other)["success"]
+
+
+def test_a_row_that_nobody_waits_for_is_unknown_after_a_while(market: Market) -> None:
+    body = market.payer.signed(market.ask())
+    market.settle(body)
+    SignedPayment.objects.update(status="submitted", updated_at="2026-01-01T00:00:00Z")
+    advance_signed_payments()
+    row = SignedPayment.objects.get()
+    assert (row.status, row.steps.last().note) == ("unknown", "Nobody waits for it")
+
+
+# --- what is refused -------------------------------------------------------------------------------
+
+
+def _at(*path: str) -> Callable[[dict[str, Any], Any], None]:
+    def change(body: dict[str, Any], value: Any) -> None:
+        for name in path[:-1]:
+            body = body[name]
+        body[path[-1]] = value
+
+    return change
+
+
+_SIGNED, _ASKED, _ACCEPTED = ("paymentPayload", "payload", "authorization"), ("paymentRequirements",), ("paymentPayload", "accepted")
+_VALUE, _RECIPIENT = "invalid_exact_evm_payload_authorization_value", "invalid_exact_evm_payload_recipient_mismatch"
+BAD_PAYMENTS: dict[str, tuple[tuple[str, ...], Any, str]] = {
+    "no payload": (("paymentPayload",), None, "invalid_payload"),
+    "no requirements": (("paymentRequirements",), "x", "invalid_payment_requirements"),
+    "an older version": (("x402Version",), 1, "invalid_x402_version"),
+    "an older payload": (("paymentPayload", "x402Version"), 1, "invalid_x402_version"),
+    "nothing accepted": (("paymentPayload", "accepted"), [], "invalid_payload"),
+    "another scheme": ((*_ASKED, "scheme"), "upto", "unsupported_scheme"),
+    "another scheme accepted": ((*_ACCEPTED, "scheme"), "upto", "unsupported_scheme"),
+    "another network accepted": ((*_ACCEPTED, "network"), "eip155:1", "invalid_network"),
+    "another asset": ((*_ASKED, "asset"), "0x" + "9" * 40, "invalid_payment_requirements"),
+    "an asset that is no text": ((*_ASKED, "asset"), 7, "invalid_payment_requirements"),
+    "another way to transfer": ((*_ASKED, "extra"), {"assetTransferMethod": "permit2"}, "unsupported_scheme"),
+    "another amount asked": ((*_ASKED, "amount"), "1", "invalid_payment_requirements"),
+    "another recipient asked": ((*_ASKED, "payTo"), "0x" + "9" * 40, _RECIPIENT),
+    "no authorization": (("paymentPayload", "payload"), {"signature": "0x"}, "invalid_payload"),
+    "a recipient that is none": ((*_SIGNED, "to"), "somewhere", "invalid_payload"),
+    "another recipient signed": ((*_SIGNED, "to"), "0x" + "9" * 40, _RECIPIENT),
+    "another value signed": ((*_SIGNED, "value"), "2499999", _VALUE),
+    "more value signed": ((*_SIGNED, "value"), "2500001", _VALUE),
+    "a value that is a number": ((*_SIGNED, "value"), 2500000, "invalid_payload"),
+    "a value beyond 256 bits": ((*_SIGNED, "value"), "9" * 78, "invalid_payload"),
+    "a short nonce": ((*_SIGNED, "nonce"), "0x01", "invalid_payload"),
+    "another nonce than signed": ((*_SIGNED, "nonce"), "0x" + "1" * 64, "invalid_exact_evm_payload_signature"),
+    "another payer than signed": ((*_SIGNED, "from"), "0x" + "9" * 40, "invalid_exact_evm_payload_signature"),
+    "a later end than signed": ((*_SIGNED, "validBefore"), "9999999999", "invalid_exact_evm_payload_signature"),
+    "a short signature": (("paymentPayload", "payload", "signature"), "0x00", "invalid_exact_evm_payload_signature"),
+    "a signature of nothing": (("paymentPayload", "payload", "signature"), "0x" + "0" * 130, "invalid_exact_evm_payload_signature"),
+}
+
+
+def test_what_is_no_valid_payment_is_refused_with_the_words_of_the_protocol(market: Market) -> None:
+    right = market.payer.signed(market.ask())
+    for name, (path, value, reason) in BAD_PAYMENTS.items():
+        body = copy.deepcopy(right)
+        _at(*path)(body, value)
+        assert market.verify(body)["invalidReason"] == reason, name
+        told = market.settle(body)
+        assert (told["success"], told["errorReason"], told["transaction"]) == (False, reason, ""), name
+    network = copy.deepcopy(right)
+    network["paymentRequirements"]["network"] = network["paymentPayload"]["accepted"]["network"] = "eip155:1"
+    assert market.verify(network)["invalidReason"] == "invalid_network"
+    assert market.verify({})["invalidReason"] == "invalid_payload" and market.settle({})["network"] == ""
+    assert not SignedPayment.objects.exists() and market.verify(right)["isValid"]
+
+
+def test_another_stores_key_and_the_other_mode_know_nothing_of_the_payment(market: Market, cast: Any) -> None:
+    body = market.payer.signed(market.ask())
+    accept_all_active(cast.strangers.store)
+    for api, reason in ((cast.strangers.test, _RECIPIENT), (market.shop.live, "invalid_network")):
+        assert market.verify(body, api)["invalidReason"] == reason == market.settle(body, api)["errorReason"]
+    assert not SignedPayment.objects.exists()
+
+
+def _signed_with_times(market: Market, asked: dict[str, Any], after: int, before: int) -> dict[str, Any]:
+    body = market.payer.signed(asked)
+    signed = body["paymentPayload"]["payload"]["authorization"]
+    signed |= {"validAfter": str(after), "validBefore": str(before)}
+    body["paymentPayload"]["payload"]["signature"] = market.payer.sign_again(asked, signed)
+    return body
+
+
+def test_authorizations_that_are_over_or_not_yet_valid_and_payers_without_coins_are_refused(market: Market) -> None:
+    asked, now = market.ask(), int(time.time())
+    early, late = (now + 600, now + 900), (0, now + 2)
+    assert market.settle(_signed_with_times(market, asked, *early))["errorReason"].endswith("valid_after")
+    assert market.settle(_signed_with_times(market, asked, *late))["errorReason"].endswith("valid_before")
+    poor = Payer()
+    assert market.settle(poor.signed(asked))["errorReason"] == "insufficient_funds"
+    Payment.objects.update(expires_at="2026-01-01T00:00:00Z")
+    assert market.settle(market.payer.signed(asked))["errorReason"] == "invalid_transaction_state"
+    assert not SignedPayment.objects.exists()
+
+
+def test_a_chain_that_does_not_answer_refuses_and_records_nothing(market: Market, proxy: Proxy, settings: Any) -> None:
+    body = market.payer.signed(market.ask())
+    proxy.whole = 503, b""
+    assert market.verify(body)["invalidReason"] == "unexpected_verify_error"
+    assert market.settle(body)["errorReason"] == "unexpected_settle_error"
+    settings.CHAIN_URLS = {"sepolia": [market.chain.url]}
+    assert not SignedPayment.objects.exists() and market.verify(body)["isValid"]
