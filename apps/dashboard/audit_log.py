@@ -22,6 +22,11 @@ _NOUNS = {
     "auto_swap": "Automatic swaps",
     "payout": "Payouts",
     "payout_destination": "Payout destinations",
+    "customer": "Customers",
+    "product": "Products",
+    "price": "Prices",
+    "subscription": "Subscriptions",
+    "invoice": "Invoices",
     "staff": "Staff",
 }
 _TEXT_MAX = 100

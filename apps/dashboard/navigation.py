@@ -28,6 +28,15 @@ ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
             Room("Swaps", "arrows-right-left", "swaps"),
         ),
     ),
+    (
+        "Billing",
+        (
+            Room("Invoices", "document-text", "invoices"),
+            Room("Subscriptions", "arrow-path", "subscriptions"),
+            Room("Customers", "user-group", "customers"),
+            Room("Products", "cube", "products"),
+        ),
+    ),
     ("Platform", (Room("Sub-merchants", "building-storefront", "platform"),)),
     ("Books", (Room("Statement", "book-open", "statement"), Room("Reports", "document-chart-bar", "reports"))),
     (

@@ -31,6 +31,8 @@ from apps.dashboard import (
     switches,
     webhook_endpoints,
 )
+from apps.dashboard.billing import customers, invoice_editor, products, subscriptions
+from apps.dashboard.billing import invoices as billing_invoices
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.stores.roles import DEVELOP, MANAGE, MOVE_MONEY, OWN, PAY, VIEW
 
@@ -57,6 +59,31 @@ PAGES = (
     Page("payments/<str:id>/link", "payment_link", payment_links.show_link),
     Page("payments/<str:id>/refund", "refund", refunds.create, MOVE_MONEY, methods=BOTH, stepup=True),
     Page("payments/<str:id>/late-deposits/<str:deposit_id>", "late_deposit", payments.accept_late, MOVE_MONEY, methods=BOTH, stepup=True),
+    Page("invoices", "invoices", billing_invoices.index),
+    Page("invoices.csv", "invoices_export", billing_invoices.export),
+    Page("invoices/new", "invoice_create", invoice_editor.create, PAY, methods=BOTH),
+    Page("invoices/<str:id>", "invoice", billing_invoices.show_one),
+    Page("invoices/<str:id>/edit", "invoice_edit", invoice_editor.edit, PAY, methods=BOTH),
+    Page("invoices/<str:id>/<str:act>", "invoice_act", billing_invoices.act, PAY, methods=BOTH),
+    Page("subscriptions", "subscriptions", subscriptions.index),
+    Page("subscriptions.csv", "subscriptions_export", subscriptions.export),
+    Page("subscriptions/new", "subscription_create", subscriptions.create, PAY, methods=BOTH),
+    Page("subscriptions/<str:id>", "subscription", subscriptions.show_one),
+    Page("subscriptions/<str:id>/change", "subscription_change", subscriptions.change, PAY, methods=BOTH),
+    Page("subscriptions/<str:id>/<str:act>", "subscription_act", subscriptions.act, PAY, methods=BOTH),
+    Page("customers", "customers", customers.index),
+    Page("customers.csv", "customers_export", customers.export),
+    Page("customers/new", "customer_create", customers.create, PAY, methods=BOTH),
+    Page("customers/<str:id>", "customer", customers.show_one),
+    Page("customers/<str:id>/edit", "customer_edit", customers.edit, PAY, methods=BOTH),
+    Page("customers/<str:id>/delete", "customer_delete", customers.delete, PAY, methods=BOTH),
+    Page("products", "products", products.index),
+    Page("products.csv", "products_export", products.export),
+    Page("products/new", "product_create", products.create, PAY, methods=BOTH),
+    Page("products/<str:id>", "product", products.show_one, VIEW, PAY, methods=BOTH),
+    Page("products/<str:id>/edit", "product_edit", products.edit, PAY, methods=BOTH),
+    Page("products/<str:id>/prices/new", "price_create", products.create_price, PAY, methods=BOTH),
+    Page("products/<str:id>/prices/<str:price_id>", "price_switch", products.switch_price, PAY, methods=POST),
     Page("platform", "platform", platforms.index),
     Page("platform/ask", "platform_ask", platforms.ask, MANAGE, methods=POST),
     Page("platform/accounts", "platform_accounts", platforms.index_accounts),

@@ -19,6 +19,7 @@ from apps.stores import roles
 from apps.stores.models import Member, Role, User
 from apps.stores.services import change_store
 from apps.webhooks.services.endpoints import register_endpoint
+from tests.billing import records as billing
 from tests.cast import Api, Cast, person
 from tests.contract.test_oauth import App
 from tests.dashboard.browse import Browser
@@ -96,23 +97,37 @@ def mandate(cast: Cast) -> dict[str, str]:
     return {"id": Api(cast.bakery.secrets["test_agent"]).post("/agentic/mandates", asked).json()["id"]}
 
 
+def billed_by(make_one: Callable[[Api], dict[str, Any]], **more: str) -> Callable[[Cast], dict[str, str]]:
+    """A billing record of alice's, with what else its pages name."""
+    return lambda cast: {"id": make_one(cast.bakery.test)["id"], **more}
+
+
+def price_of(cast: Cast) -> dict[str, str]:
+    made = billing.price(cast.bakery.test)
+    return {"id": made["product_id"], "price_id": made["id"]}
+
+
 # how a page's path begins: a record of alice's store for it
 RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "agents": agent,
     "agents/mandates": mandate,
     "api-keys": lambda cast: {"id": str(cast.bakery.access().credential_id)},
     "apps": app_let_in,
+    "customers": billed_by(billing.customer),
     "email": lambda cast: {"token": "unknown"},
+    "invoices": billed_by(billing.draft, act="finalize"),
     "join": lambda cast: {"token": "unknown"},
     "payments": payment_with_a_late_deposit,
     "payouts": sent_payout,
     "payouts/destinations": saved_wallet,
     "payouts/schedules": schedule,
     "platform": sub_merchant,
+    "products": price_of,
     "reports": report,
     "requests": call_made,
     "reset": lambda cast: {"id": str(cast.bob.pk), "token": "unknown"},
     "security": lambda cast: {"id": str(uuid.uuid4())},
+    "subscriptions": billed_by(billing.subscribe, act="pause"),
     "swaps": lambda cast: {"id": swapped(cast.bakery)},
     "team": lambda cast: {"id": str(cast.bob.pk)},
     "webhooks": endpoint,

@@ -1,0 +1,134 @@
+"""Customers: who is billed. The list with its search, one customer with what it owes, the form, and deleting one."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpResponse, StreamingHttpResponse
+
+from apps.billing import selectors
+from apps.billing.models import Customer
+from apps.billing.services import customers
+from apps.billing.services.outlook import cycle_cents
+from apps.billing.services.portal import portal_url
+from apps.core import clock
+from apps.dashboard.billing.forms import texts, told
+from apps.dashboard.exports import csv_file
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show, status_of
+
+SHOWN = 10
+_FIELDS = ("email", "name", "phone")
+# What of a free-form address the form knows; other keys stay as they are.
+_ADDRESS = {
+    "line1": "Street and number",
+    "line2": "Second line",
+    "postal_code": "Postal code",
+    "city": "City",
+    "state": "State or region",
+    "country": "Country",
+}
+_COLUMNS = ("created_at", "email", "name", "phone", *_ADDRESS, "mode", "id")
+
+
+def index(request: PageRequest) -> HttpResponse:
+    asked = _asked(request)
+    page = window(selectors.active_customers(request.access, asked), request.GET, {"q": asked})
+    running, waiting = selectors.running_counts(request.access, page.rows), selectors.open_counts(request.access, page.rows)
+    rows = [{"customer": one, "running": running.get(one.pk, 0), "open": waiting.get(one.pk, 0)} for one in page.rows]
+    context = {"rows": rows, "window": page, "q": asked, "is_empty": not rows and not asked and "page" not in request.GET}
+    part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
+    return show(request, "dashboard/customers/_rows.html" if part else "dashboard/customers/list.html", context)
+
+
+def _asked(request: PageRequest) -> str:
+    return request.GET.get("q", "").strip()[:255]
+
+
+def export(request: PageRequest) -> StreamingHttpResponse:
+    return csv_file(request, "customers", _COLUMNS, selectors.active_customers(request.access, _asked(request)), _cells)
+
+
+def _cells(one: Customer) -> list[object]:
+    address = one.address or {}
+    parts = [address.get(name) for name in _ADDRESS]
+    return [clock.iso(one.created_at), one.email, one.name, one.phone, *parts, one.mode, one.pk]
+
+
+def _customers(request: PageRequest) -> "QuerySet[Customer]":
+    return selectors.customers_seen_by(request.access)
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    """Deleted ones too: their invoices lead here."""
+    customer: Customer = find(_customers(request), id)
+    access, of = request.access, {"customer_id": str(customer.pk)}
+    invoices = selectors.filtered_invoices(selectors.invoices_seen_by(access), **of)
+    subscriptions = selectors.filtered_subscriptions(selectors.subscriptions_seen_by(access), **of)
+    now = access.now()
+    context = {
+        "customer": customer,
+        "owed": selectors.owed(access, now, customer),
+        "invoices": list(invoices[:SHOWN]),
+        "subscriptions": [{"row": one, "cents": cycle_cents(one)} for one in subscriptions[:SHOWN]],
+        "portal_url": portal_url(customer) if customer.deleted_at is None else "",
+        "now": now,
+    }
+    return show(request, "dashboard/customers/detail.html", context)
+
+
+def create(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        return _form(request, {"email": request.GET.get("email", "")[:254]}, [])
+    given = texts(request.POST, *_FIELDS, *_ADDRESS)
+    try:
+        made = customers.create_customer(request.access, {"customer": _read(given, {})})
+    except Refusals as refusal:
+        return _form(request, given, told(refusal), status_of(refusal))
+    messages.success(request, f"{made.email} has been added.")
+    return go("customer", made.pk)
+
+
+def edit(request: PageRequest, id: str) -> HttpResponse:
+    customer: Customer = find(_customers(request).filter(deleted_at=None), id)
+    if request.method == "GET":
+        given = {name: getattr(customer, name) or "" for name in _FIELDS}
+        return _form(request, {**given, **_typed(customer.address or {})}, [], customer=customer)
+    given = texts(request.POST, *_FIELDS, *_ADDRESS)
+    try:
+        customers.update_customer(request.access, customer, {"customer": _read(given, customer.address or {})})
+    except Refusals as refusal:
+        return _form(request, given, told(refusal), status_of(refusal), customer=customer)
+    messages.success(request, "Saved. Invoices that are open show it too.")
+    return go("customer", customer.pk)
+
+
+def _typed(address: dict[str, Any]) -> dict[str, str]:
+    return {name: str(address[name]) for name in _ADDRESS if isinstance(address.get(name), (str, int))}
+
+
+def _read(given: dict[str, str], before: dict[str, Any]) -> dict[str, Any]:
+    """The form as the service takes it; what an API wrote into the address beside these fields stays."""
+    others = {name: value for name, value in before.items() if name not in _ADDRESS}
+    address = {**{name: given[name] for name in _ADDRESS if given[name]}, **others}
+    return {**{name: given[name] or None for name in _FIELDS}, "address": address or None}
+
+
+def _form(
+    request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200, *, customer: Customer | None = None
+) -> HttpResponse:
+    address = [(name, label, given.get(name, "")) for name, label in _ADDRESS.items()]
+    context = {"given": given, "address": address, "errors": errors, "customer": customer}
+    return show(request, "dashboard/customers/form.html", context, status=status)
+
+
+def delete(request: PageRequest, id: str) -> HttpResponse:
+    """A page that says what ends with it, then the deleting."""
+    customer: Customer = find(_customers(request).filter(deleted_at=None), id)
+    if request.method == "GET":
+        running = selectors.running_counts(request.access, [customer]).get(customer.pk, 0)
+        waiting = selectors.open_counts(request.access, [customer]).get(customer.pk, 0)
+        return show(request, "dashboard/customers/delete.html", {"customer": customer, "running": running, "open": waiting})
+    customers.delete_customer(request.access, customer)
+    messages.success(request, f"{customer.email} has been deleted. Its invoices stay.")
+    return go("customers")

@@ -1,0 +1,96 @@
+"""What the forms of billing share: amounts and dates as people type them, a customer by e-mail address, refusals in people's words."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import QueryDict
+
+from apps.access.access import Access
+from apps.billing.models import Customer
+from apps.billing.selectors import customer_with_email, customers_seen_by
+from apps.core import money
+from apps.core.errors import Flat
+from apps.core.literal import FiatAmount, Invalid, is_uuid, parse_date
+from apps.dashboard.plumbing import sentences
+
+TEXT_MAX = 6000  # more than any text may hold, so that the service says so
+_AMOUNT = FiatAmount(zero=True)
+_LABELS = {
+    "unit_amount_cents": "price",
+    "discount_value": "discount",
+    "discount_type": "kind of discount",
+    "tax_rate_bps": "tax",
+    "custom_number": "number",
+    "po_number": "order number",
+    "line_items": "lines",
+    "interval_count": "number of intervals",
+    "trial_period_days": "trial",
+    "grace_cycles": "number of tolerated cycles",
+}
+_LINE = re.compile(r"line_items\[(\d+)\]\.(\w+)", re.IGNORECASE)
+_NAME = re.compile(rf"\b({'|'.join(_LABELS)})\b", re.IGNORECASE)
+
+
+class NoSuchCustomer(Flat):
+    message = "No customer has this e-mail address; add the customer first"
+
+
+def texts(posted: QueryDict, *names: str) -> dict[str, str]:
+    """What was typed into these fields, as it was typed."""
+    return {name: posted.get(name, "").strip().replace("\r\n", "\n")[:TEXT_MAX] for name in names}
+
+
+def cents(text: str, name: str) -> int:
+    """`12.50` -> 1250. Raises Invalid."""
+    return money.cents_from_text(_AMOUNT.check(text.replace(",", ".") if text.count(",") == 1 and "." not in text else text, name))
+
+
+def whole(text: str, name: str) -> int:
+    """A whole number. Raises Invalid."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise Invalid(f"{name} must be a whole number")
+    return int(text)
+
+
+def percent_bps(text: str, name: str) -> int:
+    """`7.7` percent -> 770 basis points: hundredths of a percent are what cents are to an amount. Raises Invalid."""
+    return cents(text.removesuffix("%").strip(), name)
+
+
+def end_of_day(text: str, name: str) -> str:
+    """The last second of a day, UTC, as the service takes it. Raises Invalid."""
+    day = parse_date(text)
+    if day is None:
+        raise Invalid(f"{name} is not a date")
+    return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC).isoformat().replace("+00:00", "Z")
+
+
+def customer_named(access: Access, email: str) -> Customer:
+    """Raises NoSuchCustomer."""
+    found = customer_with_email(access, email) if email else None
+    if found is None or found.deleted_at is not None:
+        raise NoSuchCustomer
+    return found
+
+
+def email_of(access: Access, id: str) -> str:
+    """The address of the customer whose page led to a form; empty when there is none."""
+    found = customers_seen_by(access).filter(pk=id, deleted_at=None).first() if is_uuid(id) else None
+    return found.email if found is not None else ""
+
+
+def told(refusal: Exception) -> list[str]:
+    """The names of fields in people's words."""
+    return [_in_words(text) for text in sentences(refusal)]
+
+
+def _in_words(text: str) -> str:
+    text = _LINE.sub(lambda found: f"line {int(found[1]) + 1}: {found[2].lower()}", text)
+    text = _NAME.sub(lambda found: f"the {_LABELS[found[1].lower()]}", text)
+    return text[:1].upper() + text[1:]
+
+
+def kept(given: dict[str, str], *names: str) -> dict[str, Any]:
+    """Texts as the service takes them: what was left empty is null."""
+    return {name: given[name] or None for name in names}

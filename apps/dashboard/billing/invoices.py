@@ -1,0 +1,161 @@
+"""Invoices: the list with its filters, one with everything that happened to it, and what can be done to it, each on a page of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+
+from apps.access.access import Access
+from apps.billing import selectors
+from apps.billing.documents import formatted_number, hosted_url
+from apps.billing.models import Invoice
+from apps.billing.services import invoice as drafts
+from apps.billing.services import invoice_states as states
+from apps.billing.states import DRAFT, OPEN
+from apps.core import clock, money
+from apps.dashboard.billing.forms import email_of, told
+from apps.dashboard.exports import csv_file
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show, status_of
+
+_TABS = {
+    "": "All",
+    "draft": "Drafts",
+    "open": "Open",
+    "past_due": "Past due",
+    "paid": "Paid",
+    "void": "Void",
+    "uncollectible": "Written off",
+}
+_COLUMNS = (
+    "created_at", "number", "status", "customer_email", "customer_name", "po_number", "currency", "subtotal", "discount", "tax", "total",
+    "paid", "refunded", "due_at", "finalized_at", "paid_at", "voided_at", "subscription_id", "period", "mode", "id",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the address of the list asks for. What it can't mean is left out."""
+
+    status: str = ""
+    q: str = ""
+    customer: str = ""
+    subscription: str = ""
+
+    @classmethod
+    def of(cls, request: PageRequest) -> "Filters":
+        asked = {name: request.GET.get(name, "").strip()[:255] for name in ("status", "q", "customer", "subscription")}
+        return cls(**{**asked, "status": asked["status"] if asked["status"] in _TABS else ""})
+
+    def kept(self, **changes: str) -> dict[str, str]:
+        asked = {"status": self.status, "q": self.q, "customer": self.customer, "subscription": self.subscription, **changes}
+        return {name: value for name, value in asked.items() if value}
+
+    def rows(self, access: Access) -> "QuerySet[Invoice]":
+        every = selectors.search_invoices(selectors.invoices_seen_by(access), self.q)
+        if self.status == "past_due":
+            every = every.filter(status=OPEN, due_at__lt=access.now())
+        return selectors.filtered_invoices(
+            every, status=self.status, customer_id=self.customer or None, subscription_id=self.subscription or None
+        )
+
+
+def index(request: PageRequest) -> HttpResponse:
+    filters = Filters.of(request)
+    page = window(filters.rows(request.access), request.GET, filters.kept())
+    context = {
+        "invoices": page.rows,
+        "window": page,
+        "filters": filters,
+        "of": email_of(request.access, filters.customer) if filters.customer else "",
+        "tabs": [
+            {"name": name, "query": urlencode(filters.kept(status=one)), "is_current": one == filters.status} for one, name in _TABS.items()
+        ],
+        "export_query": urlencode(filters.kept()),
+        "owed": selectors.owed(request.access, request.access.now()),
+        "now": request.access.now(),
+        "is_empty": not page.rows and not filters.kept() and "page" not in request.GET,
+    }
+    part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
+    return show(request, "dashboard/invoices/_rows.html" if part else "dashboard/invoices/list.html", context)
+
+
+def export(request: PageRequest) -> StreamingHttpResponse:
+    rows = Filters.of(request).rows(request.access).prefetch_related(None)
+    return csv_file(request, "invoices", _COLUMNS, rows, _cells)
+
+
+def _cells(one: Invoice) -> list[object]:
+    sums = (one.subtotal_cents, one.discount_cents, one.tax_cents, one.total_cents, one.amount_paid_cents, one.refunded_cents)
+    moments = (one.due_at, one.finalized_at, one.paid_at, one.voided_at)
+    return [
+        clock.iso(one.created_at), formatted_number(one), one.status, one.customer.email, one.customer.name, one.po_number, one.currency,
+        *map(money.text_from_cents, sums), *map(clock.iso, moments), one.subscription_id, one.description if one.period_key else None,
+        one.mode, one.pk,
+    ]  # fmt: skip
+
+
+def find_invoice(request: PageRequest, id: str) -> Invoice:
+    found: Invoice = find(selectors.invoices_seen_by(request.access), id)
+    return found
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    invoice = find_invoice(request, id)
+    context = {
+        "invoice": invoice,
+        "name": formatted_number(invoice),
+        "url": hosted_url(invoice),
+        "tax_percentage": money.percentage_from_bps(invoice.tax_rate_bps or 0),
+        "left_cents": max(0, invoice.total_cents - invoice.amount_paid_cents),
+        "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
+        "changes": list(invoice.changes.order_by("-id")[:100]),
+        "acts": [name for name, one in ACTS.items() if invoice.status in one.offered_in],
+        "now": request.access.now(),
+    }
+    return show(request, "dashboard/invoices/detail.html", context)
+
+
+@dataclass(frozen=True)
+class Act:
+    """What a button on an invoice's page leads to: the states in which it is offered, what is done, and what is said then."""
+
+    offered_in: tuple[str, ...]
+    do: Callable[[Access, Invoice, bool], object]
+    done: str
+
+
+def _finalize(access: Access, invoice: Invoice, is_sent: bool) -> object:
+    row = states.finalize_invoice(access, invoice)
+    return states.send_invoice(access, row) if is_sent and row.status == OPEN else row
+
+
+ACTS: dict[str, Act] = {
+    "finalize": Act((DRAFT,), _finalize, "The invoice has its number and can be paid."),
+    "send": Act((OPEN,), lambda access, row, _: states.send_invoice(access, row), "The letter is on its way."),
+    "void": Act((DRAFT, OPEN), lambda access, row, _: states.void_invoice(access, row), "The invoice is void."),
+    "write-off": Act((OPEN,), lambda access, row, _: states.mark_uncollectible(access, row), "The invoice has been written off."),
+    "delete": Act((DRAFT,), lambda access, row, _: drafts.delete_invoice(row), "The draft is gone."),
+}
+
+
+def act(request: PageRequest, id: str, act: str) -> HttpResponse:
+    """A page that says what will happen, then the act."""
+    invoice, chosen = find_invoice(request, id), ACTS.get(act)
+    if chosen is None:
+        raise Http404
+    errors: list[str] = []
+    status = 200
+    if request.method == "POST":
+        try:
+            chosen.do(request.access, invoice, request.POST.get("send") == "on")
+        except Refusals as refusal:
+            errors, status = told(refusal), status_of(refusal)
+        else:
+            messages.success(request, chosen.done)
+            return go("invoices") if act == "delete" else go("invoice", invoice.pk)
+    context = {"invoice": invoice, "name": formatted_number(invoice), "act": act, "errors": errors}
+    return show(request, "dashboard/invoices/act.html", context, status=status)
