@@ -279,6 +279,11 @@ class InvoicePayment(models.Model):
         ordering = ["id"]
         indexes = [models.Index(fields=["payment"], condition=models.Q(counted_at=None), name="invoice_payment_waiting")]
 
+    @property
+    def brought_cents(self) -> int:
+        """What the invoice has of it."""
+        return self.counted_cents + self.late_cents
+
 
 class InvoiceChange(models.Model):
     """One line of an invoice's history, in order of id."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.billing.services import cycle, paying
+from apps.billing.services import cycle, paying, reminders
 
 
 @shared_task(name="billing.run_cycles")
@@ -15,3 +15,8 @@ def run_cycles() -> None:
 @shared_task(name="billing.settle_invoices")
 def settle_invoices(payment_ids: Sequence[str] | None = None) -> None:
     paying.settle_invoices(payment_ids)
+
+
+@shared_task(name="billing.send_reminders")
+def send_reminders() -> None:
+    reminders.send_reminders()

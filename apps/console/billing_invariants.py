@@ -60,7 +60,7 @@ FROM billing_subscription s LEFT JOIN LATERAL (SELECT to_status FROM billing_sub
         """
 SELECT 'invoice ' || i.id, 'paid ' || i.amount_paid_cents || ' and refunded ' || i.refunded_cents || ', its intents brought '
        || coalesce(c.counted, 0) || ' and gave back ' || coalesce(c.refunded, 0)
-FROM billing_invoice i LEFT JOIN (SELECT invoice_id, sum(counted_cents) AS counted, sum(refunded_cents) AS refunded
+FROM billing_invoice i LEFT JOIN (SELECT invoice_id, sum(counted_cents + late_cents) AS counted, sum(refunded_cents) AS refunded
      FROM billing_invoicepayment GROUP BY 1) c ON c.invoice_id = i.id
 WHERE i.amount_paid_cents <> coalesce(c.counted, 0) OR i.refunded_cents <> coalesce(c.refunded, 0)
 UNION ALL SELECT 'invoice ' || id, 'it is ' || status || ', and ' || amount_paid_cents || ' of ' || total_cents || ' is paid'
@@ -71,7 +71,10 @@ FROM billing_invoice i LEFT JOIN LATERAL (SELECT to_status FROM billing_invoicec
 WHERE i.status <> 'draft' AND i.status IS DISTINCT FROM h.to_status
 UNION ALL SELECT 'payment ' || p.id, 'it is ' || p.status || ', and counted ' || l.counted_cents || ' toward its invoice'
 FROM billing_invoicepayment l JOIN payments_payment p ON p.id = l.payment_id
-WHERE (l.counted_cents > 0 AND p.completed_at IS NULL) OR l.counted_cents > p.settlement_amount_cents
+WHERE (l.counted_cents > 0 AND p.completed_at IS NULL) OR l.counted_cents + l.late_cents > p.settlement_amount_cents
+   OR least(l.counted_cents, l.late_cents) < 0
+UNION ALL SELECT 'payment ' || l.payment_id, 'late deposits counted toward its invoice, and none was accepted' FROM billing_invoicepayment l
+WHERE l.late_cents > 0 AND NOT EXISTS (SELECT 1 FROM payments_latedeposit d WHERE d.payment_id = l.payment_id AND d.accepted_at IS NOT NULL)
 UNION ALL SELECT 'invoice ' || l.invoice_id, count(*) || ' intents can be paid' FROM billing_invoicepayment l
 JOIN payments_payment p ON p.id = l.payment_id WHERE p.status IN ('pending', 'processing') GROUP BY l.invoice_id HAVING count(*) > 1
 """,

@@ -15,13 +15,13 @@ from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.hosted import cards, plumbing
+from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Framing, public_page
 from apps.payments import states
 from apps.payments.documents.checkout import checkout_document
 from apps.payments.models import Payment
 from apps.payments.selectors import simulated_waiting
 from apps.payments.services.simulate import SCENARIOS, simulate_deposit
-from apps.stores.branding import colour, ink_on
 
 Document = dict[str, Any]
 # A stage has a template of its own, hosted/stages/<stage>.html.
@@ -46,7 +46,14 @@ def checkout(request: HttpRequest, reference: str) -> HttpResponse:
 @public_page("checkout")
 def simulate(request: HttpRequest, reference: str) -> HttpResponse:
     """A button of the test panel: anybody with the link may press it, in test mode only."""
-    payment = plumbing.payment_of(reference)
+    problem = simulated(request, plumbing.payment_of(reference))
+    if problem:
+        return _page(request, plumbing.payment_of(reference), problem=problem, status=422)
+    return back_from_simulating(request)
+
+
+def simulated(request: HttpRequest, payment: Payment) -> str:
+    """Make the deposit that the form asks for; the problem in words, or nothing."""
     scenario = request.POST.get("scenario", "exact")
     if payment.is_live or scenario not in SCENARIOS:
         raise Http404
@@ -55,7 +62,12 @@ def simulate(request: HttpRequest, reference: str) -> HttpResponse:
     try:
         simulate_deposit(Access.for_public(payment.store, payment.mode), payment, body)
     except Failure as failure:
-        return _page(request, plumbing.payment_of(reference), problem=failure.text, status=422)
+        return failure.text
+    return ""
+
+
+def back_from_simulating(request: HttpRequest) -> HttpResponse:
+    """To the page with the form, as it was."""
     return HttpResponseRedirect(f"{request.path.removesuffix('/simulate')}?{_kept(request.POST.get('query', ''))}", status=303)
 
 
@@ -83,15 +95,7 @@ def _kept(text: str) -> str:
 @require_safe
 @public_page("checkout")
 def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
-    """The store's colours as a stylesheet: the page allows no inline style."""
-    store = plumbing.payment_of(reference).store
-    first, second = colour(store.primary_color), colour(store.secondary_color)
-    rules = []
-    if first:
-        rules += [f"--accent:{first}", f"--on-accent:{ink_on(first)}", f"--accent-hover:color-mix(in srgb,{first} 86%,#000)"]
-        rules += [f"--brand-ground:{first}", f"--brand-edge:{second or first}"]
-    text = f"@layer page{{.branded{{{';'.join(rules)}}}}}" if rules else ""
-    return HttpResponse(text, content_type="text/css; charset=utf-8", headers={"Cache-Control": "private, max-age=300"})
+    return sheet(plumbing.payment_of(reference).store)
 
 
 @require_safe
@@ -106,15 +110,10 @@ def _script() -> bytes:
 
 
 def _page(request: HttpRequest, payment: Payment, *, problem: str = "", card_problem: str = "", status: int = 200) -> HttpResponse:
+    path = request.path.removesuffix("/simulate").removesuffix("/card")
     framing = Framing.asked_by(request)
-    document = checkout_document(payment, clock.now(payment.store, payment.mode))
-    context = _context(request, payment, document) | {"framing": framing, "problem": problem}
-    context["card"] = cards.card_context(request, payment, is_asked_for=bool(card_problem))
-    if card_problem:
-        context["card"]["problem"] = card_problem
-    context["is_polled"] = context["is_waiting"] and not context["card"]["is_choosing"]
-    is_part = bool(request.headers.get("HX-Request")) and not request.headers.get("HX-History-Restore-Request")
-    template = "hosted/_checkout.html" if is_part else "hosted/checkout.html"
+    context = checkout_context(request, payment, path, card_problem=card_problem) | {"framing": framing, "problem": problem}
+    template = "hosted/_checkout.html" if is_part(request) else "hosted/checkout.html"
     response = render(request, template, context, status=status)
     if not payment.is_live or context["card"]["is_choosing"]:
         # Without any referrer the browser would hide the origin of a form of the page, which then looks forged.
@@ -122,21 +121,28 @@ def _page(request: HttpRequest, payment: Payment, *, problem: str = "", card_pro
     return framing.apply(response)
 
 
-def _context(request: HttpRequest, payment: Payment, document: Document) -> dict[str, Any]:
-    path, query = request.path.removesuffix("/simulate").removesuffix("/card"), request.GET
+def is_part(request: HttpRequest) -> bool:
+    """Whether the page looks again at the part of itself that changes."""
+    return bool(request.headers.get("HX-Request")) and not request.headers.get("HX-History-Restore-Request")
+
+
+def checkout_context(request: HttpRequest, payment: Payment, path: str, *, card_path: str = "", card_problem: str = "") -> Document:
+    """What the parts of a checkout show. Their links lead to `path`, that to card payments to `card_path` if it is another page."""
+    document = checkout_document(payment, clock.now(payment.store, payment.mode))
+    card = cards.card_context(request, payment, is_asked_for=bool(card_problem))
+    if card_problem:
+        card["problem"] = card_problem
+    query, stage = request.GET, stage_of(document)
     chosen = _chosen(document, query.get("asset"))
     code = "link" if query.get("code") == "link" else "address"
-    branding = document["branding"] or {}
-    stage = _stage(document)
-    return {
+    ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
+    return brand_of(payment.store) | {
         "checkout": document,
+        "card": card,
         "stage": stage,
         "stage_template": f"hosted/stages/{stage}.html",
         "is_waiting": not document["terminal"],
-        "merchant": branding.get("brand_name") or document["store_name"],
-        "logo_url": plumbing.picture(branding.get("logo_url")),
-        "has_brand": bool(colour(branding.get("primary_color") or "")),
-        "is_service_shown": not branding.get("remove_service_branding"),
+        "is_polled": not document["terminal"] and not card["is_choosing"],
         "chosen": chosen,
         "code": code,
         "code_text": chosen and (chosen["payment_uri"] if code == "link" else chosen["address"]),
@@ -149,12 +155,13 @@ def _context(request: HttpRequest, payment: Payment, document: Document) -> dict
         "completed_at": payment.completed_at,
         "return_host": plumbing.host_shown(document["success_url"] if stage == COMPLETED else document["failed_url"]),
         "is_card_return": query.get("onramp") == "success" and stage in (PAY, UNDERPAID, CONFIRMING),
-        "way_links": {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")},
+        "way_links": {"crypto": f"{path}?{ways['crypto']}", "card": f"{card_path or path}?{ways['card']}"},
         "confirming_reference": "" if payment.is_live or stage not in (UNDERPAID, CONFIRMING) else simulated_waiting(payment),
     }
 
 
-def _stage(document: Document) -> str:
+def stage_of(document: Document) -> str:
+    """What the customer is to do or to know."""
     if document["status"] == states.PENDING:
         return PAY
     if document["status"] == states.PROCESSING:

@@ -2,9 +2,13 @@
 
 from django.urls import path, re_path
 
-from apps.hosted import cards, checkout, domains, files, media, onboarding
+from apps.hosted import cards, checkout, domains, files, invoice, media, onboarding, portal
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
+
+INVOICE = r"(?P<reference>[A-Za-z0-9_-]{8,64})"
+PORTAL = r"(?P<reference>[0-9a-f]{32}\.[A-Za-z0-9_-]{1,20}\.[A-Za-z0-9_-]{1,100})"
+UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 LOGO = r"(?P<store_id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/(?P<digest>[0-9a-f]{32})"
 
@@ -23,6 +27,18 @@ urlpatterns = [
     re_path(r"^sandbox/card/(?P<reference>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$", cards.card_page, name="sandbox_card"),
     path("files/<str:token>", files.download, name="private_file"),
     *CHECKOUT,
+    re_path(rf"^invoice/{INVOICE}$", invoice.show, name="invoice"),
+    re_path(rf"^invoice/{INVOICE}/pay$", invoice.pay, name="invoice_pay"),
+    re_path(rf"^invoice/{INVOICE}/simulate$", invoice.simulate, name="invoice_simulate"),
+    re_path(rf"^invoice/{INVOICE}/portal$", invoice.ask_for_portal, name="invoice_portal"),
+    re_path(rf"^invoice/{INVOICE}/brand\.css$", invoice.brand_style, name="invoice_brand"),
+    re_path(rf"^invoice/{INVOICE}/invoice\.pdf$", invoice.invoice_pdf, name="invoice_pdf"),
+    re_path(rf"^invoice/{INVOICE}/receipt\.pdf$", invoice.receipt_pdf, name="invoice_receipt"),
+    re_path(rf"^portal/{PORTAL}$", portal.show, name="portal"),
+    re_path(rf"^portal/{PORTAL}/brand\.css$", portal.brand_style, name="portal_brand"),
+    re_path(rf"^portal/{PORTAL}/link$", portal.ask_again, name="portal_link"),
+    re_path(rf"^portal/{PORTAL}/subscriptions/(?P<id>{UUID})/cancel$", portal.cancel, name="portal_cancel"),
+    re_path(rf"^portal/{PORTAL}/subscriptions/(?P<id>{UUID})/keep$", portal.keep, name="portal_keep"),
     path("onboarding/<str:token>", onboarding.start, name="onboarding"),
     path("onboarding/<str:token>/business", onboarding.business, name="onboarding_business"),
     path("onboarding/<str:token>/payout", onboarding.payout, name="onboarding_payout"),

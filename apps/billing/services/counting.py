@@ -1,6 +1,7 @@
 """What the payment intents of an invoice are worth to it: each is counted once, when it has ended; refunds are added as they come.
 
-A completed intent counts with its full settlement amount, one completed short with what arrived, any other with nothing.
+A completed intent counts with its full settlement amount, one completed short with what arrived, any other with nothing; a deposit
+that came after the end counts once the merchant has accepted it.
 """
 
 from datetime import datetime
@@ -9,21 +10,25 @@ from apps.billing import events
 from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.states import OPEN, PAID
 from apps.core import money
+from apps.core.money import BASIS_POINTS
 from apps.payments import states
 from apps.payments.documents.detail import paid_cents
 from apps.payments.models import Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by
+from apps.payments.services.withdraw import withdraw
 
 
 def count_payments(invoice: Invoice, at: datetime) -> bool:
-    """Add what has ended or was given back since; True when something was counted. The invoice's row is locked."""
-    waiting = InvoicePayment.objects.filter(invoice=invoice, payment__status__in=states.TERMINAL).select_related("payment")
+    """Add what has ended, was accepted late or was given back since; True when something was counted. The invoice's row is locked."""
+    waiting = InvoicePayment.objects.filter(invoice=invoice, payment__status__in=states.TERMINAL).select_related("payment__store")
     is_counted = False
     for link in waiting:
         if link.counted_at is None:
             _count(invoice, link, at)
             is_counted = True
-        if link.counted_cents and link.payment.status == states.REFUNDED and link.refund_seen_at != link.payment.updated_at:
+        if _count_late(invoice, link, at):
+            is_counted = True
+        if link.brought_cents and link.payment.status == states.REFUNDED and link.refund_seen_at != link.payment.updated_at:
             _count_refunds(invoice, link, at)
     return is_counted
 
@@ -31,14 +36,17 @@ def count_payments(invoice: Invoice, at: datetime) -> bool:
 def _count(invoice: Invoice, link: InvoicePayment, at: datetime) -> None:
     link.counted_cents, link.counted_at = worth_cents(link.payment), at
     link.save(update_fields=["counted_cents", "counted_at"])
-    if not link.counted_cents:
-        return
-    invoice.amount_paid_cents += link.counted_cents
+    if link.counted_cents:
+        _add(invoice, link.counted_cents, "payment_counted", at)
+
+
+def _add(invoice: Invoice, cents: int, change: str, at: datetime) -> None:
+    invoice.amount_paid_cents += cents
     if invoice.status not in (OPEN, PAID):
         invoice.needs_attention = f"paid_{invoice.status}"
     invoice.updated_at = at
     invoice.save(update_fields=["amount_paid_cents", "needs_attention", "updated_at"])
-    events.invoice_noted(invoice, "payment_counted", at)
+    events.invoice_noted(invoice, change, at)
 
 
 def worth_cents(payment: Payment) -> int:
@@ -58,11 +66,42 @@ def _reason(payment: Payment) -> str | None:
     return done.payload.get("state_reason") if done is not None else None
 
 
+def _count_late(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool:
+    """Deposits that came after the intent's end and that the merchant accepted since; an intent that asked too much then ends."""
+    accepted = list(link.payment.late_deposits.filter(accepted_at__isnull=False).values_list("deposit_id", "accepted_at"))
+    last = max((moment for _, moment in accepted if moment is not None), default=None)
+    if last is None or last == link.late_seen_at:
+        return False
+    worth = _late_cents(link, frozenset(deposit_id for deposit_id, _ in accepted))
+    more, link.late_cents, link.late_seen_at = worth - link.late_cents, worth, last
+    link.save(update_fields=["late_cents", "late_seen_at"])
+    if more <= 0:
+        return False
+    _add(invoice, more, "late_payment_counted", at)
+    asking = InvoicePayment.objects.filter(invoice=invoice, payment__status=states.PENDING)
+    for payment_id in list(asking.values_list("payment_id", flat=True)):
+        withdraw(payment_id, at)
+    return True
+
+
+def _late_cents(link: InvoicePayment, accepted: frozenset[object]) -> int:
+    """As of a payment of that amount: at the locked rates, in full within the tolerance, and never more than the intent asked for."""
+    payment = link.payment
+    asked = payment.settlement_amount_cents - link.counted_cents
+    worth = sum(
+        money.cents_for_atomic(deposit.amount_atomic, one.address.exchange_rate, one.address.asset.atomic_decimals)
+        for one in received_by(payment)
+        for deposit in one.deposits
+        if deposit.pk in accepted
+    )
+    is_enough = worth * BASIS_POINTS >= asked * (BASIS_POINTS - payment.store.underpayment_tolerance_bps)
+    return asked if is_enough else worth
+
+
 def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> None:
     """A refund leaves the status; the sum of them is told."""
-    payment = link.payment
-    before, link.refund_seen_at = link.refunded_cents, payment.updated_at
-    link.refunded_cents = link.counted_cents if payment.refund_state == Payment.RefundState.FULL else _refunded_cents(payment)
+    before, link.refund_seen_at = link.refunded_cents, link.payment.updated_at
+    link.refunded_cents = _refunded_cents(link)
     link.save(update_fields=["refunded_cents", "refund_seen_at"])
     if link.refunded_cents == before:
         return
@@ -72,11 +111,19 @@ def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> None
     events.invoice_noted(invoice, "refunded", at)
 
 
-def _refunded_cents(payment: Payment) -> int:
-    """What confirmed refunds are worth at the rates of the intent."""
-    addresses = {one.asset_id: one for one in payment.addresses.select_related("asset")}
-    total = 0
-    for refund in Refund.objects.filter(payment=payment, status=Refund.Status.CONFIRMED):
-        way = addresses[refund.asset_id]
-        total += money.cents_for_atomic(refund.amount_atomic, way.exchange_rate, way.asset.atomic_decimals)
-    return total
+def _refunded_cents(link: InvoicePayment) -> int:
+    """Of what was counted, what confirmed refunds gave back, at the intent's rates; what was only held never counted."""
+    payment = link.payment
+    refunds = Refund.objects.filter(payment=payment, status=Refund.Status.CONFIRMED, is_from_held=False)
+    back: dict[str, int] = {}
+    for asset_id, amount in refunds.values_list("asset_id", "amount_atomic"):
+        back[asset_id] = back.get(asset_id, 0) + amount
+    accepted = set(payment.late_deposits.filter(accepted_at__isnull=False).values_list("deposit_id", flat=True))
+    received, worth, is_all = received_by(payment), 0, True
+    for one in received:
+        late = sum(deposit.amount_atomic for deposit in one.deposits if deposit.pk in accepted)
+        settled = late + (one.confirmed_atomic if payment.completed_at is not None else 0)
+        given = back.get(one.address.asset_id, 0)
+        is_all = is_all and given >= settled
+        worth += money.cents_for_atomic(given, one.address.exchange_rate, one.address.asset.atomic_decimals)
+    return link.brought_cents if is_all else min(worth, link.brought_cents)

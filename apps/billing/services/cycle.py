@@ -18,7 +18,7 @@ from apps.billing.services import letters
 from apps.billing.services.invoice import put_lines
 from apps.billing.services.invoice_states import finalize_locked, settle_locked
 from apps.billing.services.paying import settle_invoices
-from apps.billing.services.periods import due_at, period_end
+from apps.billing.services.periods import due_at, next_reminder, period_end
 from apps.billing.services.subscription_rows import facts_of, keep, locked, move, unpaid
 from apps.billing.services.totals import totals_of
 from apps.billing.states import ACTIVE, CANCELED, OPEN, PAST_DUE, TRIALING, Step, decide, is_beyond_grace
@@ -118,6 +118,7 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
     ]
     currency = subscription.price.currency
     totals = totals_of([(quantity, price.unit_amount_cents) for price, quantity in priced], currency, None, None, None)
+    due = due_at(at, start, close, subscription.store.invoice_due_days)
     made = Invoice.objects.create(
         store=subscription.store,
         mode=subscription.mode,
@@ -126,7 +127,8 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
         period_key=f"{subscription.pk}:{iso(start)}",
         currency=currency,
         description=f"{start:%Y-%m-%d} to {close:%Y-%m-%d}",
-        due_at=due_at(at, start, close, subscription.store.invoice_due_days),
+        due_at=due,
+        next_letter_at=next_reminder(at, due, at) if totals.total_cents else None,
         created_at=at,
         updated_at=at,
         **totals.columns(),
@@ -160,6 +162,8 @@ def _judge(subscription: Subscription, at: datetime) -> None:
         events.subscription_changed(subscription, "cycle_failed", subscription.status, at)
     if is_beyond_grace(subscription.failed_cycle_count, subscription.grace_cycles):
         end(subscription, at)
+    else:
+        letters.subscription_past_due(subscription, invoice)
 
 
 def end(subscription: Subscription, at: datetime) -> None:
@@ -167,6 +171,7 @@ def end(subscription: Subscription, at: datetime) -> None:
     before = move(subscription, CANCELED)
     subscription.canceled_at, subscription.next_billing_at, subscription.updated_at = at, None, at
     events.subscription_changed(subscription, "canceled", before, at, "canceled")
+    letters.subscription_canceled(subscription, at)
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:

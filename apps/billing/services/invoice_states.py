@@ -12,9 +12,10 @@ from django.db import connection, transaction
 from apps.access.access import Access
 from apps.billing import events
 from apps.billing.models import Invoice, InvoicePayment
-from apps.billing.services import letters
+from apps.billing.services import acts, letters
 from apps.billing.services.counting import count_payments
 from apps.billing.services.invoice_rows import locked_invoice
+from apps.billing.services.periods import next_reminder
 from apps.billing.services.subscription_rows import locked, recover
 from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core.errors import Flat
@@ -55,6 +56,7 @@ def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
         if row.status != DRAFT:
             raise OnlyDraftsFinalized
         finalize_locked(row, access.now())
+        acts.note("invoice.finalized", row)
     return row
 
 
@@ -71,11 +73,15 @@ def finalize_locked(invoice: Invoice, at: datetime) -> None:
 def pay_locked(invoice: Invoice, at: datetime) -> None:
     """It is paid in full; a subscription that waited for it may recover."""
     _move(invoice, PAID, at, paid_at=at)
+    if invoice.total_cents:
+        letters.receipt(invoice)
     _recover(invoice, at)
 
 
 def _move(invoice: Invoice, to: str, at: datetime, **columns: Any) -> None:
     before = invoice.status
+    if to != OPEN:
+        columns["next_letter_at"] = None
     if not INVOICE_MACHINE.move(invoice, to, updated_at=at, **columns):
         raise RuntimeError(f"invoice {invoice.pk} was moved without its lock")
     events.invoice_moved(invoice, before, at)
@@ -102,6 +108,7 @@ def void_invoice(access: Access, invoice: Invoice) -> Invoice:
         if row.status in (DRAFT, OPEN):
             _move(row, VOID, at, voided_at=at)
             _recover(row, at)
+            acts.note("invoice.voided", row)
     return row
 
 
@@ -124,6 +131,7 @@ def mark_uncollectible(access: Access, invoice: Invoice) -> Invoice:
             settle_locked(row, at)
         if row.status == OPEN:
             _move(row, UNCOLLECTIBLE, at, uncollectible_at=at)
+            acts.note("invoice.written_off", row)
     return row
 
 
@@ -134,11 +142,16 @@ def settle_locked(invoice: Invoice, at: datetime) -> None:
 
 
 def send_invoice(access: Access, invoice: Invoice) -> Invoice:
-    """E-mail the link to the customer, at most once a minute. Raises OnlyOpenSent."""
+    """E-mail the link to the customer, at most once a minute; from now on they are reminded of it. Raises OnlyOpenSent."""
+    at = access.now()
     with transaction.atomic():
         row = locked_invoice(invoice.pk)
         if row.status != OPEN:
             raise OnlyOpenSent
         letters.invoice_asked_for(row)
-        events.invoice_noted(row, "sent", access.now())
+        if row.next_letter_at is None:
+            row.next_letter_at = next_reminder(at, row.due_at, at)
+            row.save(update_fields=["next_letter_at"])
+        events.invoice_noted(row, "sent", at)
+        acts.note("invoice.sent", row, {"to": row.customer.email})
     return row

@@ -1,37 +1,96 @@
-"""Letters to a store's customers about their invoices, in the store's name. Queued in the caller's transaction."""
+"""Letters to a store's customers about what they owe and what they paid, in the store's name. Queued in the caller's transaction.
 
+Each has a key of its own and goes out once. A deleted customer only gets what the merchant sends by hand.
+"""
+
+from datetime import datetime
 from typing import Any
 
 from apps.billing.documents import formatted_number, hosted_url
-from apps.billing.models import Invoice
+from apps.billing.models import Customer, Invoice, Subscription
+from apps.billing.services.portal import portal_url
 from apps.core import mail
 from apps.core.clock import real_now
+from apps.stores.models import Store
+
+_HOUR, _MINUTE = 3600, 60
 
 
 def invoice_opened(invoice: Invoice) -> None:
-    """The invoice of a cycle, once."""
-    _send(invoice, key=f"invoice_opened:{invoice.pk}")
+    """The invoice of a cycle."""
+    _send(invoice, "invoice_open", f"invoice_opened:{invoice.pk}")
 
 
 def invoice_asked_for(invoice: Invoice) -> None:
     """The merchant wants it sent (again): at most one letter a minute, however often it is asked for."""
-    _send(invoice, key=f"invoice_sent:{invoice.pk}:{int(real_now().timestamp()) // 60}")
+    _send(invoice, "invoice_open", f"invoice_sent:{invoice.pk}:{int(real_now().timestamp()) // _MINUTE}")
 
 
-def _send(invoice: Invoice, *, key: str) -> None:
-    mail.send(key=key, to=invoice.customer.email, template="invoice_open", context=_context(invoice), store=invoice.store)
+def due_soon(invoice: Invoice) -> None:
+    """A reminder before it is due."""
+    _remind(invoice, "invoice_due_soon")
 
 
-def _context(invoice: Invoice) -> dict[str, Any]:
+def overdue(invoice: Invoice) -> None:
+    """A reminder after it was due."""
+    _remind(invoice, "invoice_overdue")
+
+
+def receipt(invoice: Invoice) -> None:
+    """It is paid in full."""
+    _remind(invoice, "invoice_receipt")
+
+
+def subscription_past_due(subscription: Subscription, invoice: Invoice) -> None:
+    """The invoice of a cycle wasn't paid in time."""
+    if subscription.customer.deleted_at is None:
+        more = {"product": subscription.price.product.name}
+        _send(invoice, "subscription_past_due", f"subscription_past_due:{invoice.pk}", more)
+
+
+def subscription_canceled(subscription: Subscription, at: datetime) -> None:
+    """It has ended, whoever or whatever ended it."""
+    customer = subscription.customer
+    if customer.deleted_at is not None:
+        return
+    context = {"product": subscription.price.product.name, "at": at, "failed_cycles": subscription.failed_cycle_count}
+    _post(customer, subscription.store, "subscription_canceled", f"subscription_canceled:{subscription.pk}", context)
+
+
+def portal_link(customer: Customer) -> None:
+    """Somebody asked for a link to the customer's page: it goes to the customer, at most once an hour."""
+    if customer.deleted_at is None:
+        _post(customer, customer.store, "portal_link", f"portal_link:{customer.pk}:{int(real_now().timestamp()) // _HOUR}", {})
+
+
+def _remind(invoice: Invoice, template: str) -> None:
+    if invoice.customer.deleted_at is None:
+        _send(invoice, template, f"{template}:{invoice.pk}")
+
+
+def _send(invoice: Invoice, template: str, key: str, more: dict[str, Any] | None = None) -> None:
+    _post(invoice.customer, invoice.store, template, key, {**_about(invoice), **(more or {})})
+
+
+def _post(customer: Customer, store: Store, template: str, key: str, context: dict[str, Any]) -> None:
+    shared = {
+        "name": customer.name,
+        "email": customer.email,
+        "portal_url": portal_url(customer) if customer.deleted_at is None else "",
+        "is_test": not customer.is_live,
+    }
+    mail.send(key=key, to=customer.email, template=template, context={**shared, **context}, store=store)
+
+
+def _about(invoice: Invoice) -> dict[str, Any]:
     return {
         "number": formatted_number(invoice),
         "total_cents": invoice.total_cents,
+        "paid_cents": invoice.amount_paid_cents,
         "left_cents": invoice.total_cents - invoice.amount_paid_cents,
         "currency": invoice.currency,
         "due_at": invoice.due_at,
+        "paid_at": invoice.paid_at,
         "description": invoice.description,
-        "name": invoice.customer.name,
-        "email": invoice.customer.email,
         "url": hosted_url(invoice),
-        "is_test": not invoice.is_live,
     }

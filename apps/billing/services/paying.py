@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from apps.access.access import Access
 from apps.billing.documents import formatted_number, hosted_url
@@ -22,7 +22,7 @@ from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.money import text_from_cents
 from apps.payments import states
-from apps.payments.models import Payment, Refund
+from apps.payments.models import LateDeposit, Payment, Refund
 from apps.payments.services.create import create_payment
 from apps.payments.services.expire import expire_if_due
 from apps.payments.services.fields import EXPIRES_IN_DEFAULT
@@ -94,10 +94,10 @@ def shown_payment(invoice: Invoice) -> Payment | None:
 
 
 def settle_invoices(payment_ids: Iterable[uuid.UUID | str] | None = None, store_id: uuid.UUID | None = None) -> int:
-    """Count what ended or was refunded: of these intents, of a store's test mode, or of all; how many invoices there were."""
+    """Count what ended, was accepted late or refunded: of these intents, a store's test mode, or of all; how many invoices there were."""
     asked = None if payment_ids is None else list(payment_ids)
     found: dict[uuid.UUID, None] = {}
-    for rows in (_ended(), _given_back()):
+    for rows in (_ended(), _accepted_late(), _given_back()):
         if asked is not None:
             rows = rows.filter(payment_id__in=asked)
         if store_id is not None:
@@ -114,8 +114,17 @@ def _ended() -> "QuerySet[InvoicePayment]":
     return InvoicePayment.objects.filter(counted_at=None, payment__status__in=states.TERMINAL)
 
 
+def _accepted_late() -> "QuerySet[InvoicePayment]":
+    """Looked for from the late deposits, of which there are few."""
+    accepted = LateDeposit.objects.filter(payment_id=OuterRef("payment_id"), accepted_at__isnull=False)
+    is_new = Q(late_seen_at=None) | Exists(accepted.filter(accepted_at__gt=OuterRef("late_seen_at")))
+    late = LateDeposit.objects.filter(accepted_at__isnull=False).values("payment_id")
+    return InvoicePayment.objects.filter(is_new, payment_id__in=late)
+
+
 def _given_back() -> "QuerySet[InvoicePayment]":
     """Counted ones with a refund that wasn't seen: looked for from the refunds, of which there are few."""
     refunded = Refund.objects.filter(status=Refund.Status.CONFIRMED).values("payment_id")
     is_new = Q(refund_seen_at=None) | Q(refund_seen_at__lt=F("payment__updated_at"))
-    return InvoicePayment.objects.filter(is_new, payment_id__in=refunded, counted_cents__gt=0, payment__status=states.REFUNDED)
+    brought = Q(counted_cents__gt=0) | Q(late_cents__gt=0)
+    return InvoicePayment.objects.filter(is_new, brought, payment_id__in=refunded, payment__status=states.REFUNDED)

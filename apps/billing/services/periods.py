@@ -9,6 +9,9 @@ from datetime import datetime, timedelta
 DAYS = {"daily": 1, "weekly": 7}
 MONTHS = {"monthly": 1, "yearly": 12}
 LATE = timedelta(hours=1)
+REMINDED_BEFORE = timedelta(days=3)
+REMINDED_AFTER = timedelta(days=3)
+REMINDED_NOT_WITHIN = timedelta(days=1)  # of the invoice itself
 
 
 def period_end(start: datetime, interval: str, count: int, anchor_day: int) -> datetime:
@@ -28,3 +31,12 @@ def due_at(made_at: datetime, start: datetime, end: datetime, due_days: int) -> 
 
 def trial_end(start: datetime, days: int) -> datetime:
     return start + timedelta(days=days)
+
+
+def next_reminder(sent_at: datetime, due: datetime | None, now: datetime) -> datetime | None:
+    """When the customer is reminded next of an invoice that was sent: before it is due, unless that follows too soon, and after."""
+    if due is None:
+        return None
+    before, after = due - REMINDED_BEFORE, due + REMINDED_AFTER
+    moments = [before, after] if before - sent_at >= REMINDED_NOT_WITHIN else [after]
+    return next((one for one in moments if one > now), None)

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.chain.models import Deposit
+from apps.core import jobs
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import is_uuid
 from apps.ledger import movements
@@ -84,4 +85,5 @@ def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime) -> Late
             payload={"deposit_id": str(late.deposit_id), "amount_atomic": str(late.deposit.amount_atomic)},
             created_at=at,
         )
+        jobs.enqueue("billing.settle_invoices", payment.pk)
     return late

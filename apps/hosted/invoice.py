@@ -1,0 +1,166 @@
+"""The hosted invoice: what a customer owes, one way to pay it, and, once it is paid, the receipt.
+
+The token is the only key. Starting a payment makes the one payable intent or returns it; its checkout stands inside the page.
+"""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.billing.documents import formatted_number, hosted_invoice
+from apps.billing.models import Invoice
+from apps.billing.selectors import by_token
+from apps.billing.services import invoice_file, letters
+from apps.billing.services.paying import PAYABLE, InvoiceNotFound, shown_payment, start_payment
+from apps.billing.states import OPEN, PAID
+from apps.core import clock
+from apps.core.errors import Failure
+from apps.hosted.brand import brand_of, sheet
+from apps.hosted.checkout import back_from_simulating, checkout_context, is_part, simulated
+from apps.hosted.plumbing import public_page
+from apps.payments import states
+from apps.payments.documents.checkout import checkout_document
+from apps.payments.models import Payment
+
+PAYING, ASKING, RECEIPT, CLOSED = "paying", "asking", "receipt", "closed"
+
+
+@require_safe
+@public_page("checkout")
+def show(request: HttpRequest, reference: str) -> HttpResponse:
+    return _page(request, reference)
+
+
+@require_POST
+@public_page("checkout")
+def pay(request: HttpRequest, reference: str) -> HttpResponse:
+    """The one button: makes something to pay, or finds it, and shows it in the page."""
+    try:
+        start_payment(reference)
+    except InvoiceNotFound:
+        raise Http404 from None
+    except Failure as failure:
+        return _page(request, reference, problem=failure.text, status=422)
+    return HttpResponseRedirect(request.path.removesuffix("/pay"), status=303)
+
+
+@require_POST
+@public_page("checkout")
+def simulate(request: HttpRequest, reference: str) -> HttpResponse:
+    """A button of the test panel."""
+    payment = shown_payment(_invoice(reference))
+    if payment is None:
+        raise Http404
+    problem = simulated(request, payment)
+    return _page(request, reference, problem=problem, status=422) if problem else back_from_simulating(request)
+
+
+@require_POST
+@public_page("checkout")
+def ask_for_portal(request: HttpRequest, reference: str) -> HttpResponse:
+    """The link to everything of this customer goes to their mailbox only: whoever holds an invoice may have been passed it."""
+    letters.portal_link(_invoice(reference).customer)
+    return HttpResponseRedirect(f"{request.path.removesuffix('/portal')}?sent=1", status=303)
+
+
+@require_safe
+@public_page("checkout")
+def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
+    return sheet(_invoice(reference).store)
+
+
+@require_safe
+@public_page("checkout")
+def invoice_pdf(request: HttpRequest, reference: str) -> HttpResponse:
+    return _file(invoice_file.invoice_pdf, "invoice", _settled(reference)[0])
+
+
+@require_safe
+@public_page("checkout")
+def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
+    """404 until something was paid."""
+    invoice, _ = _settled(reference)
+    if not invoice_file.has_receipt(invoice):
+        raise Http404
+    return _file(invoice_file.receipt_pdf, "receipt", invoice)
+
+
+def _file(made: Any, kind: str, invoice: Invoice) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{invoice_file.file_name(kind, invoice)}"'}
+    return HttpResponse(made(invoice), content_type="application/pdf", headers=headers)
+
+
+def _invoice(token: str) -> Invoice:
+    found = by_token(token)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _settled(token: str) -> tuple[Invoice, Payment | None]:
+    """The invoice with what its intents have brought until now, and the latest of them."""
+    payment = shown_payment(_invoice(token))
+    return _invoice(token), payment
+
+
+def _page(request: HttpRequest, token: str, *, problem: str = "", status: int = 200) -> HttpResponse:
+    invoice, payment = _settled(token)
+    path = f"/invoice/{token}"
+    stage = _stage_of(invoice, payment)
+    if stage == PAYING and payment is not None and request.GET.get("pay") == "card":
+        return HttpResponseRedirect(f"/pay/{payment.reference}?pay=card")
+    context = _context(invoice, payment, stage) | {"path": path, "problem": problem, "framing": {"origin": ""}}
+    if stage == PAYING and payment is not None:
+        context |= checkout_context(request, payment, path, card_path=f"/pay/{payment.reference}")
+    context["was_portal_sent"] = request.GET.get("sent") == "1"
+    response = render(request, "hosted/invoice/_page.html" if is_part(request) else "hosted/invoice/page.html", context, status=status)
+    # Without any referrer the browser would hide the origin of the page's forms, which then look forged.
+    response["Referrer-Policy"] = "same-origin"
+    return response
+
+
+def _stage_of(invoice: Invoice, payment: Payment | None) -> str:
+    """Money that is on its way is followed whatever became of the invoice; a payment is only asked for while it is open."""
+    if payment is not None and payment.status == states.PROCESSING:
+        return PAYING
+    if invoice.status == PAID:
+        return RECEIPT
+    if invoice.status != OPEN or invoice.store.deleted_at is not None:
+        return CLOSED
+    return PAYING if payment is not None and payment.status in PAYABLE else ASKING
+
+
+def _context(invoice: Invoice, payment: Payment | None, stage: str) -> dict[str, Any]:
+    now, document = clock.now(invoice.store, invoice.mode), hosted_invoice(invoice)
+    last = checkout_document(payment, now) if payment is not None and stage == ASKING else None
+    left = invoice.total_cents - invoice.amount_paid_cents
+    return brand_of(invoice.store) | {
+        "invoice": document,
+        "number": formatted_number(invoice),
+        "invoice_stage": stage,
+        "stage": stage,
+        "state": _state(invoice, document, now),
+        "left_cents": left,
+        "is_part_paid": 0 < invoice.amount_paid_cents < invoice.total_cents,
+        "refunded_cents": invoice.refunded_cents,
+        "issued_at": invoice.finalized_at,
+        "paid_at": invoice.paid_at,
+        "seller": invoice_file.seller_of(invoice),
+        "buyer": invoice_file.buyer_of(invoice),
+        "received": invoice_file.received(invoice, now),
+        "last": last,
+        "tax_percent": invoice_file.percent_text(invoice.tax_rate_bps or 0),
+        "discount_percent": invoice.discount_value if invoice.discount_type == Invoice.DiscountType.PERCENT else None,
+        "has_receipt": invoice_file.has_receipt(invoice),
+    }
+
+
+def _state(invoice: Invoice, document: dict[str, Any], now: Any) -> str:
+    """The status in the customer's words; see the badges."""
+    if invoice.status == OPEN and invoice.due_at is not None and invoice.due_at < now:
+        return "past_due"
+    if invoice.status == OPEN and document["amount_paid_cents"]:
+        return "part_paid"
+    return invoice.status

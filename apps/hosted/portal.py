@@ -1,0 +1,167 @@
+"""The customer's own page at a store: their invoices, their subscriptions with what comes next, and the way out of one.
+
+A signed link is the only key. One that is too old can only do this: have a new one sent to the customer's own mailbox.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.access.access import Access
+from apps.billing.documents import formatted_number, subscription_document
+from apps.billing.models import Customer, Invoice, Subscription
+from apps.billing.selectors import invoices_seen_by, subscriptions_seen_by
+from apps.billing.services import letters
+from apps.billing.services.outlook import outlook
+from apps.billing.services.portal import LinkExpired, customer_behind
+from apps.billing.services.subscription import cancel_subscription, uncancel_subscription
+from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
+from apps.core import acting
+from apps.core.errors import Failure
+from apps.hosted.brand import brand_of, sheet
+from apps.hosted.plumbing import public_page
+
+INVOICES_PER_PAGE = 25
+SUBSCRIPTIONS_MAX = 100
+Page = Callable[..., HttpResponse]
+
+
+def _of_customer(view: Page) -> Page:
+    """The page of whoever the link is for; an old link gets the page where a new one is asked for."""
+
+    @wraps(view)
+    @public_page("checkout")
+    def guarded(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
+        try:
+            customer = customer_behind(reference)
+        except LinkExpired as expired:
+            return _own(render(request, "hosted/portal/expired.html", _frame(reference, expired.customer), status=410))
+        if customer is None:
+            raise Http404
+        acting.become(acting.Kind.VISITOR, customer.pk, f"customer {customer.email}")
+        return _own(view(request, reference, customer, **named))
+
+    return guarded
+
+
+def _own(response: HttpResponse) -> HttpResponse:
+    # Without any referrer the browser would hide the origin of the page's forms, which then look forged.
+    response.headers["Referrer-Policy"] = "same-origin"
+    return response
+
+
+@require_safe
+@_of_customer
+def show(request: HttpRequest, reference: str, customer: Customer) -> HttpResponse:
+    access = Access.for_public(customer.store, customer.mode)
+    rows = invoices_seen_by(access).filter(customer=customer).exclude(status=DRAFT).exclude(number=None)
+    page = _page_number(request)
+    found = list(rows[(page - 1) * INVOICES_PER_PAGE : page * INVOICES_PER_PAGE + 1])
+    running = subscriptions_seen_by(access).filter(customer=customer)[:SUBSCRIPTIONS_MAX]
+    context = _frame(reference, customer) | {
+        "invoices": [_invoice(one, access) for one in found[:INVOICES_PER_PAGE]],
+        "page": page,
+        "has_more": len(found) > INVOICES_PER_PAGE,
+        "subscriptions": sorted((_subscription(one) for one in running), key=lambda one: one["status"] == CANCELED),
+    }
+    return render(request, "hosted/portal/page.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@_of_customer
+def cancel(request: HttpRequest, reference: str, customer: Customer, id: str) -> HttpResponse:
+    """Asks once more. What is trialing or active ends with its period; what isn't billed or wasn't paid ends now."""
+    access, subscription = _named(customer, id)
+    if subscription.status == CANCELED or subscription.cancel_at_period_end:
+        return HttpResponseRedirect(f"/portal/{reference}")
+    is_at_end = subscription.status in (TRIALING, ACTIVE)
+    problem = ""
+    if request.method == "POST":
+        # What the page promised: a subscription that has changed since is not ended earlier than that.
+        try:
+            if (request.POST.get("when") == "period_end") == is_at_end:
+                cancel_subscription(access, subscription, at_period_end=is_at_end)
+                return HttpResponseRedirect(f"/portal/{reference}", status=303)
+            problem = "This subscription has changed. Look again before you cancel it."
+        except Failure as failure:
+            problem = failure.text
+    context = _frame(reference, customer) | {"subscription": _subscription(subscription), "is_at_end": is_at_end, "problem": problem}
+    return render(request, "hosted/portal/cancel.html", context, status=422 if problem else 200)
+
+
+@require_POST
+@_of_customer
+def keep(request: HttpRequest, reference: str, customer: Customer, id: str) -> HttpResponse:
+    """Take a scheduled cancellation back."""
+    access, subscription = _named(customer, id)
+    uncancel_subscription(access, subscription)
+    return HttpResponseRedirect(f"/portal/{reference}", status=303)
+
+
+@require_POST
+@public_page("checkout")
+def ask_again(request: HttpRequest, reference: str) -> HttpResponse:
+    """A new link for an old one, to the address the old one was for."""
+    try:
+        customer = customer_behind(reference)
+    except LinkExpired as expired:
+        customer = expired.customer
+    if customer is None:
+        raise Http404
+    letters.portal_link(customer)
+    return _own(render(request, "hosted/portal/expired.html", _frame(reference, customer) | {"was_sent": True}))
+
+
+@require_safe
+@public_page("checkout")
+def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
+    try:
+        customer = customer_behind(reference)
+    except LinkExpired as expired:
+        customer = expired.customer
+    if customer is None:
+        raise Http404
+    return sheet(customer.store)
+
+
+def _frame(token: str, customer: Customer) -> dict[str, Any]:
+    return brand_of(customer.store) | {"path": f"/portal/{token}", "customer": customer, "livemode": customer.is_live}
+
+
+def _page_number(request: HttpRequest) -> int:
+    given = request.GET.get("page", "1")
+    return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 6 else 1
+
+
+def _named(customer: Customer, id: str) -> tuple[Access, Subscription]:
+    """404 for one that isn't the customer's."""
+    access = Access.for_public(customer.store, customer.mode)
+    subscription = subscriptions_seen_by(access).filter(customer=customer, pk=id).first()
+    if subscription is None:
+        raise Http404
+    return access, subscription
+
+
+def _subscription(row: Subscription) -> dict[str, Any]:
+    """Its document with what time does to it next."""
+    coming = outlook(row)
+    return {**subscription_document(row), "name": row.price.product.name, "coming": coming, "can_cancel": row.status != CANCELED}
+
+
+def _invoice(row: Invoice, access: Access) -> dict[str, Any]:
+    is_late = row.status == "open" and row.due_at is not None and row.due_at < access.now()
+    return {
+        "number": formatted_number(row),
+        "path": f"/invoice/{row.public_token}",
+        "state": "past_due" if is_late else "part_paid" if row.status == "open" and row.amount_paid_cents else row.status,
+        "total_cents": row.total_cents,
+        "currency": row.currency,
+        "issued_at": row.finalized_at,
+        "due_at": row.due_at,
+        "description": row.description,
+        "is_open": row.status == "open",
+    }
