@@ -59,7 +59,7 @@ def test_the_example_holds_no_published_secret() -> None:
 
 def test_compose_runs_each_process_once_and_publishes_only_the_web() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    assert {"migrate", "web", "worker", "beat", "watcher", "signer", "postgres", "redis"} <= set(services)
+    assert {"migrate", "web", "worker", "reports", "beat", "watcher", "signer", "postgres", "redis"} <= set(services)
     holders = [
         name for name, service in services.items() if "signer.env" in service.get("env_file", []) or "keys" in str(service.get("volumes"))
     ]

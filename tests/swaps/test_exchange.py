@@ -1,5 +1,6 @@
 """Swaps on a real exchange: Uniswap V2's own contracts on the local chain, bought from the hot wallet."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -192,3 +193,17 @@ def test_the_bought_coins_go_to_the_hot_wallet_or_the_call_is_not_signed(market:
     market.fund_hot(10)
     market.work()
     assert (told(bakery, swap_id)["status"], market.calls_from_hot()) == ("failed", 0)
+
+
+def test_the_demos_exchange_is_put_on_a_chain_once(place: Venue, tmp_path: Path) -> None:
+    kept = tmp_path / "demo-exchange.txt"
+    line = venue.place(place.wallet, [place.token], kept)
+    if not line:
+        pytest.skip("the exchange's contracts aren't installed")
+    height = place.chain.height
+    assert venue.place(place.wallet, [place.token], kept) == line
+    assert place.chain.height == height
+    router = line.removeprefix("ethereum=").partition(":")[0]
+    assert place.wallet.has_code(router)
+    kept.write_text(f"{router[:-1]}0:{router}\n")
+    assert venue.place(place.wallet, [place.token], kept) != line, "a chain that was begun anew gets a new one"

@@ -1,7 +1,10 @@
 """The exchange of the local chain: the contracts of Uniswap V2 as they run everywhere, with pools of the demo's tokens."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from eth_abi.abi import encode
 
@@ -9,6 +12,7 @@ from apps.chain.calls import Router
 from apps.console.demo.chain import Wallet
 from config import local_chain
 
+CHAIN = "ethereum"
 NATIVE_WEI, TOKENS_ATOMIC = 500 * 10**18, 1_000_000 * 10**6
 DEPLOY_GAS = 6_000_000
 HOUR_SECONDS = 3600
@@ -24,6 +28,23 @@ class Pool:
     tokens_atomic: int = TOKENS_ATOMIC
 
 
+def place(wallet: Wallet, tokens: Iterable[str], kept: Path) -> str:
+    """The exchange's line of SWAP_ROUTERS, with a pool for each token; made once per chain, and noted in the file.
+
+    Empty when the set-up brought no contracts.
+    """
+    contracts = kept.read_text().strip() if kept.exists() else ""
+    if not contracts or not wallet.has_code(contracts.partition(":")[0]):
+        router = open_exchange(wallet)
+        if router is None:
+            return ""
+        for token in tokens:
+            fill(wallet, router, Pool(token))
+        contracts = f"{router.address}:{router.wrapped_native}"
+        kept.write_text(contracts + "\n")
+    return f"{CHAIN}={contracts}"
+
+
 def open_exchange(wallet: Wallet) -> Router | None:
     """Put the exchange on the chain; None when the set-up brought no contracts."""
     codes = [local_chain.exchange_bytecode(name) for name in ("UniswapV2Factory", "WETH9", "UniswapV2Router02")]
@@ -37,14 +58,20 @@ def open_exchange(wallet: Wallet) -> Router | None:
 
 def fill(wallet: Wallet, router: Router, pool: Pool) -> None:
     """Give the token's pool something to trade with; the wallet mints what it puts in."""
-    wallet.receipt(wallet.mint(pool.token, wallet.address, pool.tokens_atomic))
+    _mined(wallet, wallet.mint(pool.token, wallet.address, pool.tokens_atomic))
     allow = _APPROVE + encode(["address", "uint256"], [router.address, pool.tokens_atomic]).hex()
-    wallet.receipt(wallet.send(pool.token, data=allow))
+    _mined(wallet, wallet.send(pool.token, data=allow))
     deadline = int(time.time()) + 1000 * 24 * HOUR_SECONDS
     shape = ["address", "uint256", "uint256", "uint256", "address", "uint256"]
     given = [pool.token, pool.tokens_atomic, 0, 0, wallet.address, deadline]
-    wallet.receipt(wallet.send(router.address, pool.native_wei, _ADD_LIQUIDITY_NATIVE + encode(shape, given).hex(), gas=DEPLOY_GAS))
+    _mined(wallet, wallet.send(router.address, pool.native_wei, _ADD_LIQUIDITY_NATIVE + encode(shape, given).hex(), gas=DEPLOY_GAS))
 
 
 def _put(wallet: Wallet, code: str) -> str:
-    return str(wallet.receipt(wallet.send(None, data=code, gas=DEPLOY_GAS))["contractAddress"]).lower()
+    return str(_mined(wallet, wallet.send(None, data=code, gas=DEPLOY_GAS))["contractAddress"]).lower()
+
+
+def _mined(wallet: Wallet, tx_hash: str) -> dict[str, Any]:
+    """The receipt, without waiting for the chain's next block."""
+    local_chain.call(wallet.url, "evm_mine")
+    return wallet.receipt(tx_hash)

@@ -20,7 +20,7 @@ from django.db import connections
 
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
-from apps.console.demo import billing, hot_wallets, payments, payouts, people, platforms, runner, stablecoins, swaps
+from apps.console.demo import billing, exchange, hot_wallets, payments, payouts, people, platforms, runner, stablecoins, swaps
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
 from config import embedded
@@ -48,6 +48,8 @@ class Command(BaseCommand):
                 folder.mkdir(parents=True, exist_ok=True)
             self.step("exchange rates", refresh)
             contracts = self.step("tokens on the local chain", self._tokens)
+            if contracts and settings.SWAP_PROVIDER == "uniswap" and not settings.SWAP_ROUTERS:
+                self.step("exchange on the local chain", lambda: self._exchange(contracts))
             store, merchant, credentials = self.step("demo store", self._store)
             self.step("hot wallets", lambda: hot_wallets.fill(contracts))
         except KeyboardInterrupt:
@@ -73,6 +75,15 @@ class Command(BaseCommand):
             return {}
         funded, holders = Wallet(url, CHAIN_KEYS["live"]), [Wallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
         return stablecoins.place_tokens(funded, [funded.address, *(one.address for one in holders)])
+
+    def _exchange(self, contracts: dict[str, str]) -> None:
+        """The local chain's exchange, named to this process and to those that it starts."""
+        wallet = Wallet(os.environ[embedded.ETHEREUM], CHAIN_KEYS["live"])
+        line = exchange.place(wallet, contracts.values(), settings.VAR_DIR / "demo-exchange.txt")
+        if not line:
+            self.say("no contracts of an exchange on this machine: live swaps find no route")
+            return
+        settings.SWAP_ROUTERS, os.environ["SWAP_ROUTERS"] = [line], line
 
     def _store(self) -> tuple[Store, User, dict[str, Any]]:
         store = people.open_demo_store()
