@@ -6,10 +6,11 @@ Placeholders whose type the server can't infer need a cast.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import psycopg
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
@@ -24,6 +25,7 @@ class Statement:
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
         """What the statement answers on the default connection; errors are Django's, as from `connection.cursor()`."""
+        connection = connections[DEFAULT_DB_ALIAS]
         connection.close_if_health_check_failed()
         connection.ensure_connection()
         wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
@@ -31,3 +33,8 @@ class Statement:
             cursor.execute(self.text, [values[name] for name in self.names])
             found: list[tuple[Any, ...]] = cursor.fetchall()
             return found
+
+
+def array(values: Iterable[object]) -> str:
+    """An array as PostgreSQL reads it from text, which a cast makes of its type; psycopg looks at each value several times."""
+    return "{" + ",".join('"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"' for value in values) + "}"

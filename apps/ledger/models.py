@@ -70,9 +70,10 @@ class Movement(models.Model):
 class Entry(models.Model):
     """One leg of a movement."""
 
-    movement = models.ForeignKey(Movement, on_delete=models.PROTECT, related_name="entries")
-    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="entries", db_index=False)
-    # No constraint of its own: PostgreSQL refuses an entry whose asset isn't its account's.
+    # No constraints of their own: the check of every entry refuses one without its movement or account, or in another asset
+    # than its account's, and neither movements nor accounts are ever deleted.
+    movement = models.ForeignKey(Movement, on_delete=models.PROTECT, related_name="entries", db_constraint=False)
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="entries", db_index=False, db_constraint=False)
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     amount_atomic = AtomicField()
     role = models.CharField(max_length=12, choices=[(role, role) for role in chart.ROLES])

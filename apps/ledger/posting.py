@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 
-from apps.core.sql import Statement
+from apps.core.sql import Statement, array
 from apps.ledger.chart import CHART, STORE
 
 INSUFFICIENT = "TG001"
@@ -135,11 +135,11 @@ def _columns(accounts: list[int], legs: Sequence[Line]) -> dict[str, Any]:
     """The legs by column, and the guarded accounts among them that go down."""
     down = {account for account, line in zip(accounts, legs, strict=True) if line.amount_atomic < 0 and CHART[line.kind].is_guarded}
     return {
-        "accounts": accounts,
-        "assets": [line.asset_id for line in legs],
-        "amounts": [line.amount_atomic for line in legs],
-        "roles": [line.role for line in legs],
-        "down": sorted(down) or None,
+        "accounts": array(accounts),
+        "assets": array(line.asset_id for line in legs),
+        "amounts": array(line.amount_atomic for line in legs),
+        "roles": array(line.role for line in legs),
+        "down": array(sorted(down)) if down else None,
     }
 
 

@@ -4,13 +4,21 @@ import pytest
 from django.db import connection, connections, transaction
 from django.db.utils import DatabaseError
 
-from apps.core.sql import Statement
+from apps.core.sql import Statement, array
 
 
 @pytest.mark.django_db
 def test_a_name_may_stand_in_a_statement_more_than_once() -> None:
     statement = Statement("SELECT %(one)s::int + %(one)s::int, %(two)s::text, 100 % 7")
     assert statement.rows(two="b", one=2, unused=None) == [(4, "b", 2)]
+
+
+@pytest.mark.django_db
+def test_an_array_holds_what_was_put_in() -> None:
+    texts = ["plain", "", 'a "quoted" one', "back\\slash", "com,ma", "{brace}", "NULL", " space "]
+    assert Statement("SELECT %(texts)s::text[], %(numbers)s::numeric[]").rows(texts=array(texts), numbers=array([1, -(10**70)])) == [
+        (texts, [1, -(10**70)])
+    ]
 
 
 @pytest.mark.django_db

@@ -79,6 +79,11 @@ ATTEMPTS = {
     "a leg with no known role": (
         legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("principal", "tip"), BROKEN_RULE),
     "a leg on no account": (legs("{custody}, '{coin}', -5", "987654321, '{coin}', 5"), BROKEN_RULE),
+    "legs of no movement": (
+        "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) "
+        "VALUES (987654321, {custody}, '{coin}', -5, 'principal'), (987654321, {available}, '{coin}', 5, 'principal')",
+        BROKEN_RULE,
+    ),
     "legs added to an old movement": (
         "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) "
         "VALUES ({movement}, {custody}, '{coin}', -5, 'principal'), ({movement}, {available}, '{coin}', 5, 'principal')",
