@@ -27,6 +27,7 @@ _ADDRESS_ORDER = (
     *("postal_code", "postcode", "zip", "city", "town", "region", "state", "province", "country"),
 )
 _ADDRESS_LINES_MAX = 12
+_POSTAL_CODES, _TOWNS = ("postal_code", "postcode", "zip"), ("city", "town")
 _WORDS = {PAID: "Paid", VOID: "Canceled", UNCOLLECTIBLE: "Closed, not paid"}
 
 
@@ -68,10 +69,14 @@ def buyer_of(invoice: Invoice) -> dict[str, Any]:
 
 def address_lines(address: Mapping[str, Any] | None) -> list[str]:
     """The texts of an address of any shape, in the order people write them."""
-    given = {str(key): value for key, value in (address or {}).items() if isinstance(value, (str, int)) and not isinstance(value, bool)}
+    told = (address or {}).items()
+    given = {key: str(value).strip() for key, value in told if isinstance(value, (str, int)) and not isinstance(value, bool)}
+    code, town = (next((key for key in keys if given.get(key)), None) for keys in (_POSTAL_CODES, _TOWNS))
+    if code is not None and town is not None:
+        given[town] = f"{given.pop(code)} {given[town]}"
     known = [key for key in _ADDRESS_ORDER if key in given]
     ordered = [*known, *(key for key in given if key not in known)]
-    return [text for key in ordered if (text := str(given[key]).strip())][:_ADDRESS_LINES_MAX]
+    return [given[key] for key in ordered if given[key]][:_ADDRESS_LINES_MAX]
 
 
 def words_for(invoice: Invoice, now: datetime) -> str:

@@ -1,0 +1,182 @@
+"""Letters to customers: which ones, when, once each, in text and HTML, and none where nobody wants one."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.core import mail as outbox
+
+from apps.billing.models import Invoice
+from apps.billing.services.periods import next_reminder
+from apps.billing.services.reminders import send_reminders
+from apps.core import clock, mail
+from apps.core.models import OutgoingMail
+from apps.stores.services import change_store
+from tests import make
+from tests.billing import records as r
+from tests.cast import Api, Shop
+
+DAY = r.DAY
+SOON, LATE, RECEIPT, OPEN = "invoice_due_soon", "invoice_overdue", "invoice_receipt", "invoice_open"
+PAST_DUE, CANCELED = "subscription_past_due", "subscription_canceled"
+
+
+def letters(email: str) -> list[str]:
+    """The letters to a customer in their order."""
+    return list(OutgoingMail.objects.filter(to=email).order_by("created_at").values_list("template", flat=True))
+
+
+def sent_invoice(api: Api, days: int = 10, **fields: Any) -> dict[str, Any]:
+    """Open, due in so many days by the store's time, and sent by the merchant."""
+    now = datetime.fromisoformat(r.ok(api.get("/test_clock"))["now"])
+    made = r.opened(api, due_at=clock.iso(now + timedelta(days=days)), **fields)
+    r.ok(r.act(api, made["id"], "send"))
+    return made
+
+
+def email_of(made: dict[str, Any]) -> str:
+    return str(made["customer"]["email"])
+
+
+def test_an_invoice_is_reminded_of_three_days_before_and_after_it_is_due(bakery: Shop) -> None:
+    api = bakery.test
+    made = sent_invoice(api)
+    steps = [(6, [OPEN]), (2, [OPEN, SOON]), (4, [OPEN, SOON]), (2, [OPEN, SOON, LATE]), (400, [OPEN, SOON, LATE])]
+    for days, expected in steps:
+        make.advance(api, days * DAY)
+        assert letters(email_of(made)) == expected
+
+
+def test_paying_ends_the_reminders_with_a_receipt(bakery: Shop) -> None:
+    made = sent_invoice(bakery.test)
+    r.pay(bakery.test, made)
+    make.advance(bakery.test, 40 * DAY)
+    assert letters(email_of(made)) == [OPEN, RECEIPT]
+
+
+@pytest.mark.parametrize("act", ["void", "mark_uncollectible"])
+def test_what_is_void_or_written_off_is_silent(bakery: Shop, act: str) -> None:
+    made = sent_invoice(bakery.test)
+    r.ok(r.act(bakery.test, made["id"], act))
+    make.advance(bakery.test, 40 * DAY)
+    assert letters(email_of(made)) == [OPEN]
+
+
+def test_an_invoice_that_the_merchant_never_sent_is_not_reminded_of(bakery: Shop) -> None:
+    now = datetime.fromisoformat(r.ok(bakery.test.get("/test_clock"))["now"])
+    made = r.opened(bakery.test, due_at=clock.iso(now + timedelta(days=10)))
+    make.advance(bakery.test, 40 * DAY)
+    assert letters(email_of(made)) == []
+
+
+def test_one_that_is_due_at_once_is_only_reminded_of_afterwards_and_one_without_a_date_never(bakery: Shop) -> None:
+    soon, never = sent_invoice(bakery.test, days=3), r.opened(bakery.test)
+    r.ok(r.act(bakery.test, never["id"], "send"))
+    make.advance(bakery.test, 40 * DAY)
+    assert (letters(email_of(soon)), letters(email_of(never))) == ([OPEN, LATE], [OPEN])
+
+
+def test_nothing_is_asked_for_and_nothing_is_said_of_an_invoice_of_nothing(bakery: Shop) -> None:
+    free = r.opened(bakery.test, line_items=[r.line(0)])
+    assert (free["status"], letters(email_of(free))) == ("paid", [])
+
+
+def test_a_subscription_is_told_past_due_and_canceled_and_its_invoices_reminded_of(bakery: Shop) -> None:
+    made = r.subscribe(bakery.test, grace_cycles=0)
+    patient = r.subscribe(bakery.test, grace_cycles=1)
+    make.advance(bakery.test, 11 * DAY)
+    assert letters(email_of(made)) == [OPEN, SOON, CANCELED, LATE]
+    assert letters(email_of(patient)) == [OPEN, SOON, PAST_DUE, LATE]
+    make.advance(bakery.test, 31 * DAY)
+    assert letters(email_of(patient)) == [OPEN, SOON, PAST_DUE, LATE, OPEN, SOON, CANCELED, LATE]
+
+
+def test_a_paused_subscription_gets_no_reminder(bakery: Shop) -> None:
+    made = r.subscribe(bakery.test)
+    r.ok(r.change(bakery.test, made["id"], "pause"))
+    make.advance(bakery.test, 20 * DAY)
+    assert letters(email_of(made)) == [OPEN]
+
+
+def test_an_end_that_was_asked_for_is_told_when_it_comes(bakery: Shop) -> None:
+    made = r.subscribe(bakery.test, trial_period_days=5)
+    r.ok(r.change(bakery.test, made["id"], "cancel", at_period_end=True))
+    assert letters(email_of(made)) == []
+    make.advance(bakery.test, 6 * DAY)
+    assert letters(email_of(made)) == [CANCELED]
+
+
+def test_a_deleted_customer_is_left_alone(bakery: Shop) -> None:
+    made, one_off = r.subscribe(bakery.test), sent_invoice(bakery.test)
+    for one in (made, one_off):
+        assert bakery.test.delete(f"/billing/customers/{one['customer_id']}").status_code == 204
+    make.advance(bakery.test, 40 * DAY)
+    r.pay(bakery.test, one_off)
+    assert (letters(email_of(made)), letters(email_of(one_off))) == ([OPEN], [OPEN])
+
+
+def test_the_periodic_run_reminds_by_real_time_in_live_mode_and_once(bakery: Shop) -> None:
+    now = clock.real_now()
+    made = r.opened(bakery.live, due_at=clock.iso(now + timedelta(days=10)))
+    r.ok(r.act(bakery.live, made["id"], "send"))
+    with time_machine.travel(now + timedelta(days=7, seconds=5), tick=True):
+        assert [send_reminders(), send_reminders()] == [1, 0]
+    with time_machine.travel(now + timedelta(days=30), tick=True):  # after an outage there is one letter, not all that were missed
+        assert [send_reminders(), send_reminders()] == [1, 0]
+    assert letters(email_of(made)) == [OPEN, SOON, LATE]
+    assert Invoice.objects.get(pk=made["id"]).next_letter_at is None
+
+
+def test_a_payment_that_has_just_completed_is_thanked_for_and_not_dunned(bakery: Shop) -> None:
+    made = sent_invoice(bakery.test)
+    make.simulated(bakery.test, r.start_payment(made["public_token"]).json()["payment"]["payment_intent_id"])
+    Invoice.objects.filter(pk=made["id"]).update(next_letter_at=clock.real_now())
+    send_reminders()
+    assert letters(email_of(made)) == [OPEN, RECEIPT]
+
+
+def test_every_letter_has_text_and_html_and_leads_to_the_invoice_and_the_portal(bakery: Shop) -> None:
+    change_store(bakery.store, brand_name="Brot & Büchse", support_email="hello@bakery.example")
+    r.subscribe(bakery.test, grace_cycles=1)
+    make.advance(bakery.test, 42 * DAY)
+    r.pay(bakery.test, r.opened(bakery.test))
+    mail.send_due()
+    found = {row.template for row in OutgoingMail.objects.all()}
+    assert found == {OPEN, SOON, LATE, PAST_DUE, CANCELED, RECEIPT}
+    assert OutgoingMail.objects.exclude(status="sent").count() == 0
+    for letter in outbox.outbox:
+        html, kind = letter.alternatives[0]  # type: ignore[attr-defined]
+        assert kind == "text/html" and "/portal/" in html and "/portal/" in letter.body
+        assert ("/invoice/" in html) == ("/invoice/" in letter.body) == ("has ended" not in letter.subject)
+        assert "Brot & Büchse" in letter.body and "Brot &amp; Büchse" in html and letter.reply_to == ["hello@bakery.example"]
+        assert "test" in letter.body and "{" not in letter.body and letter.subject and "\n" not in letter.subject
+
+
+def test_a_mailbox_that_refuses_stops_nothing(bakery: Shop, settings: Any) -> None:
+    settings.EMAIL_BACKEND = "tests.core.test_mail.Refusing"
+    made = r.subscribe(bakery.test)
+    mail.send_due()
+    assert OutgoingMail.objects.get(to=email_of(made)).status == "failed"
+    make.advance(bakery.test, 31 * DAY)
+    assert len(r.invoices_of(bakery.test, made["id"])) == 2
+
+
+START = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
+MOMENTS = [
+    (None, 0, None),
+    (10, 0, 7),
+    (10, 7, 13),
+    (10, 13, None),
+    (4, 0, 1),
+    (3.9, 0, 6.9),
+    (1, 0, 4),
+    (-5, 0, None),
+    (10, 500, None),
+]
+
+
+@pytest.mark.parametrize(("due", "now", "expected"), MOMENTS)
+def test_when_a_customer_is_reminded(due: float | None, now: float, expected: float | None) -> None:
+    found = next_reminder(START, None if due is None else START + timedelta(days=due), START + timedelta(days=now))
+    assert found == (None if expected is None else START + timedelta(days=expected))
