@@ -10,6 +10,7 @@ from apps.access.access import Access
 from apps.access.models import ApiKey
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
+from apps.billing.selectors import owed
 from apps.core import clock, money
 from apps.core.models import Mode
 from apps.dashboard.plumbing import PageRequest, show
@@ -54,6 +55,7 @@ def index(request: PageRequest) -> HttpResponse:
         "done_count": sum(one.is_done for one in steps),
         "holdings": _holdings(access),
         "payments": recent,
+        "owed": owed(access, access.now()),
     }
     return show(request, "dashboard/home.html", context)
 

@@ -64,6 +64,7 @@ PAGES = (
     Page("invoices/new", "invoice_create", invoice_editor.create, PAY, methods=BOTH),
     Page("invoices/<str:id>", "invoice", billing_invoices.show_one),
     Page("invoices/<str:id>/edit", "invoice_edit", invoice_editor.edit, PAY, methods=BOTH),
+    Page("invoices/<str:id>/file", "invoice_file", billing_invoices.download),
     Page("invoices/<str:id>/<str:act>", "invoice_act", billing_invoices.act, PAY, methods=BOTH),
     Page("subscriptions", "subscriptions", subscriptions.index),
     Page("subscriptions.csv", "subscriptions_export", subscriptions.export),

@@ -137,6 +137,7 @@ BADGES = {
         "sent": (INFO, _("Sent by e-mail")),
         "reminded": (INFO, _("Customer reminded")),
         "payment_counted": (INFO, _("A payment counted")),
+        "late_payment_counted": (INFO, _("A late payment counted")),
         "refunded": (INFO, _("Refunded")),
     },
     "subscription_change": {

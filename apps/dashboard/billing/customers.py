@@ -68,6 +68,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     now = access.now()
     context = {
         "customer": customer,
+        "address": _lines(customer.address or {}),
         "owed": selectors.owed(access, now, customer),
         "invoices": list(invoices[:SHOWN]),
         "subscriptions": [{"row": one, "cents": cycle_cents(one)} for one in subscriptions[:SHOWN]],
@@ -101,6 +102,12 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         return _form(request, given, told(refusal), status_of(refusal), customer=customer)
     messages.success(request, "Saved. Invoices that are open show it too.")
     return go("customer", customer.pk)
+
+
+def _lines(address: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The parts of an address that the form knows, in its order, then the others."""
+    known = [(label, address[name]) for name, label in _ADDRESS.items() if name in address]
+    return known + [(name, value) for name, value in address.items() if name not in _ADDRESS]
 
 
 def _typed(address: dict[str, Any]) -> dict[str, str]:

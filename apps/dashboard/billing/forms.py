@@ -28,6 +28,11 @@ _LABELS = {
     "trial_period_days": "trial",
     "grace_cycles": "number of tolerated cycles",
 }
+_SENTENCES = {
+    "Items can't be empty.": "Choose a price.",
+    "Items must all have the same interval, interval_count and currency.": "All prices must be billed equally often and in one currency.",
+    "Items name a price more than once.": "Choose each price once and raise its quantity instead.",
+}
 _LINE = re.compile(r"line_items\[(\d+)\]\.(\w+)", re.IGNORECASE)
 _NAME = re.compile(rf"\b({'|'.join(_LABELS)})\b", re.IGNORECASE)
 
@@ -42,8 +47,12 @@ def texts(posted: QueryDict, *names: str) -> dict[str, str]:
 
 
 def cents(text: str, name: str) -> int:
-    """`12.50` -> 1250. Raises Invalid."""
-    return money.cents_from_text(_AMOUNT.check(text.replace(",", ".") if text.count(",") == 1 and "." not in text else text, name))
+    """`12.50` or `12,50` -> 1250. Raises Invalid."""
+    plain = text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
+    try:
+        return money.cents_from_text(_AMOUNT.check(plain, name))
+    except Invalid:
+        raise Invalid(f"{name} must be a number such as 12.50") from None
 
 
 def whole(text: str, name: str) -> int:
@@ -55,7 +64,10 @@ def whole(text: str, name: str) -> int:
 
 def percent_bps(text: str, name: str) -> int:
     """`7.7` percent -> 770 basis points: hundredths of a percent are what cents are to an amount. Raises Invalid."""
-    return cents(text.removesuffix("%").strip(), name)
+    bps = cents(text.removesuffix("%").strip(), name)
+    if bps > money.BASIS_POINTS:
+        raise Invalid(f"{name} must be at most 100 percent")
+    return bps
 
 
 def end_of_day(text: str, name: str) -> str:
@@ -86,6 +98,8 @@ def told(refusal: Exception) -> list[str]:
 
 
 def _in_words(text: str) -> str:
+    if text in _SENTENCES:
+        return _SENTENCES[text]
     text = _LINE.sub(lambda found: f"line {int(found[1]) + 1}: {found[2].lower()}", text)
     text = _NAME.sub(lambda found: f"the {_LABELS[found[1].lower()]}", text)
     return text[:1].upper() + text[1:]

@@ -13,6 +13,7 @@ from apps.billing import selectors
 from apps.billing.documents import formatted_number, hosted_url
 from apps.billing.models import Invoice
 from apps.billing.services import invoice as drafts
+from apps.billing.services import invoice_file
 from apps.billing.services import invoice_states as states
 from apps.billing.states import DRAFT, OPEN
 from apps.core import clock, money
@@ -109,6 +110,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "invoice": invoice,
         "name": formatted_number(invoice),
         "url": hosted_url(invoice),
+        "has_file": invoice.number is not None,
+        "has_receipt": invoice_file.has_receipt(invoice),
         "tax_percentage": money.percentage_from_bps(invoice.tax_rate_bps or 0),
         "left_cents": max(0, invoice.total_cents - invoice.amount_paid_cents),
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
@@ -117,6 +120,16 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "now": request.access.now(),
     }
     return show(request, "dashboard/invoices/detail.html", context)
+
+
+def download(request: PageRequest, id: str) -> HttpResponse:
+    """The bill as PDF, or the receipt."""
+    invoice, is_receipt = find_invoice(request, id), request.GET.get("of") == "receipt"
+    if invoice.number is None or (is_receipt and not invoice_file.has_receipt(invoice)):
+        raise Http404
+    made = invoice_file.receipt_pdf(invoice) if is_receipt else invoice_file.invoice_pdf(invoice)
+    name = invoice_file.file_name("receipt" if is_receipt else "invoice", invoice)
+    return HttpResponse(made, content_type="application/pdf", headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,66 @@
+"""The rooms of billing in a real browser: a draft is written with live totals, sent and looked at; wide, on a phone and in the dark."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.billing import records as billing
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+
+
+def seen(page: Page, name: str) -> None:
+    fine(page)
+    shoot(page, f"dashboard-billing-{name}")
+
+
+def test_a_merchant_writes_an_invoice_and_sees_its_total_while_typing(world: Cast, open_page: OpenPage) -> None:
+    owner = billing.customer(world.bakery.test, name="Café Lumen")
+    page = open_page(f"/dashboard/invoices/new?customer={owner['id']}")
+    sign_in(page, world.bob.email)
+    page.wait_for_url("**/invoices/new**")
+    page.get_by_role("group", name="Line 1").get_by_label("Description").fill("Beans")
+    page.get_by_role("group", name="Line 1").get_by_label("Price of one").fill("19.90")
+    page.get_by_role("group", name="Line 1").get_by_label("Quantity").fill("10")
+    expect(page.locator("#totals")).to_contain_text("€199.00")
+    page.get_by_label("Tax in percent").fill("20")
+    expect(page.locator("#totals")).to_contain_text("€238.80")
+    seen(page, "editor")
+    page.get_by_label("Tax in percent").press("Enter")
+    expect(page.get_by_text("The draft is saved.")).to_be_visible()
+    page.get_by_role("link", name="Finalize").click()
+    page.get_by_role("button", name="Finalize").click()
+    expect(page.get_by_role("heading", name="INV-0001")).to_be_visible()
+    page.get_by_role("button", name="Copy the link").click()
+    assert "/invoice/" in page.evaluate("navigator.clipboard.readText()")
+    seen(page, "open")
+
+
+@pytest.mark.parametrize(("look", "width", "dark", "script"), [("desktop", 1280, False, True), ("phone-dark", 390, True, False)])
+def test_the_rooms_of_billing_can_be_used_everywhere(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool, script: bool
+) -> None:
+    api = world.bakery.test
+    owner = billing.customer(api, email="a-very-long-address-of-somebody@a-rather-long-domain.example", address={"city": "Lyon"})
+    made = billing.subscribe(api, customer_id=owner["id"])
+    billing.opened(api, customer_id=owner["id"], due_at="2020-01-01T00:00:00Z", tax_rate_bps=770)
+    draft = billing.draft(api, customer_id=owner["id"])
+    page = open_page("/dashboard/invoices", width=width, dark=dark, script=script)
+    sign_in(page, world.alice.email)
+    rooms = {
+        "invoices": "invoices",
+        "customer": f"customers/{owner['id']}",
+        "subscription": f"subscriptions/{made['id']}",
+        "cancel": f"subscriptions/{made['id']}/cancel",
+        "product": f"products/{made['price']['product_id']}",
+        "editor": f"invoices/{draft['id']}/edit",
+    }
+    for name, path in rooms.items():
+        page.goto(page.url.split("/dashboard")[0] + f"/dashboard/{path}")
+        shoot(page, f"dashboard-billing-{name}-{look}")
+        assert overflow(page) == 0
+        assert not script or name == "editor" or barriers(page) == []
+    if not script:
+        page.get_by_label("Tax in percent").fill("20")
+        page.get_by_role("button", name="Recalculate").click()
+        expect(page.locator("#totals")).to_contain_text("€12.00")

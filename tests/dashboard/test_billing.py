@@ -1,0 +1,285 @@
+"""The rooms of billing as a merchant uses them: customers, products, subscriptions and invoices, without a script."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from apps.billing.models import Customer, Invoice, Price, Product, Subscription
+from apps.core import clock
+from apps.core.models import Mode
+from apps.stores.models import AuditEntry, Member, Role
+from tests import make
+from tests.billing import records as billing
+from tests.cast import Cast, person
+from tests.dashboard.browse import Browser, text
+
+EMAIL = "ann@example.com"
+LINE = {"line_description": ["Bread", "", "Cake"], "line_quantity": ["2", "1", "1"], "line_amount": ["10", "", "5,50"]}
+
+
+@pytest.fixture
+def browser(cast: Cast) -> Browser:
+    return Browser(cast.bob)
+
+
+def rows_of(answer: Any) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode().removeprefix("\ufeff"))))
+
+
+def acts_of(cast: Cast) -> list[str]:
+    return list(
+        AuditEntry.objects.filter(store_id=cast.bakery.store.pk, actor_kind="person").order_by("id").values_list("action", flat=True)
+    )
+
+
+def draft_form(**changed: Any) -> dict[str, Any]:
+    return {
+        "email": EMAIL,
+        "currency": "EUR",
+        "discount_type": "percent",
+        "discount": "10",
+        "tax": "7.7",
+        "due": "2027-01-31",
+        **LINE,
+        **changed,
+    }
+
+
+def test_a_customer_is_added_found_edited_and_deleted(cast: Cast, browser: Browser) -> None:
+    made = browser.post("customers/new", email=EMAIL, name="=Ann", line1="Ringstr. 1", city="Berlin")
+    customer = Customer.objects.get(email=EMAIL)
+    assert made.headers["Location"] == f"/dashboard/customers/{customer.pk}"
+    assert customer.address == {"line1": "Ringstr. 1", "city": "Berlin"} and customer.phone is None
+    assert "Ringstr. 1" in text(browser.get(f"customers/{customer.pk}"))
+    assert "A customer with this email already exists." in text(browser.post("customers/new", email=EMAIL.upper()))
+    assert EMAIL in text(browser.get("customers?q=ANN@")) and EMAIL not in text(browser.get("customers?q=nobody"))
+    assert rows_of(browser.get("customers.csv"))[1][1:3] == [EMAIL, "'=Ann"]
+
+    Customer.objects.filter(pk=customer.pk).update(address={"line1": "Ringstr. 1", "vat": "DE1"})
+    browser.post(f"customers/{customer.pk}/edit", email=EMAIL, name="Ann", line1="", country="DE")
+    customer.refresh_from_db()
+    assert (customer.name, customer.address) == ("Ann", {"country": "DE", "vat": "DE1"})
+
+    running = billing.subscribe(cast.bakery.test, customer_id=str(customer.pk))
+    assert "1 subscription ends now" in text(browser.get(f"customers/{customer.pk}/delete"))
+    browser.post(f"customers/{customer.pk}/delete")
+    assert Subscription.objects.get(pk=running["id"]).status == "canceled"
+    assert browser.get("customers").context["rows"] == []
+    gone = text(browser.get(f"customers/{customer.pk}"))
+    assert "It can&#x27;t be billed any more" in gone or "It can't be billed any more" in gone
+    assert browser.get(f"customers/{customer.pk}/edit").status_code == 404
+    assert acts_of(cast) == ["customer.created", "customer.changed", "customer.deleted"]
+
+
+def test_only_who_may_bill_sees_the_link_to_a_customers_own_page(cast: Cast, browser: Browser) -> None:
+    made = billing.customer(cast.bakery.test)
+    viewer = person("viewer")
+    Member.objects.create(store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now())
+    path = f"customers/{made['id']}"
+    assert "/portal/" in text(browser.get(path))
+    shown = text(Browser(viewer).get(path))
+    assert "/portal/" not in shown and "New invoice" not in shown and made["email"] in shown
+
+
+def test_a_product_gets_prices_that_are_archived_and_never_changed(cast: Cast, browser: Browser) -> None:
+    browser.post("products/new", name="Bread club", description="Weekly")
+    product = Product.objects.get()
+    given = browser.post(f"products/{product.pk}/prices/new", unit_amount="12,50", currency="EUR", interval="monthly", interval_count="3")
+    assert given.headers["Location"] == f"/dashboard/products/{product.pk}"
+    price = Price.objects.get()
+    assert (price.unit_amount_cents, price.interval, price.interval_count) == (1250, "monthly", 3)
+    assert '€12.50 <span class="muted">every 3 months' in text(browser.get(f"products/{product.pk}"))
+    browser.post(f"products/{product.pk}/prices/{price.pk}", to="archived")
+    assert "Archived" in text(browser.get(f"products/{product.pk}"))
+    assert str(price.pk) not in text(browser.get("subscriptions/new"))
+    browser.post(f"products/{product.pk}/prices/{price.pk}", to="active")
+    browser.post(f"products/{product.pk}/edit", name="Cake club", description="")
+    browser.post(f"products/{product.pk}", to="inactive")
+    product.refresh_from_db()
+    assert (product.name, product.description, product.active) == ("Cake club", None, False)
+    assert "Cake club" in text(browser.get("products?status=inactive")) and "Cake club" not in text(browser.get("products?status=active"))
+    assert rows_of(browser.get("products.csv"))[1][:6] == ["Cake club", "False", "12.50", "EUR", "monthly", "3"]
+    acts = ["product.created", "price.created", "price.archived", "price.activated", "product.changed", "product.changed"]
+    assert acts_of(cast) == acts
+
+
+@pytest.mark.parametrize(("fields", "sentence"), [
+    ({"unit_amount": "much"}, "Amount must be a number such as 12.50."),
+    ({"unit_amount": "1.999"}, "Amount must be a number such as 12.50."),
+    ({"interval": "hourly"}, "Interval must be one of daily, weekly, monthly, yearly."),
+    ({"interval_count": "0"}, "The number of intervals must be at least 1."),
+    ({"currency": "JPY", "unit_amount": "1.50"}, "The price must be a multiple of 100 in JPY."),
+])  # fmt: skip
+def test_a_price_that_cannot_be_is_told_on_its_form(cast: Cast, browser: Browser, fields: dict[str, str], sentence: str) -> None:
+    made = billing.product(cast.bakery.test)
+    sent = {"unit_amount": "10", "currency": "EUR", "interval": "monthly", "interval_count": "1", **fields}
+    answer = browser.post(f"products/{made['id']}/prices/new", **sent)
+    assert answer.status_code == 422 and sentence in text(answer), text(answer)
+    assert not Price.objects.exists()
+
+
+def test_a_subscription_begins_changes_pauses_resumes_and_ends(cast: Cast, browser: Browser) -> None:
+    api = cast.bakery.test
+    first, second, owner = billing.price(api), billing.price(api, unit_amount_cents=500), billing.customer(api)
+    more = browser.post("subscriptions/new", email=owner["email"], price=[first["id"]], quantity=["2"], more="1")
+    assert more.status_code == 200 and text(more).count('name="quantity"') == 4
+    browser.post(
+        "subscriptions/new", email=owner["email"].upper(), price=[first["id"], ""], quantity=["2", "1"], trial_days="0", grace_cycles="2"
+    )
+    row = Subscription.objects.get()
+    assert (row.quantity, row.grace_cycles, row.status) == (2, 2, "active")
+    page = text(browser.get(f"subscriptions/{row.pk}"))
+    assert "The next period is billed: <strong>€20.00</strong>" in page and "INV-0001" in page and "An invoice is due." in page
+
+    browser.post(f"subscriptions/{row.pk}/change", price=[first["id"], second["id"]], quantity=["1", "3"], grace_cycles="2")
+    assert "The next period is billed: <strong>€25.00</strong>" in text(browser.get(f"subscriptions/{row.pk}"))
+    browser.post(f"subscriptions/{row.pk}/pause")
+    assert "Nothing, until you resume it." in text(browser.get(f"subscriptions/{row.pk}"))
+    assert "an invoice of €25.00 is made and mailed at once" in text(browser.get(f"subscriptions/{row.pk}/resume"))
+    browser.post(f"subscriptions/{row.pk}/resume")
+    assert Invoice.objects.filter(subscription=row).count() == 2
+    assert "At the end of the period" in text(browser.get(f"subscriptions/{row.pk}/cancel"))
+    browser.post(f"subscriptions/{row.pk}/cancel", when="period_end")
+    assert "The subscription ends. Nothing more is billed." in text(browser.get(f"subscriptions/{row.pk}"))
+    browser.post(f"subscriptions/{row.pk}/uncancel")
+    browser.post(f"subscriptions/{row.pk}/cancel", when="now")
+    row.refresh_from_db()
+    assert row.status == "canceled" and "Cancel subscription" not in text(browser.get(f"subscriptions/{row.pk}"))
+    refused = browser.post(f"subscriptions/{row.pk}/pause")
+    assert refused.status_code == 422 and "Cannot change a canceled subscription." in text(refused)
+    told = ["created", "changed", "paused", "resumed", "cancellation_scheduled", "cancellation_cleared", "canceled"]
+    assert acts_of(cast) == [f"subscription.{one}" for one in told]
+    line = rows_of(browser.get("subscriptions.csv?status=canceled"))[1]
+    assert (line[1], line[4], line[8]) == (owner["email"], "25.00", "canceled")
+    assert len(rows_of(browser.get("subscriptions.csv?status=active"))) == 1
+    assert browser.get(f"subscriptions/{row.pk}/explode").status_code == 404
+
+
+def test_a_subscription_that_cannot_be_is_told_on_its_form(cast: Cast, browser: Browser) -> None:
+    api = cast.bakery.test
+    monthly, yearly, owner = billing.price(api), billing.price(api, interval="yearly"), billing.customer(api)
+    for fields, sentence in (
+        ({"email": "nobody@example.com"}, "No customer has this e-mail address; add the customer first."),
+        ({"price": [""]}, "Choose a price."),
+        ({"price": [monthly["id"], yearly["id"]], "quantity": ["1", "1"]}, "All prices must be billed equally often and in one currency."),
+        ({"quantity": ["0"]}, "must be at least 1"),
+        ({"trial_days": "-1"}, "The trial must be a whole number."),
+        ({"grace_cycles": "9999"}, "The number of tolerated cycles must be at most 1000."),
+    ):
+        sent = {"email": owner["email"], "price": [monthly["id"]], "quantity": ["1"], "trial_days": "0", "grace_cycles": "1", **fields}
+        answer = browser.post("subscriptions/new", **sent)
+        shown = text(answer).replace("&#x27;", "'")
+        assert answer.status_code == 422 and sentence in shown, (fields, answer.context["errors"])
+    assert not Subscription.objects.exists()
+
+
+def test_a_draft_is_written_recalculated_saved_finalized_sent_and_paid(cast: Cast, browser: Browser) -> None:
+    api = cast.bakery.test
+    billing.customer(api, email=EMAIL)
+    counted = browser.post("invoices/new", **draft_form(recalculate="1"))
+    assert counted.status_code == 200 and "€24.72" in text(counted) and not Invoice.objects.exists()
+    part = browser.post("invoices/new", **draft_form(), headers={"HX-Request": "true"})
+    assert text(part).startswith('<div id="totals"') and "€24.72" in text(part)
+    assert text(browser.post("invoices/new", **draft_form(more="1"))).count('name="line_amount"') == 5
+    assert "Cake" not in text(browser.post("invoices/new", **draft_form(less="1")))
+
+    browser.post("invoices/new", **draft_form(save="1", notes="Thanks", po_number="PO 1"))
+    row = Invoice.objects.get()
+    assert (row.total_cents, row.discount_value, row.tax_rate_bps, row.notes, row.po_number) == (2472, 10, 770, "Thanks", "PO 1")
+    assert row.due_at is not None and row.due_at.isoformat() == "2027-01-31T23:59:59+00:00"
+    page = browser.get(f"invoices/{row.pk}/edit")
+    assert 'value="7.7"' in text(page) and 'value="5.50"' in text(page) and 'value="2027-01-31"' in text(page)
+    browser.post(f"invoices/{row.pk}/edit", **draft_form(save="1", discount_type="amount", discount="1", tax="", due=""))
+    row.refresh_from_db()
+    assert [row.total_cents, row.discount_value, row.tax_rate_bps, row.due_at, row.notes] == [2450, 100, None, None, None]
+    assert browser.get(f"invoices/{row.pk}/file").status_code == 404
+
+    browser.post(f"invoices/{row.pk}/finalize", send="on")
+    row.refresh_from_db()
+    page = text(browser.get(f"invoices/{row.pk}"))
+    assert row.status == "open" and f"/invoice/{row.public_token}" in page and "Sent by e-mail" in page
+    assert browser.get(f"invoices/{row.pk}/edit").status_code == 303
+    assert browser.get(f"invoices/{row.pk}/file").content.startswith(b"%PDF")
+    billing.pay(api, {"public_token": row.public_token, "id": str(row.pk)})
+    page = text(browser.get(f"invoices/{row.pk}"))
+    assert 'badge good">Paid' in page and "Void</a>" not in page and "of=receipt" in page
+    refused = browser.post(f"invoices/{row.pk}/void")
+    assert refused.status_code == 422 and "Cannot void a paid invoice." in text(refused)
+    assert acts_of(cast) == ["invoice.drafted", "invoice.changed", "invoice.finalized", "invoice.sent"]
+
+
+def test_an_invoice_that_cannot_be_is_told_in_words(cast: Cast, browser: Browser) -> None:
+    billing.customer(cast.bakery.test, email=EMAIL)
+    billing.draft(cast.bakery.test, custom_number="A-1")
+    for fields, sentence in (
+        ({"email": "x@example.com"}, "No customer has this e-mail address"),
+        ({"discount": "101"}, "The discount must be at most 100 percent."),
+        ({"discount": "1.5"}, "Discount must be a whole number."),
+        ({"tax": "101"}, "Tax must be at most 100 percent."),
+        ({"due": "tomorrow"}, "Due day is not a date."),
+        ({"line_amount": ["-1", "", "5"]}, "Line 1: price must be a number such as 12.50."),
+        ({"line_quantity": ["0", "1", "1"]}, "Line 1: quantity must be at least 1."),
+        ({"line_description": ["", "", "Cake"]}, "Line 1: description can't be blank."),
+        ({"custom_number": "A-1"}, "The number has already been taken."),
+        ({"notes": "n" * 5001}, "Notes is too long"),
+    ):
+        answer = browser.post("invoices/new", **draft_form(save="1", **fields))
+        shown = text(answer).replace("&#x27;", "'")
+        assert answer.status_code == 422 and sentence in shown, (fields, answer.context["errors"])
+    assert Invoice.objects.count() == 1
+
+
+def test_invoices_are_voided_written_off_and_drafts_deleted(cast: Cast, browser: Browser) -> None:
+    api = cast.bakery.test
+    void, lost, draft = billing.opened(api), billing.opened(api), billing.draft(api)
+    for id, act, sentence in ((void["id"], "void", "its number stays used"), (lost["id"], "write-off", "expect this money")):
+        assert sentence in text(browser.get(f"invoices/{id}/{act}"))
+        browser.post(f"invoices/{id}/{act}")
+    assert "gone for good" in text(browser.get(f"invoices/{draft['id']}/delete"))
+    assert browser.post(f"invoices/{draft['id']}/delete").headers["Location"] == "/dashboard/invoices"
+    assert sorted(Invoice.objects.values_list("status", flat=True)) == ["uncollectible", "void"]
+    assert acts_of(cast) == ["invoice.voided", "invoice.written_off", "invoice.deleted"]
+
+
+def test_the_list_of_invoices_is_searched_filtered_and_exported_and_the_first_page_says_what_is_owed(cast: Cast, browser: Browser) -> None:
+    api = cast.bakery.test
+    ann, ben = billing.customer(api, email=EMAIL, name="@Ann"), billing.customer(api)
+    late = billing.opened(api, customer_id=ann["id"], due_at="2020-01-01T00:00:00Z", custom_number="=A1")
+    later, draft = billing.opened(api, customer_id=ben["id"]), billing.draft(api, customer_id=ann["id"])
+    for query, expected in (
+        ("", [late, later, draft]),
+        ("status=open", [late, later]),
+        ("status=past_due", [late]),
+        ("status=nonsense", [late, later, draft]),
+        ("q=%3Da1", [late]),
+        ("q=2", [later]),
+        ("q=INV-0002", [later]),
+        ("q=ann@", [late, draft]),
+        ("q=%00", []),
+        (f"customer={ben['id']}", [later]),
+        ("customer=nobody", []),
+        (f"customer={ann['id']}&status=draft", [draft]),
+    ):
+        told = {row[-1] for row in rows_of(browser.get(f"invoices.csv?{query}"))[1:]}
+        assert told == {one["id"] for one in expected}, query
+        assert {str(one.pk) for one in browser.get(f"invoices?{query}").context["invoices"]} == told
+    line = next(row for row in rows_of(browser.get("invoices.csv")) if row[-1] == late["id"])
+    assert (line[1], line[4], line[10]) == ("'=A1", "'@Ann", "10.00")
+    home = browser.get()
+    (owed,) = home.context["owed"]
+    assert (owed.currency, owed.count, owed.left_cents, owed.late_count, owed.late_cents) == ("EUR", 2, 2000, 1, 1000)
+    assert "1 past due" in text(home)
+    browser.switch(Mode.LIVE)
+    assert browser.get().context["owed"] == [] and browser.get("invoices").context["is_empty"]
+
+
+def test_what_time_did_to_a_subscription_is_told_on_its_page(cast: Cast, browser: Browser) -> None:
+    made = billing.subscribe(cast.bakery.test, grace_cycles=1)
+    make.advance(cast.bakery.test, 8 * billing.DAY)
+    page = text(browser.get(f"subscriptions/{made['id']}"))
+    assert "1 cycle in a row was not paid when due" in page and "A cycle was not paid when due" in page
+    assert "Past due" in text(browser.get("subscriptions?status=past_due")) and made["customer"]["name"] in page
+    make.advance(cast.bakery.test, 31 * billing.DAY)
+    assert "it ended on" in text(browser.get(f"subscriptions/{made['id']}"))
