@@ -5,6 +5,7 @@ import pytest
 from django.db import connection
 
 from apps.ledger import posting
+from apps.stores.models import Store
 from tests.cast import Cast, assemble
 from tests.sending.conftest import world as world  # the local test chain
 
@@ -40,7 +41,8 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
     cast = assemble()
     yield cast
     posting._known.clear()
-    stores = [cast.bakery.store.pk, cast.strangers.store.pk]
+    own = [cast.bakery.store.pk, cast.strangers.store.pk]
+    stores = [*own, *Store.objects.filter(platform__in=own).values_list("pk", flat=True)]
     with connection.cursor() as cursor:
         cursor.execute(_OF_STORES)
         tables = [one[0] for one in cursor.fetchall()]
@@ -51,5 +53,7 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
             cursor.execute(f"DELETE FROM {table} WHERE store_id = ANY(%s)", [stores])
         cursor.execute("DELETE FROM payouts_payouttransition t WHERE NOT EXISTS (SELECT 1 FROM payouts_payout p WHERE p.id = t.payout_id)")
         cursor.execute("DELETE FROM payouts_schedulerun r WHERE NOT EXISTS (SELECT 1 FROM payouts_schedule s WHERE s.id = r.schedule_id)")
+        for table in ("payments_paymentaddress", "payments_paymentevent"):
+            cursor.execute(f"DELETE FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM payments_payment p WHERE p.id = t.payment_id)")
         cursor.execute("DELETE FROM stores_store WHERE id = ANY(%s)", [stores])
         cursor.execute("SET session_replication_role = origin")

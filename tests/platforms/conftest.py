@@ -6,7 +6,10 @@ from apps.access.scopes import ALL
 from apps.access.services import create_api_key
 from apps.stores.services import change_store
 from tests.cast import Api, Cast, Shop, shop_of
+from tests.payouts.conftest import _django_db_helper, committed, pytest_itemcollected
 from tests.platforms.makers import Platform
+
+__all__ = ["_django_db_helper", "committed", "pytest_itemcollected"]
 
 
 def platform_of(shop: Shop, fee: str | None = "0.015") -> Platform:
