@@ -1,149 +1,25 @@
-"""Every setting, read from the environment at the top; the PROVIDERS, DUE and LIMITS tables stand at the bottom.
-
-Nothing is started from here: services are only addresses. A production start with a missing or published secret refuses.
-"""
+"""Django's settings. What the environment says stands in config/environment.py, adapters in providers.py, limits in limits.py."""
 
 import os
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import environ
-from django.core.exceptions import ImproperlyConfigured
-
-from config import demo_secrets
-
-BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
-
-# --- the environment -----------------------------------------------------------------------------
-
-TILLGATE_ENV: str = env.str("TILLGATE_ENV", "demo")
-if TILLGATE_ENV not in ("production", "demo", "test"):
-    raise ImproperlyConfigured(f"TILLGATE_ENV must be production, demo or test, not {TILLGATE_ENV!r}")
-IS_PRODUCTION = TILLGATE_ENV == "production"
-
-
-def secret(name: str) -> str:
-    """A secret from the environment; outside production the published demo value stands in."""
-    value: str = env.str(name, "")
-    published = demo_secrets.PUBLISHED[name]
-    if not IS_PRODUCTION:
-        return value or published
-    if not value:
-        raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
-    if value == published:
-        raise ImproperlyConfigured(f"{name} holds the published demo value: generate your own")
-    return value
-
-
-def service(name: str) -> str:
-    """The address of a service that production must be given."""
-    value: str = env.str(name, "")
-    if IS_PRODUCTION and not value:
-        raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
-    return value
-
-
-SECRET_KEY = secret("SECRET_KEY")
-ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
-DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
-PUBLIC_URL: str = (service("PUBLIC_URL") or "http://localhost:8000").rstrip("/")
-DATABASE_URL = service("DATABASE_URL")
-REDIS_URL = service("REDIS_URL")
-METRICS_TOKEN: str = secret("METRICS_TOKEN")
-ALLOWED_HOSTS: list[str] = env.list(
-    "ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))]
+from config.environment import *  # noqa: F403  # each of them is a setting
+from config.environment import (
+    BASE_DIR,
+    DATABASE_URL,
+    IS_PRODUCTION,
+    LOG_LEVEL,
+    PUBLIC_URL,
+    REDIS_URL,
+    S3_BUCKET,
+    S3_OPTIONS,
+    TRUSTED_PROXY_HOPS,
+    VAR_DIR,
+    env,
 )
-TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
-DNS_SERVERS: list[str] = env.list("DNS_SERVERS", default=[])
-WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
-RATE_PROVIDERS: list[str] = env.list("RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"])
-RATE_MAX_AGE_SECONDS: int = env.int("RATE_MAX_AGE_SECONDS", 300)
-COINGECKO_API_KEY: str = env.str("COINGECKO_API_KEY", "")
-CHAIN_POLL_SECONDS: float = env.float("CHAIN_POLL_SECONDS", 4.0 if IS_PRODUCTION else 0.5)
-CHAIN_URLS: dict[str, list[str]] = {
-    chain: env.list(f"CHAIN_{chain.upper()}_URL", default=[]) for chain in ("ethereum", "sepolia", "base", "arbitrum", "polygon")
-}
-CHAIN_START_BLOCKS: dict[str, int] = {
-    chain: env.int(f"CHAIN_START_BLOCK_{chain.upper()}") for chain in CHAIN_URLS if env.str(f"CHAIN_START_BLOCK_{chain.upper()}", "")
-}
-CHAIN_TIP_MAX_AGE_SECONDS: int = env.int("CHAIN_TIP_MAX_AGE_SECONDS", 600 if IS_PRODUCTION else 0)
-CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
-# In production a process of its own signs; elsewhere the worker does it.
-SIGNER_INLINE = not IS_PRODUCTION
-SIGNER_MAX_FEE_GWEI: int = env.int("SIGNER_MAX_FEE_GWEI", 300)
-SIGNER_STUCK_SECONDS: int = env.int("SIGNER_STUCK_SECONDS", 180)
-SIGNER_CAPS: list[str] = env.list(
-    "SIGNER_CAPS",
-    default=[
-        *("ETH=10:100", "SETH=10:100", "POL=50000:500000"),
-        *("ETH_USDC=50000:500000", "ETH_USDT=50000:500000", "USDC_SETH=50000:500000", "USDT_SETH=50000:500000"),
-        *("POL_USDC=50000:500000", "POL_USDT=50000:500000", "BASE_USDC=50000:500000"),
-        *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
-    ],
-)
-# Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a line stays where it is.
-SWEEP_MINIMUMS: list[str] = env.list(
-    "SWEEP_MINIMUMS",
-    default=[
-        *("ETH=0.05", "SETH=0.05", "POL=50", "ETH_USDC=50", "ETH_USDT=50", "USDC_SETH=50", "USDT_SETH=50"),
-        *("POL_USDC=10", "POL_USDT=10", "BASE_USDC=10", "ARB_USDC=10", "ARB_USDT=10"),
-    ],
-)
-# The exchange of a chain: its router (Uniswap V2 or one with its interface) and the contract of the wrapped coin.
-SWAP_ROUTERS: list[str] = env.list(
-    "SWAP_ROUTERS",
-    default=["ethereum=0x7a250d5630b4cf539739df2c5dacb4c659f2488d:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"] if IS_PRODUCTION else [],
-)
-# Who fills live swaps: the service's own coins (treasury) or an exchange on the chain (uniswap). Test mode swaps are simulated.
-SWAP_PROVIDER: str = env.str("SWAP_PROVIDER", "treasury")
-SWAP_SPREAD_BPS: int = env.int("SWAP_SPREAD_BPS", 50)
-SWAP_SLIPPAGE_BPS: int = env.int("SWAP_SLIPPAGE_BPS", 50)
-# Who pays live bank payouts: the embedded sandbox, or an off-ramp behind HTTP with its key and the secret of its callbacks.
-OFFRAMP_PROVIDER: str = env.str("OFFRAMP_PROVIDER", "http" if IS_PRODUCTION else "sandbox")
-OFFRAMP_URL: str = env.str("OFFRAMP_URL", "")
-OFFRAMP_API_KEY: str = env.str("OFFRAMP_API_KEY", "")
-OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
-# Whoever settles over x402 is told after so long that the outcome isn't known yet.
-X402_SETTLE_SECONDS: float = env.float("X402_SETTLE_SECONDS", 20.0)
-# How long what is only looked at is kept; the books, payments, events of payments and the audit log stay for ever.
-REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
-WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)
-OAUTH_KEPT_DAYS: int = env.int("OAUTH_KEPT_DAYS", 30)
-MAIL_KEPT_DAYS: int = env.int("MAIL_KEPT_DAYS", 90)
-# The request log is written in batches this often; 0: only when it is asked to (tests).
-REQUEST_LOG_SECONDS = 0.0 if TILLGATE_ENV == "test" else 1.0
-# Which networks of card providers each mode has, in the order of preference. The embedded one charges nobody.
-CARD_NETWORKS = {
-    "live": env.list("CARD_NETWORKS_LIVE", default=["onramper"] if IS_PRODUCTION else ["sandbox"]),
-    "test": env.list("CARD_NETWORKS_TEST", default=["sandbox"]),
-}
-if IS_PRODUCTION and "sandbox" in CARD_NETWORKS["live"]:
-    raise ImproperlyConfigured("CARD_NETWORKS_LIVE can't hold sandbox in production: it charges nobody")
-# What a card may cost the store that bears it, and what is charged on top for rates that move where the customer does.
-CARD_RATE_BPS: int = env.int("CARD_RATE_BPS", 400)
-CARD_SURCHARGE_BPS: int = env.int("CARD_SURCHARGE_BPS", 50)
-# Networks are asked for so long; what they said is good for so long.
-CARD_DEADLINE_SECONDS: float = env.float("CARD_DEADLINE_SECONDS", 8.0)
-CARD_QUOTE_SECONDS: int = env.int("CARD_QUOTE_SECONDS", 45)
-# The headers in which the edge in front of this service says where a customer is.
-EDGE_COUNTRY_HEADERS: list[str] = env.list("EDGE_COUNTRY_HEADERS", default=["CF-IPCountry"])
-EDGE_REGION_HEADERS: list[str] = env.list("EDGE_REGION_HEADERS", default=["CF-Region-Code", "CF-Region"])
-DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
-LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
-VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
-S3_BUCKET: str = env.str("S3_BUCKET", "")
-_S3_OPTIONS = {
-    "endpoint_url": env.str("S3_ENDPOINT_URL", ""),
-    "region_name": env.str("S3_REGION", ""),
-    "access_key": env.str("S3_ACCESS_KEY_ID", ""),
-    "secret_key": env.str("S3_SECRET_ACCESS_KEY", ""),
-}
-SIGNER_KEY_FILE: str = env.str("SIGNER_KEY_FILE", str(VAR_DIR / "signer.key"))
-
-if not IS_PRODUCTION and urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
-    raise ImproperlyConfigured("PUBLIC_URL may only be on this machine outside production: set TILLGATE_ENV=production")
+from config.limits import *  # noqa: F403
+from config.providers import *  # noqa: F403
 
 # --- Django --------------------------------------------------------------------------------------
 
@@ -263,7 +139,7 @@ def _storage(folder: str, on_this_machine: str) -> dict[str, Any]:
         return {"BACKEND": on_this_machine, "OPTIONS": {"location": str(VAR_DIR / folder)}}
     options: dict[str, Any] = {"bucket_name": S3_BUCKET, "location": folder, "default_acl": None, "file_overwrite": True}
     options |= {"querystring_expire": 3600, "signature_version": "s3v4"}
-    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | {key: value for key, value in _S3_OPTIONS.items() if value}}
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | {key: value for key, value in S3_OPTIONS.items() if value}}
 
 
 STORAGES = {
@@ -383,78 +259,6 @@ LOGGING = {
     "loggers": {"django.server": {"level": "WARNING"}, "django.request": {"level": "ERROR"}, "weasyprint": {"level": "ERROR"}},
 }
 
-# --- which adapter serves what, per mode ---------------------------------------------------------
-
-_RATE_BACKENDS = {
-    "fixed": {"BACKEND": "apps.assets.providers.fixed.Fixed", "OPTIONS": {}},
-    "coingecko": {
-        "BACKEND": "apps.assets.providers.coingecko.CoinGecko",
-        "OPTIONS": {"base_url": env.str("COINGECKO_URL", "https://api.coingecko.com/api/v3"), "api_key": COINGECKO_API_KEY},
-    },
-    "kraken": {
-        "BACKEND": "apps.assets.providers.kraken.Kraken",
-        "OPTIONS": {"base_url": env.str("KRAKEN_URL", "https://api.kraken.com/0/public")},
-    },
-}
-_SWAP_BACKENDS = {
-    "treasury": {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS}},
-    "uniswap": {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}},
-}
-_OFFRAMP_BACKENDS = {
-    # Where the sandbox takes coins to: nobody has its key.
-    "sandbox": {
-        "BACKEND": "apps.payouts.providers.sandbox.Sandbox",
-        "OPTIONS": {"deposit_address": "0x5a4db0c5000000000000000000000000000ba4c0"},
-    },
-    "http": {
-        "BACKEND": "apps.payouts.providers.http.HttpOfframp",
-        "OPTIONS": {"base_url": OFFRAMP_URL, "api_key": OFFRAMP_API_KEY},
-    },
-}
-_SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS, "is_limited": False}}
-_DNS = {"BACKEND": "apps.stores.providers.dns.Dns", "OPTIONS": {"servers": DNS_SERVERS}}
-_MARKET_BACKENDS: dict[str, dict[str, Any]] = {
-    "fixed": {"BACKEND": "apps.agents.providers.market_fixed.FixedMarket", "OPTIONS": {}},
-    "coingecko": {"BACKEND": "apps.agents.providers.market_coingecko.CoinGeckoMarkets", "OPTIONS": _RATE_BACKENDS["coingecko"]["OPTIONS"]},
-}
-_ONRAMPER = "apps.onramp.providers.onramper.Onramper"
-_CARD_BACKENDS = {
-    ("sandbox", "live"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {"delivers": not IS_PRODUCTION}},
-    ("sandbox", "test"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {}},
-    ("onramper", "live"): {
-        "BACKEND": _ONRAMPER,
-        "OPTIONS": {"base_url": env.str("ONRAMPER_URL", "https://api.onramper.com"), "quote_seconds": CARD_DEADLINE_SECONDS},
-    },
-    ("onramper", "test"): {
-        "BACKEND": _ONRAMPER,
-        "OPTIONS": {"base_url": env.str("ONRAMPER_TEST_URL", "https://api-stg.onramper.com"), "quote_seconds": CARD_DEADLINE_SECONDS},
-    },
-}
-PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
-    # Networks of card providers; their secrets are rows that staff write.
-    "onramp": {mode: [_CARD_BACKENDS[name, mode] for name in names] for mode, names in CARD_NETWORKS.items()},
-    # Where checkout domains are looked up; a demo asks nobody and serves names under .localhost.
-    "dns": {"live": [_DNS if IS_PRODUCTION else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}]},
-    "chain": {mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}] for mode in ("live", "test")},
-    # Tried in order; the first that answers prices. Test mode never asks outside, so that tests repeat.
-    "rates": {"live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS], "test": [_RATE_BACKENDS["fixed"]]},
-    # The first takes new swaps; the others are known so that what they have begun can end.
-    "swaps": {
-        "live": [_SWAP_BACKENDS[SWAP_PROVIDER], *(one for name, one in _SWAP_BACKENDS.items() if name != SWAP_PROVIDER)],
-        "test": [_SWAPS_SIMULATED],
-    },
-    # The first takes new bank payouts.
-    "offramp": {
-        "live": [_OFFRAMP_BACKENDS[OFFRAMP_PROVIDER], *(one for name, one in _OFFRAMP_BACKENDS.items() if name != OFFRAMP_PROVIDER)],
-        "test": [{"BACKEND": "apps.payouts.providers.sandbox.Sandbox", "OPTIONS": {}}],
-    },
-    # Public figures, the same for everybody; the first answers.
-    "market": {"live": [_MARKET_BACKENDS["coingecko" if IS_PRODUCTION else "fixed"]]},
-}
-
-# What a store's authorization provider is made by; the row holds which, and its rules or address.
-AUTHORIZERS = {"policy": "apps.agents.providers.policy.Policy", "http": "apps.agents.providers.http.HttpPolicy"}
-
 # --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------
 
 DUE: list[str] = [
@@ -470,27 +274,5 @@ DUE: list[str] = [
     "apps.billing.services.reminders",
     "apps.webhooks.due",
 ]
-
-# --- limits: tokens per minute, burst, per mode --------------------------------------------------
-
-LIMITS: dict[str, dict[str, tuple[int, int]]] = {
-    "payment_create": {"live": (1200, 200), "test": (300, 100)},
-    "checkout": {"live": (300, 60), "test": (300, 60)},
-    "checkout_address": {"live": (6000, 600), "test": (6000, 600)},
-    "oauth_token": {"live": (300, 60), "test": (300, 60)},
-    "oauth_authorize": {"live": (60, 20), "test": (60, 20)},
-    "dashboard": {"live": (600, 120), "test": (600, 120)},
-    "sign_in": {"live": (10, 5), "test": (10, 5)},
-    "agentic": {"live": (600, 100), "test": (120, 40)},
-    "x402": {"live": (1200, 200), "test": (300, 100)},
-    "market_data": {"live": (30, 10), "test": (30, 10)},
-    "onramp_methods": {"live": (20, 10), "test": (20, 10)},
-    "onramp_methods_reference": {"live": (120, 40), "test": (120, 40)},
-    "onramp_sessions": {"live": (12, 6), "test": (12, 6)},
-    "onramp_sessions_reference": {"live": (60, 20), "test": (60, 20)},
-    "token_attempts": {"live": (10, 5), "test": (10, 5)},
-}
-FAILED_AUTHENTICATIONS_MAX = 40
-FAILED_AUTHENTICATIONS_WINDOW_SECONDS = 60
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -14,7 +14,7 @@ from django.conf import settings
 from config.demo_secrets import PUBLISHED
 
 ROOT = Path(__file__).resolve().parents[2]
-READERS = ("config/settings.py", "config/celery.py")
+READERS = ("config/environment.py", "config/settings.py", "config/providers.py", "config/celery.py")
 # Used by compose.yaml alone.
 COMPOSE_ONLY = {"POSTGRES_PASSWORD"}
 NOT_A_SETTING = {"DJANGO_SETTINGS_MODULE"}

@@ -1,0 +1,143 @@
+"""What the environment says, read once. A production start with a missing or published secret refuses.
+
+Nothing is started from here: services are only addresses.
+"""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from config import demo_secrets
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+TILLGATE_ENV: str = env.str("TILLGATE_ENV", "demo")
+if TILLGATE_ENV not in ("production", "demo", "test"):
+    raise ImproperlyConfigured(f"TILLGATE_ENV must be production, demo or test, not {TILLGATE_ENV!r}")
+IS_PRODUCTION = TILLGATE_ENV == "production"
+
+
+def secret(name: str) -> str:
+    """A secret from the environment; outside production the published demo value stands in."""
+    value: str = env.str(name, "")
+    published = demo_secrets.PUBLISHED[name]
+    if not IS_PRODUCTION:
+        return value or published
+    if not value:
+        raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
+    if value == published:
+        raise ImproperlyConfigured(f"{name} holds the published demo value: generate your own")
+    return value
+
+
+def service(name: str) -> str:
+    """The address of a service that production must be given."""
+    value: str = env.str(name, "")
+    if IS_PRODUCTION and not value:
+        raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
+    return value
+
+
+SECRET_KEY = secret("SECRET_KEY")
+ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
+DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
+PUBLIC_URL: str = (service("PUBLIC_URL") or "http://localhost:8000").rstrip("/")
+DATABASE_URL = service("DATABASE_URL")
+REDIS_URL = service("REDIS_URL")
+METRICS_TOKEN: str = secret("METRICS_TOKEN")
+ALLOWED_HOSTS: list[str] = env.list(
+    "ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))]
+)
+TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
+DNS_SERVERS: list[str] = env.list("DNS_SERVERS", default=[])
+WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
+RATE_PROVIDERS: list[str] = env.list("RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"])
+RATE_MAX_AGE_SECONDS: int = env.int("RATE_MAX_AGE_SECONDS", 300)
+COINGECKO_API_KEY: str = env.str("COINGECKO_API_KEY", "")
+CHAIN_POLL_SECONDS: float = env.float("CHAIN_POLL_SECONDS", 4.0 if IS_PRODUCTION else 0.5)
+CHAIN_URLS: dict[str, list[str]] = {
+    chain: env.list(f"CHAIN_{chain.upper()}_URL", default=[]) for chain in ("ethereum", "sepolia", "base", "arbitrum", "polygon")
+}
+CHAIN_START_BLOCKS: dict[str, int] = {
+    chain: env.int(f"CHAIN_START_BLOCK_{chain.upper()}") for chain in CHAIN_URLS if env.str(f"CHAIN_START_BLOCK_{chain.upper()}", "")
+}
+CHAIN_TIP_MAX_AGE_SECONDS: int = env.int("CHAIN_TIP_MAX_AGE_SECONDS", 600 if IS_PRODUCTION else 0)
+CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
+# In production a process of its own signs; elsewhere the worker does it.
+SIGNER_INLINE = not IS_PRODUCTION
+SIGNER_MAX_FEE_GWEI: int = env.int("SIGNER_MAX_FEE_GWEI", 300)
+SIGNER_STUCK_SECONDS: int = env.int("SIGNER_STUCK_SECONDS", 180)
+SIGNER_CAPS: list[str] = env.list(
+    "SIGNER_CAPS",
+    default=[
+        *("ETH=10:100", "SETH=10:100", "POL=50000:500000"),
+        *("ETH_USDC=50000:500000", "ETH_USDT=50000:500000", "USDC_SETH=50000:500000", "USDT_SETH=50000:500000"),
+        *("POL_USDC=50000:500000", "POL_USDT=50000:500000", "BASE_USDC=50000:500000"),
+        *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
+    ],
+)
+# Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a line stays where it is.
+SWEEP_MINIMUMS: list[str] = env.list(
+    "SWEEP_MINIMUMS",
+    default=[
+        *("ETH=0.05", "SETH=0.05", "POL=50", "ETH_USDC=50", "ETH_USDT=50", "USDC_SETH=50", "USDT_SETH=50"),
+        *("POL_USDC=10", "POL_USDT=10", "BASE_USDC=10", "ARB_USDC=10", "ARB_USDT=10"),
+    ],
+)
+# The exchange of a chain: its router (Uniswap V2 or one with its interface) and the contract of the wrapped coin.
+SWAP_ROUTERS: list[str] = env.list(
+    "SWAP_ROUTERS",
+    default=["ethereum=0x7a250d5630b4cf539739df2c5dacb4c659f2488d:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"] if IS_PRODUCTION else [],
+)
+# Who fills live swaps: the service's own coins (treasury) or an exchange on the chain (uniswap). Test mode swaps are simulated.
+SWAP_PROVIDER: str = env.str("SWAP_PROVIDER", "treasury")
+SWAP_SPREAD_BPS: int = env.int("SWAP_SPREAD_BPS", 50)
+SWAP_SLIPPAGE_BPS: int = env.int("SWAP_SLIPPAGE_BPS", 50)
+# Who pays live bank payouts: the embedded sandbox, or an off-ramp behind HTTP with its key and the secret of its callbacks.
+OFFRAMP_PROVIDER: str = env.str("OFFRAMP_PROVIDER", "http" if IS_PRODUCTION else "sandbox")
+OFFRAMP_URL: str = env.str("OFFRAMP_URL", "")
+OFFRAMP_API_KEY: str = env.str("OFFRAMP_API_KEY", "")
+OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
+# Whoever settles over x402 is told after so long that the outcome isn't known yet. So many wait in one web process, each in a thread.
+X402_SETTLE_SECONDS: float = env.float("X402_SETTLE_SECONDS", 20.0)
+X402_WAITING_MAX: int = env.int("X402_WAITING_MAX", 3)
+# How long what is only looked at is kept; the books, payments, events of payments and the audit log stay for ever.
+REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
+WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)
+OAUTH_KEPT_DAYS: int = env.int("OAUTH_KEPT_DAYS", 30)
+MAIL_KEPT_DAYS: int = env.int("MAIL_KEPT_DAYS", 90)
+# The request log is written in batches this often; 0: only when it is asked to (tests).
+REQUEST_LOG_SECONDS = 0.0 if TILLGATE_ENV == "test" else 1.0
+# Which networks of card providers each mode has, in the order of preference. The embedded one charges nobody.
+CARD_NETWORKS = {
+    "live": env.list("CARD_NETWORKS_LIVE", default=["onramper"] if IS_PRODUCTION else ["sandbox"]),
+    "test": env.list("CARD_NETWORKS_TEST", default=["sandbox"]),
+}
+if IS_PRODUCTION and "sandbox" in CARD_NETWORKS["live"]:
+    raise ImproperlyConfigured("CARD_NETWORKS_LIVE can't hold sandbox in production: it charges nobody")
+# What a card may cost the store that bears it, and what is charged on top for rates that move where the customer does.
+CARD_RATE_BPS: int = env.int("CARD_RATE_BPS", 400)
+CARD_SURCHARGE_BPS: int = env.int("CARD_SURCHARGE_BPS", 50)
+# Networks are asked for so long; what they said is good for so long.
+CARD_DEADLINE_SECONDS: float = env.float("CARD_DEADLINE_SECONDS", 8.0)
+CARD_QUOTE_SECONDS: int = env.int("CARD_QUOTE_SECONDS", 45)
+# The headers in which the edge in front of this service says where a customer is.
+EDGE_COUNTRY_HEADERS: list[str] = env.list("EDGE_COUNTRY_HEADERS", default=["CF-IPCountry"])
+EDGE_REGION_HEADERS: list[str] = env.list("EDGE_REGION_HEADERS", default=["CF-Region-Code", "CF-Region"])
+DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
+LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
+VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
+S3_BUCKET: str = env.str("S3_BUCKET", "")
+S3_OPTIONS = {
+    "endpoint_url": env.str("S3_ENDPOINT_URL", ""),
+    "region_name": env.str("S3_REGION", ""),
+    "access_key": env.str("S3_ACCESS_KEY_ID", ""),
+    "secret_key": env.str("S3_SECRET_ACCESS_KEY", ""),
+}
+SIGNER_KEY_FILE: str = env.str("SIGNER_KEY_FILE", str(VAR_DIR / "signer.key"))
+
+if not IS_PRODUCTION and urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
+    raise ImproperlyConfigured("PUBLIC_URL may only be on this machine outside production: set TILLGATE_ENV=production")

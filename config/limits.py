@@ -1,0 +1,21 @@
+"""How much is let through: tokens per minute and the burst, per policy and mode."""
+
+LIMITS: dict[str, dict[str, tuple[int, int]]] = {
+    "payment_create": {"live": (1200, 200), "test": (300, 100)},
+    "checkout": {"live": (300, 60), "test": (300, 60)},
+    "checkout_address": {"live": (6000, 600), "test": (6000, 600)},
+    "oauth_token": {"live": (300, 60), "test": (300, 60)},
+    "oauth_authorize": {"live": (60, 20), "test": (60, 20)},
+    "dashboard": {"live": (600, 120), "test": (600, 120)},
+    "sign_in": {"live": (10, 5), "test": (10, 5)},
+    "agentic": {"live": (600, 100), "test": (120, 40)},
+    "x402": {"live": (1200, 200), "test": (300, 100)},
+    "market_data": {"live": (30, 10), "test": (30, 10)},
+    "onramp_methods": {"live": (20, 10), "test": (20, 10)},
+    "onramp_methods_reference": {"live": (120, 40), "test": (120, 40)},
+    "onramp_sessions": {"live": (12, 6), "test": (12, 6)},
+    "onramp_sessions_reference": {"live": (60, 20), "test": (60, 20)},
+    "token_attempts": {"live": (10, 5), "test": (10, 5)},
+}
+FAILED_AUTHENTICATIONS_MAX = 40
+FAILED_AUTHENTICATIONS_WINDOW_SECONDS = 60

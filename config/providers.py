@@ -1,0 +1,88 @@
+"""Which adapter serves what, per mode: the form of Django's STORAGES, the first of a list is asked first."""
+
+from typing import Any
+
+from config.environment import (
+    CARD_DEADLINE_SECONDS,
+    CARD_NETWORKS,
+    COINGECKO_API_KEY,
+    DNS_SERVERS,
+    IS_PRODUCTION,
+    OFFRAMP_API_KEY,
+    OFFRAMP_PROVIDER,
+    OFFRAMP_URL,
+    RATE_PROVIDERS,
+    SWAP_PROVIDER,
+    SWAP_SPREAD_BPS,
+    env,
+)
+
+_RATE_BACKENDS = {
+    "fixed": {"BACKEND": "apps.assets.providers.fixed.Fixed", "OPTIONS": {}},
+    "coingecko": {
+        "BACKEND": "apps.assets.providers.coingecko.CoinGecko",
+        "OPTIONS": {"base_url": env.str("COINGECKO_URL", "https://api.coingecko.com/api/v3"), "api_key": COINGECKO_API_KEY},
+    },
+    "kraken": {
+        "BACKEND": "apps.assets.providers.kraken.Kraken",
+        "OPTIONS": {"base_url": env.str("KRAKEN_URL", "https://api.kraken.com/0/public")},
+    },
+}
+_SWAP_BACKENDS = {
+    "treasury": {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS}},
+    "uniswap": {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}},
+}
+_OFFRAMP_BACKENDS = {
+    # Where the sandbox takes coins to: nobody has its key.
+    "sandbox": {
+        "BACKEND": "apps.payouts.providers.sandbox.Sandbox",
+        "OPTIONS": {"deposit_address": "0x5a4db0c5000000000000000000000000000ba4c0"},
+    },
+    "http": {
+        "BACKEND": "apps.payouts.providers.http.HttpOfframp",
+        "OPTIONS": {"base_url": OFFRAMP_URL, "api_key": OFFRAMP_API_KEY},
+    },
+}
+_SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS, "is_limited": False}}
+_DNS = {"BACKEND": "apps.stores.providers.dns.Dns", "OPTIONS": {"servers": DNS_SERVERS}}
+_MARKET_BACKENDS: dict[str, dict[str, Any]] = {
+    "fixed": {"BACKEND": "apps.agents.providers.market_fixed.FixedMarket", "OPTIONS": {}},
+    "coingecko": {"BACKEND": "apps.agents.providers.market_coingecko.CoinGeckoMarkets", "OPTIONS": _RATE_BACKENDS["coingecko"]["OPTIONS"]},
+}
+_ONRAMPER = "apps.onramp.providers.onramper.Onramper"
+_CARD_BACKENDS = {
+    ("sandbox", "live"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {"delivers": not IS_PRODUCTION}},
+    ("sandbox", "test"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {}},
+    ("onramper", "live"): {
+        "BACKEND": _ONRAMPER,
+        "OPTIONS": {"base_url": env.str("ONRAMPER_URL", "https://api.onramper.com"), "quote_seconds": CARD_DEADLINE_SECONDS},
+    },
+    ("onramper", "test"): {
+        "BACKEND": _ONRAMPER,
+        "OPTIONS": {"base_url": env.str("ONRAMPER_TEST_URL", "https://api-stg.onramper.com"), "quote_seconds": CARD_DEADLINE_SECONDS},
+    },
+}
+PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
+    # Networks of card providers; their secrets are rows that staff write.
+    "onramp": {mode: [_CARD_BACKENDS[name, mode] for name in names] for mode, names in CARD_NETWORKS.items()},
+    # Where checkout domains are looked up; a demo asks nobody and serves names under .localhost.
+    "dns": {"live": [_DNS if IS_PRODUCTION else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}]},
+    "chain": {mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}] for mode in ("live", "test")},
+    # Tried in order; the first that answers prices. Test mode never asks outside, so that tests repeat.
+    "rates": {"live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS], "test": [_RATE_BACKENDS["fixed"]]},
+    # The first takes new swaps; the others are known so that what they have begun can end.
+    "swaps": {
+        "live": [_SWAP_BACKENDS[SWAP_PROVIDER], *(one for name, one in _SWAP_BACKENDS.items() if name != SWAP_PROVIDER)],
+        "test": [_SWAPS_SIMULATED],
+    },
+    # The first takes new bank payouts.
+    "offramp": {
+        "live": [_OFFRAMP_BACKENDS[OFFRAMP_PROVIDER], *(one for name, one in _OFFRAMP_BACKENDS.items() if name != OFFRAMP_PROVIDER)],
+        "test": [{"BACKEND": "apps.payouts.providers.sandbox.Sandbox", "OPTIONS": {}}],
+    },
+    # Public figures, the same for everybody; the first answers.
+    "market": {"live": [_MARKET_BACKENDS["coingecko" if IS_PRODUCTION else "fixed"]]},
+}
+
+# What a store's authorization provider is made by; the row holds which, and its rules or address.
+AUTHORIZERS = {"policy": "apps.agents.providers.policy.Policy", "http": "apps.agents.providers.http.HttpPolicy"}
