@@ -118,9 +118,13 @@ def requirements_document(offer: PaymentOffer) -> dict[str, Any]:
 
 
 def supported_document(assets: list[Asset], signers: list[str]) -> dict[str, Any]:
-    networks = list(dict.fromkeys(network_of(asset) for asset in assets))
+    """`extra` names the tokens, for servers that want to know them before anybody pays."""
+    tokens: dict[str, list[dict[str, Any]]] = {}
+    for asset in assets:
+        told = {"assetId": asset.pk, "asset": checksummed(str(asset.contract_address)), "decimals": asset.atomic_decimals}
+        tokens.setdefault(network_of(asset), []).append({**told, "name": asset.eip712_name, "version": asset.eip712_version})
     return {
-        "kinds": [{"x402Version": 2, "scheme": "exact", "network": network} for network in networks],
+        "kinds": [{"x402Version": 2, "scheme": "exact", "network": one, "extra": {"assets": tokens[one]}} for one in tokens],
         "extensions": [],
         "signers": {"eip155:*": [checksummed(one) for one in signers]},
     }

@@ -2,103 +2,25 @@
 
 import copy
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from apps.agents.models import PaymentOffer, SignedPayment
 from apps.agents.services.x402_progress import advance_signed_payments
-from apps.assets.models import AcceptedAsset, Asset, Chain
-from apps.assets.rates import refresh
+from apps.assets.models import AcceptedAsset
 from apps.assets.services import accept_all_active
-from apps.chain import sender, signing
-from apps.chain.keys import Seed
 from apps.chain.models import OutgoingTransaction
-from apps.console import audit
 from apps.ledger.selectors import account_balance, balances
 from apps.payments.models import Payment, PaymentAddress
-from apps.payments.services.settle import settle_deposits
-from config.demo_secrets import DEMO_MNEMONIC
 from tests import make
+from tests.agents.conftest import DOLLAR, ETHER, PRICE, TOKEN, Market
 from tests.agents.paying import Payer
-from tests.cast import Api, Shop
-from tests.chain.conftest import Reader, chain, proxy, watcher
-from tests.chain.local import LocalChain
+from tests.cast import Api
 from tests.chain.proxy import Proxy
 
-__all__ = ["chain", "proxy", "watcher"]
 pytestmark = pytest.mark.chain
-ETHER, DOLLAR, TOKEN = 10**18, 10**6, "USDC_SETH"
-PRICE = {"asset_id": TOKEN, "amount_atomic": "2500000", "resource": "https://shop.example/report"}
-
-
-@dataclass
-class Market:
-    """A shop on a local chain with a dollar token, and somebody who holds 100 of it."""
-
-    chain: LocalChain
-    reader: Reader
-    shop: Shop
-    token: str
-    hot: str
-    payer: Payer = field(default_factory=Payer)
-
-    @property
-    def api(self) -> Api:
-        return self.shop.test
-
-    def ask(self, **fields: Any) -> dict[str, Any]:
-        answer = self.api.post("/x402/requirements", {**PRICE, **fields})
-        assert answer.status_code == 201, answer.content
-        return dict(answer.json())
-
-    def settle(self, body: dict[str, Any], api: Api | None = None) -> dict[str, Any]:
-        answer = (api or self.api).post("/x402/settle", body)
-        assert answer.status_code == 200, answer.content
-        return dict(answer.json())
-
-    def verify(self, body: dict[str, Any], api: Api | None = None) -> dict[str, Any]:
-        answer = (api or self.api).post("/x402/verify", body)
-        assert answer.status_code == 200, answer.content
-        return dict(answer.json())
-
-    def send(self) -> None:
-        """What the worker does until a block has it."""
-        signing.sign_due()
-        sender.run_due()
-
-    def bury(self) -> None:
-        """Enough blocks, and everything that follows from them."""
-        self.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
-        self.reader.read()
-        settle_deposits()
-        sender.run_due()
-        advance_signed_payments()
-
-    def held(self, address: str) -> int:
-        return int(self.chain.call("eth_call", {"to": self.token, "data": f"0x70a08231{address[2:].lower():0>64}"}, "latest"), 16)
-
-
-@pytest.fixture
-def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> Iterator[Market]:
-    settings.X402_SETTLE_SECONDS = 0  # whoever settles is told that it isn't known yet: the worker's part is played in between
-    token = chain.deploy_token()
-    Asset.objects.filter(pk=TOKEN).update(contract_address=token, is_active=True, eip712_name="USD Coin", eip712_version="1")
-    accept_all_active(bakery.store)
-    refresh()
-    watcher.read()
-    signing.introduce()
-    hot = Seed(DEMO_MNEMONIC).hot_key("test").address
-    chain.call("anvil_setBalance", hot, hex(ETHER))
-    make.service_coins("SETH", ETHER)
-    one = Market(chain, watcher, bakery, token, hot)
-    chain.mint(token, one.payer.address, 100 * DOLLAR)
-    yield one
-    one.bury()
-    assert audit.findings(check_chain=True) == []
-
 
 # --- what is asked for -----------------------------------------------------------------------------
 
@@ -159,7 +81,10 @@ def test_what_can_not_be_asked_for(market: Market) -> None:
 
 def test_a_payment_key_can_read_what_is_supported_and_others_nothing(market: Market) -> None:
     told = market.api.get("/x402/supported").json()
-    assert told["kinds"] == [{"x402Version": 2, "scheme": "exact", "network": "eip155:11155111"}]
+    [kind] = told["kinds"]
+    assert (kind["x402Version"], kind["scheme"], kind["network"]) == (2, "exact", "eip155:11155111")
+    [token] = kind["extra"]["assets"]
+    assert (token["assetId"], token["asset"].lower(), token["name"], token["version"]) == (TOKEN, market.token, "USD Coin", "1")
     assert [one.lower() for one in told["signers"]["eip155:*"]] == [market.hot]
     reader = market.shop.with_scopes("payments:read")
     publishable = Api(market.shop.secrets["test_publishable"])

@@ -1,11 +1,16 @@
 """The demo does its main job: a customer pays on a real chain, the page says so, the merchant is told, the books agree."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import requests
 import standardwebhooks
 import stripe
 from eth_account import Account
@@ -13,8 +18,9 @@ from playwright.sync_api import Page, expect
 
 from apps.console.demo.chain import GWEI, Wallet
 from config import local_chain
+from tests.agents.paying import Payer
 from tests.browser.conftest import OpenPage
-from tests.stack import Demo, Remote, mine, wait_for
+from tests.stack import ROOT, Demo, Remote, free_port, mine, wait_for
 from tests.webhooks.receivers import Receiver
 
 EVENTS = ["payment_intent.processing", "payment_intent.completed", "payment_intent.failed", "transaction.confirmed", "transaction.failed"]
@@ -30,6 +36,7 @@ class Merchant:
     chain: dict[str, Any]
     receiver: Receiver
     secret: str
+    key: str
 
     def pay(self, entry: dict[str, Any], amount_atomic: int | None = None) -> str:
         amount = int(entry["crypto_amount_atomic"]) if amount_atomic is None else amount_atomic
@@ -80,7 +87,8 @@ def merchant_in(demo: Demo, mode: str, receiver: Receiver) -> Merchant:
     api = Remote(demo.info["base_url"], demo.info["store"]["keys"][mode]["secret"])
     made = api("POST", "/webhook_endpoints", {"webhook_endpoint": {"url": receiver.url, "subscribed_events": EVENTS}})
     chain = demo.info["chains"][mode]
-    return Merchant(demo, api, Wallet(chain["rpc_url"], chain["funded_private_key"]), chain, receiver, made["signing_secret"])
+    wallet, key = Wallet(chain["rpc_url"], chain["funded_private_key"]), demo.info["store"]["keys"][mode]["secret"]
+    return Merchant(demo, api, wallet, chain, receiver, made["signing_secret"], key)
 
 
 @pytest.fixture
@@ -191,3 +199,59 @@ def test_a_reorganisation_in_between_credits_nothing_twice_and_loses_nothing(liv
     assert done["financials"]["assets"][0]["gross_atomic"] == entry["crypto_amount_atomic"]
     assert [one["event_type"] for one in done["payment_events"]].count("payment_intent.completed") == 1
     sees(page, "Paid")
+
+
+# --- agents pay over x402 --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def x402_server(live: Merchant) -> Iterator[str]:
+    """The example of the guide, as it stands there; its paid page."""
+    port = free_port()
+    environ = {**os.environ, "TILLGATE_URL": live.api.base_url, "TILLGATE_KEY": live.key, "PORT": str(port)}
+    process = subprocess.Popen([sys.executable, "docs/examples/x402_server.py"], cwd=ROOT, env=environ)
+    url = f"http://localhost:{port}/report"
+    wait_for(lambda: is_up(url), lambda up: up)
+    yield url
+    process.terminate()
+    process.wait()
+
+
+def is_up(url: str) -> bool:
+    try:
+        return requests.get(url, timeout=10).status_code == 402
+    except requests.ConnectionError:
+        return False
+
+
+def test_an_agent_pays_a_server_over_x402_and_the_payment_is_completed(live: Merchant, x402_server: str) -> None:
+    agent = Account.create()
+    token = live.chain["tokens"]["ETH_USDC"]
+    live.wallet.receipt(live.wallet.transfer(token, agent.address, 25_000))
+    environ = {**os.environ, "PRIVATE_KEY": agent.key.to_0x_hex()}
+    command = [sys.executable, "docs/examples/x402_client.py", x402_server]
+    run = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    assert "200 " in run.stdout and "It will rain" in run.stdout, run.stdout + run.stderr
+    tx_hash = run.stdout.rpartition(" ")[2].strip()
+    payment = next(one for one in live.api("GET", "/payments?per_page=5")["data"] if one["description"] == "Report")
+    done = live.settled(live.api.detail(payment["id"]), "completed")
+    assert (done["transaction"]["tx_hash"], done["transaction"]["from_address"].lower()) == (tx_hash, agent.address.lower())
+    assert live.heard("payment_intent.completed", done)["data"]["object"]["status"] == "completed"
+
+
+def test_ten_settlements_of_one_signature_at_once_move_the_coins_once(live: Merchant) -> None:
+    payer = Payer()
+    token = live.chain["tokens"]["ETH_USDC"]
+    live.wallet.receipt(live.wallet.transfer(token, payer.address, 5_000_000))
+    asked = live.api("POST", "/x402/requirements", {"asset_id": "ETH_USDC", "amount_atomic": "1000000", "resource": "mcp://tool/search"})
+    body = payer.signed(asked)
+    assert live.api("POST", "/x402/verify", body)["isValid"]
+    with ThreadPoolExecutor(10) as pool:
+        told = list(pool.map(lambda _: Remote(live.api.base_url, live.key)("POST", "/x402/settle", body), range(10)))
+    assert [one["success"] for one in told].count(True) == 1, told
+    assert {one.get("errorReason") for one in told} <= {None, "duplicate_settlement", "invalid_exact_evm_nonce_already_used"}
+    replay = live.api("POST", "/x402/settle", body)
+    assert (replay["success"], replay["errorReason"]) == (False, "invalid_exact_evm_nonce_already_used")
+    mine(live.chain["rpc_url"], 12)
+    holds = local_chain.call(live.chain["rpc_url"], "eth_call", {"to": token, "data": f"0x70a08231{payer.address[2:]:0>64}"}, "latest")
+    assert int(holds, 16) == 4_000_000

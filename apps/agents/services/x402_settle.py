@@ -3,11 +3,13 @@
 One authorization has one row for ever. Success is told once; before it is known, the answer says that it isn't.
 """
 
+import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from apps.access.access import Access
@@ -26,6 +28,8 @@ from apps.core.failpoints import failpoint
 
 PENDING, FAILED, CHAIN_NOT_ASKED = "settlement_pending", "transaction_failed", "unexpected_settle_error"
 _LOOK_SECONDS = 0.25
+# Whoever waits holds a thread of the web server: so many of a process do, and one is always left for everybody else.
+_seats = threading.BoundedSemaphore(settings.X402_WAITING_MAX)
 _Status = SignedPayment.Status
 
 
@@ -102,8 +106,16 @@ def _again(checked: Checked, signed: SignedPayment) -> Told:
 
 
 def _wait(signed: SignedPayment, asset: Asset) -> Told:
-    """Until a block has it, it has failed, or the time is over."""
-    deadline = time.monotonic() + patience().total_seconds()
+    """Until a block has it, it has failed, or the time is over. When too many wait already, one look."""
+    is_seated = _seats.acquire(blocking=False)
+    try:
+        return _look(signed, asset, time.monotonic() + (patience().total_seconds() if is_seated else 0))
+    finally:
+        if is_seated:
+            _seats.release()
+
+
+def _look(signed: SignedPayment, asset: Asset, deadline: float) -> Told:
     with closing(nodes_of(asset.chain)) as nodes:
         while True:
             signed.refresh_from_db(fields=["status", "tx_hash", "failure_reason", "answered_at"])

@@ -8,7 +8,10 @@ ANSWERS: dict[str, Schema] = {
         "scheme network amount:digits asset payTo maxTimeoutSeconds:int",
         extra=of("name version assetTransferMethod paymentIntentId:uuid reference"),
     ),
-    "GET x402/supported": of("extensions:texts signers:map", kinds=many(of("x402Version:int scheme network"))),
+    "GET x402/supported": of(
+        "extensions:texts signers:map",
+        kinds=many(of("x402Version:int scheme network", extra=of("", assets=many(of("assetId asset decimals:int name version"))))),
+    ),
     "POST x402/verify": of("isValid:bool invalidReason? invalidMessage? payer?"),
     "POST x402/settle": of(
         "success:bool errorReason? errorMessage? payer? transaction network amount?",

@@ -1,0 +1,92 @@
+"""A shop on a local chain with a dollar token that is paid over x402, and somebody who pays."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from apps.agents.services.x402_progress import advance_signed_payments
+from apps.assets.models import Asset, Chain
+from apps.assets.rates import refresh
+from apps.assets.services import accept_all_active
+from apps.chain import sender, signing
+from apps.chain.keys import Seed
+from apps.console import audit
+from apps.payments.services.settle import settle_deposits
+from config.demo_secrets import DEMO_MNEMONIC
+from tests import make
+from tests.agents.paying import Payer
+from tests.cast import Api, Shop
+from tests.chain.conftest import Reader, chain, proxy, watcher
+from tests.chain.local import LocalChain
+
+__all__ = ["chain", "proxy", "watcher"]
+ETHER, DOLLAR, TOKEN = 10**18, 10**6, "USDC_SETH"
+PRICE = {"asset_id": TOKEN, "amount_atomic": "2500000", "resource": "https://shop.example/report"}
+
+
+@dataclass
+class Market:
+    """A shop on a local chain with a dollar token, and somebody who holds 100 of it."""
+
+    chain: LocalChain
+    reader: Reader
+    shop: Shop
+    token: str
+    hot: str
+    payer: Payer = field(default_factory=Payer)
+
+    @property
+    def api(self) -> Api:
+        return self.shop.test
+
+    def ask(self, **fields: Any) -> dict[str, Any]:
+        answer = self.api.post("/x402/requirements", {**PRICE, **fields})
+        assert answer.status_code == 201, answer.content
+        return dict(answer.json())
+
+    def settle(self, body: dict[str, Any], api: Api | None = None) -> dict[str, Any]:
+        answer = (api or self.api).post("/x402/settle", body)
+        assert answer.status_code == 200, answer.content
+        return dict(answer.json())
+
+    def verify(self, body: dict[str, Any], api: Api | None = None) -> dict[str, Any]:
+        answer = (api or self.api).post("/x402/verify", body)
+        assert answer.status_code == 200, answer.content
+        return dict(answer.json())
+
+    def send(self) -> None:
+        """What the worker does until a block has it."""
+        signing.sign_due()
+        sender.run_due()
+
+    def bury(self) -> None:
+        """Enough blocks, and everything that follows from them."""
+        self.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
+        self.reader.read()
+        settle_deposits()
+        sender.run_due()
+        advance_signed_payments()
+
+    def held(self, address: str) -> int:
+        return int(self.chain.call("eth_call", {"to": self.token, "data": f"0x70a08231{address[2:].lower():0>64}"}, "latest"), 16)
+
+
+@pytest.fixture
+def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> Iterator[Market]:
+    settings.X402_SETTLE_SECONDS = 0  # whoever settles is told that it isn't known yet: the worker's part is played in between
+    token = chain.deploy_token()
+    Asset.objects.filter(pk=TOKEN).update(contract_address=token, is_active=True, eip712_name="USD Coin", eip712_version="1")
+    accept_all_active(bakery.store)
+    refresh()
+    watcher.read()
+    signing.introduce()
+    hot = Seed(DEMO_MNEMONIC).hot_key("test").address
+    chain.call("anvil_setBalance", hot, hex(ETHER))
+    make.service_coins("SETH", ETHER)
+    one = Market(chain, watcher, bakery, token, hot)
+    chain.mint(token, one.payer.address, 100 * DOLLAR)
+    yield one
+    one.bury()
+    assert audit.findings(check_chain=True) == []
