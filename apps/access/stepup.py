@@ -91,6 +91,17 @@ def require_second_factor(user: User) -> None:
         raise SecondFactorRequired
 
 
+def lacks_second_factor(user: User) -> bool:
+    """What a form says before anybody fills it in; when nobody can tell it says nothing, and the act itself is refused."""
+    try:
+        require_second_factor(user)
+    except SecondFactorRequired:
+        return True
+    except FactorCheckUnavailable:
+        return False
+    return False
+
+
 def note(session: Session, user: User, at: datetime) -> None:
     """A code has just been taken in this session."""
     session[PROOF_KEY] = {"at": at.isoformat(), "store_id": _store_of(session, user)}

@@ -204,16 +204,6 @@ def _form(request: PageRequest, given: dict[str, str], errors: list[str], status
         "errors": errors,
         "spendable": spendable(request),
         "saved": [{"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)} for one in saved if one.is_wallet or one.verified_at],
-        "needs_second_factor": not errors and not _has_second_factor(request),
+        "needs_second_factor": not errors and stepup.lacks_second_factor(request.person),
     }
     return show(request, "dashboard/payouts/create.html", context, status=status)
-
-
-def _has_second_factor(request: PageRequest) -> bool:
-    try:
-        stepup.require_second_factor(request.person)
-    except stepup.SecondFactorRequired:
-        return False
-    except stepup.FactorCheckUnavailable:
-        return True
-    return True

@@ -115,19 +115,9 @@ def _form(request: PageRequest, given: dict[str, str], errors: list[str], status
         "errors": errors,
         "sellable": _sellable(request),
         "assets": active_assets(request.access.mode),
-        "needs_second_factor": not errors and not _has_second_factor(request),
+        "needs_second_factor": not errors and stepup.lacks_second_factor(request.person),
     }
     return show(request, "dashboard/swaps/create.html", context, status=status)
-
-
-def _has_second_factor(request: PageRequest) -> bool:
-    try:
-        stepup.require_second_factor(request.person)
-    except stepup.SecondFactorRequired:
-        return False
-    except stepup.FactorCheckUnavailable:
-        return True
-    return True
 
 
 def _sellable(request: PageRequest) -> list[Sellable]:
