@@ -1,12 +1,36 @@
-"""Letters to a person about their own account: something that opens it has changed, and what to do if it wasn't them."""
+"""Letters to people about their accounts: something that opens one has changed, or a person decided about their store."""
 
 import uuid
+from dataclasses import asdict, dataclass
 
 from apps.core import acting, clock, mail
-from apps.stores.models import User
+from apps.stores.models import Member, Role, Store, User
 
 
 def tell(user: User, what: str, *, to: str = "") -> None:
     """Write `what` ("Your password was changed") to the person, or to the address they had before."""
     context = {"what": what, "email": user.email, "at": clock.real_now(), "address": acting.current().address}
     mail.send(key=f"account:{user.pk}:{uuid.uuid4()}", to=to or user.email, template="account_changed", context=context)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What staff decided about something of a store, in words, and where in the dashboard to go on."""
+
+    title: str
+    text: str
+    path: str
+    action: str
+    reason: str = ""
+
+
+def tell_owners(store: Store, key: str, decision: Decision) -> None:
+    """Write to the store's owners, once per key; to its platform's when nobody of its own is here."""
+    owners = _owners_of(store) or (_owners_of(store.platform) if store.platform is not None else [])
+    for one in owners:
+        context = {**asdict(decision), "owned": one.store.name}
+        mail.send(key=f"{key}:{one.user_id}", to=one.user.email, template="review_outcome", context=context)
+
+
+def _owners_of(store: Store) -> list[Member]:
+    return list(Member.objects.filter(store=store, role=Role.OWNER, user__is_active=True).select_related("user", "store"))

@@ -4,11 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import mail as outbox
 
 from apps.assets.models import Asset
 from apps.chain import hot_wallets
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock
+from apps.core import clock, mail
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import NotAnAccount, account_of, add_bank, add_wallet
@@ -196,6 +197,10 @@ def test_a_persons_decision_lets_it_go_or_gives_it_back(bakery: Shop) -> None:
     for decided in (first, second):
         with pytest.raises(NotInReview):
             approve_payout(row(decided))
+    mail.send_due()
+    of = f"A payout of 0.01 ETH from {bakery.store.name}"
+    assert [one.subject for one in outbox.outbox] == [f"{of} was released (test mode)", f"{of} was rejected (test mode)"]
+    assert "The reason: Not theirs" in outbox.outbox[1].body
 
 
 def test_an_unknown_outcome_is_the_senders_to_settle(bakery: Shop) -> None:

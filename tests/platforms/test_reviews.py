@@ -5,12 +5,13 @@ import json
 from typing import Any
 
 import pytest
+from django.core import mail as outbox
 from django.core.management import call_command
 
 from apps.access import second_factor
-from apps.core import buckets
+from apps.core import buckets, mail
 from apps.platforms.models import AccessRequest
-from apps.platforms.services.verifications import approve_verification
+from apps.platforms.services.verifications import approve_verification, submit_verification
 from apps.stores.models import AuditEntry, Store, Verification
 from apps.stores.services import create_user
 from apps.webhooks.models import Event
@@ -157,6 +158,36 @@ def test_a_platforms_copy_is_due_by_the_platforms_own_clock(platform: Platform) 
     events = {str(one.store_id): one for one in Event.objects.filter(type="store.verification.approved", mode="test")}
     ahead = events[merchant.id].created_at - events[str(platform.store.pk)].created_at
     assert round(ahead.total_seconds()) == 86_400 * 30
+
+
+def letters() -> list[tuple[str, str]]:
+    """To whom, and about what; each says where to go on."""
+    mail.send_due()
+    assert all("/dashboard/" in one.body for one in outbox.outbox)
+    return [(one.to[0], one.subject) for one in outbox.outbox]
+
+
+def test_a_decision_about_a_store_is_written_to_its_owners(cast: Cast) -> None:
+    asked = cast.bakery.test.post("/platform/access_request").json()["request"]["id"]
+    review("platform_access", asked, "reject", "Tell us <more>")
+    review("platform_access", cast.bakery.test.post("/platform/access_request").json()["request"]["id"], "approve")
+    made = submit_verification(cast.bakery.store, VERIFICATION)
+    review("verification", str(made.pk), "approve")
+    name = cast.bakery.store.name
+    assert letters() == [
+        (cast.alice.email, f"{name} did not become a platform"),
+        (cast.alice.email, f"{name} is a platform"),
+        (cast.alice.email, f"{name} is verified"),
+    ]
+    assert "The reason: Tell us <more>" in outbox.outbox[0].body
+
+
+def test_a_decision_about_a_sub_merchant_without_people_is_written_to_its_platforms_owners(platform: Platform, cast: Cast) -> None:
+    merchant = platform.sub(kyc=False)
+    review("verification", platform.attest(merchant.id).json()["id"], "reject", "Illegible")
+    assert letters() == [(cast.alice.email, "Corner Shop could not be verified")]
+    assert f"/dashboard/platform/accounts/{merchant.id}" in outbox.outbox[0].body
+    assert "The reason: Illegible" in outbox.outbox[0].body
 
 
 @pytest.mark.parametrize("kind", ["verification", "platform_access"])

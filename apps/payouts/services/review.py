@@ -3,16 +3,18 @@
 What became of a transaction is settled with the sender first: nothing is given back while coins may be on their way.
 """
 
+from datetime import datetime
+
 from django.db import transaction
 
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock, jobs
+from apps.core import clock, jobs, money
 from apps.core.errors import Flat
 from apps.ledger import movements
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
 from apps.payouts.services.offramp import PURPOSE, reference_of
-from apps.stores import audit
+from apps.stores import audit, notices
 
 _Status, _Funds = Payout.Status, Payout.Funds
 REJECTED = "Rejected in review"
@@ -39,6 +41,7 @@ def approve_payout(payout: Payout, reason: str = "") -> Payout:
         else:
             moves.move(fresh, _Status.PENDING, at, reason, review_reason="", is_outcome_unknown=False)
         _note(fresh, "payout.approved", reason)
+        _tell(fresh, "was released", "It was checked, and is on its way.", at)
         jobs.enqueue("payouts.advance", fresh.pk)
     return fresh
 
@@ -55,6 +58,7 @@ def reject_payout(payout: Payout, reason: str) -> Payout:
         moves.move(fresh, _Status.FAILED, at, reason, review_reason="", is_outcome_unknown=False, **changes)
         moves.release(fresh, at)
         _note(fresh, "payout.rejected", reason)
+        _tell(fresh, "was rejected", "It was checked, and did not go out. What it reserved can be spent again.", at, reason)
     return fresh
 
 
@@ -71,3 +75,11 @@ def _locked(payout: Payout) -> Payout:
 
 def _note(payout: Payout, action: str, reason: str) -> None:
     audit.record(action, store=payout.store_id, mode=payout.mode, target=payout, name=str(payout.pk), reason=reason)
+
+
+def _tell(payout: Payout, what: str, text: str, at: datetime, reason: str = "") -> None:
+    """A payout may be reviewed again and again; each time is told."""
+    amount = f"{money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)} {payout.asset.coin_symbol}"
+    title = f"A payout of {amount} from {payout.store.name} {what}" + ("" if payout.is_live else " (test mode)")
+    letter = notices.Decision(title, text, f"/dashboard/payouts/{payout.pk}", "Open the payout", reason)
+    notices.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", letter)

@@ -11,7 +11,7 @@ from apps.core.errors import Coded, Flat
 from apps.core.literal import Object, Text
 from apps.platforms.models import AccessRequest
 from apps.platforms.states import ACCESS_REQUEST, APPROVED, REJECTED
-from apps.stores import audit
+from apps.stores import audit, notices
 from apps.stores.models import Store
 
 BODY = Object({"reason": Text(2000)})
@@ -65,6 +65,7 @@ def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
         fresh = _locked(request)
         ACCESS_REQUEST.move(fresh, APPROVED, reviewed_at=clock.real_now())
         Store.objects.filter(pk=fresh.store_id).update(is_platform=True)
+        notices.tell_owners(fresh.store, f"platform_access:{fresh.pk}", _approved(fresh.store))
         audit.record("platform_access.approved", store=fresh.store_id, target=fresh, name=fresh.store.name, reason=reason)
     return fresh
 
@@ -75,8 +76,19 @@ def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
     with transaction.atomic():
         fresh = _locked(request)
         ACCESS_REQUEST.move(fresh, REJECTED, reviewed_at=clock.real_now(), rejection_reason=told)
+        notices.tell_owners(fresh.store, f"platform_access:{fresh.pk}", _rejected(fresh.store, told))
         audit.record("platform_access.rejected", store=fresh.store_id, target=fresh, name=fresh.store.name, reason=told)
     return fresh
+
+
+def _approved(store: Store) -> notices.Decision:
+    text = "It can open accounts for its merchants now. Keys that were made before don't reach them: create a new one."
+    return notices.Decision(f"{store.name} is a platform", text, "/dashboard/platform", "Open your platform")
+
+
+def _rejected(store: Store, reason: str) -> notices.Decision:
+    text = "It stays as it is. You can ask again at any time."
+    return notices.Decision(f"{store.name} did not become a platform", text, "/dashboard/platform", "Ask again", reason)
 
 
 def latest_request(access: Access) -> AccessRequest | None:

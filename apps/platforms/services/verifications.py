@@ -15,7 +15,7 @@ from apps.core.literal import Field, Invalid, Object, Pattern, Text, Url
 from apps.core.models import Mode
 from apps.platforms.documents import verification_event
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
-from apps.stores import audit
+from apps.stores import audit, notices
 from apps.stores.models import Store, Verification
 from apps.webhooks import events
 
@@ -120,3 +120,13 @@ def _tell(verification: Verification, done: str, reason: str, at: datetime) -> N
             at=at + clock.offset(store, mode),
             platform_id=store.platform_id,
         )
+    notices.tell_owners(store, f"verification:{verification.pk}", _letter(store, done, reason))
+
+
+def _letter(store: Store, done: str, reason: str) -> notices.Decision:
+    path = "/dashboard/" if store.platform_id is None else f"/dashboard/platform/accounts/{store.pk}"
+    if done == "approved":
+        text = "Its business details were checked and found right."
+        return notices.Decision(f"{store.name} is verified", text, path, "Open the dashboard")
+    text = "Its business details were checked and can't be accepted as they are. You can send them again."
+    return notices.Decision(f"{store.name} could not be verified", text, path, "Open the dashboard", reason)
