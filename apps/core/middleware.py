@@ -67,7 +67,7 @@ def _read_whole(request: HttpRequest) -> None:
     """Django reads as many bytes as Content-Length says, and a body in chunks has none: to it such a body would be empty."""
     raw: bytes = request.META["wsgi.input"].read(BODY_BYTES_MAX + 1)
     request.META["CONTENT_LENGTH"] = str(len(raw))
-    request._stream = BytesIO(raw)  # type: ignore[attr-defined]  # where both Django and DRF read from
+    request._stream = BytesIO(raw)  # where both Django and DRF read from
 
 
 def _error(status: int, message: str, code: str | None) -> HttpResponse:
