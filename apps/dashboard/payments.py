@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 
+from apps.agents.selectors import signed_payment_of
 from apps.core import clock, money, spreadsheet
 from apps.core.literal import parse_date
 from apps.dashboard import refunds
@@ -128,6 +129,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "addresses": _addresses(told, received),
         "transactions": _transactions(received),
         "late_deposits": late,
+        "signed": signed_payment_of(request.access, payment),
         "refunds": refunds.rows(request, payment),
         "is_refund_offered": refunds.is_offered(request, payment),
         "deliveries": deliveries,
@@ -141,7 +143,8 @@ def _amounts(told: dict[str, Any]) -> dict[str, int]:
     """The amounts that the page shows in the payment's currency, in cents."""
     financials = told["financials"] or {}
     texts = {"paid": told["amount_paid"], **{name: financials[f"{name}_amount"] for name in ("fee", "refunded", "net") if financials}}
-    return {name: money.cents_from_text(text) for name, text in texts.items()}
+    cents = {name: money.cents_from_text(text) for name, text in texts.items()}
+    return {**cents, "left": cents.get("net", 0) - cents.get("refunded", 0)}  # below zero when all went back: fees don't
 
 
 def _addresses(told: dict[str, Any], received: "list[selectors.Received]") -> list[dict[str, Any]]:
