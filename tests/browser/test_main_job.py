@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -255,3 +256,30 @@ def test_ten_settlements_of_one_signature_at_once_move_the_coins_once(live: Merc
     mine(live.chain["rpc_url"], 12)
     holds = local_chain.call(live.chain["rpc_url"], "eth_call", {"to": token, "data": f"0x70a08231{payer.address[2:]:0>64}"}, "latest")
     assert int(holds, 16) == 4_000_000
+
+
+def test_an_invoice_is_sent_opened_paid_from_a_wallet_and_receipted(live: Merchant, open_page: OpenPage) -> None:
+    owner = live.api("POST", "/billing/customers", {"customer": {"email": "ann@invoiced.example", "name": "Ann"}})["id"]
+    body = {"customer_id": owner, "currency": "EUR", "line_items": [{"description": "Beans", "quantity": 2, "unit_amount_cents": 700}]}
+    made = live.api("POST", "/billing/invoices", {"invoice": body})
+    for act in ("finalize", "send"):
+        made = live.api("POST", f"/billing/invoices/{made['id']}/{act}")
+
+    def mailed(words: str) -> bool:
+        return any(words in letter.read_text() for letter in (Path(live.demo.folder.name) / "mailbox").glob("*.eml"))
+
+    wait_for(lambda: mailed(f"Invoice {made['formatted_number']} from"), bool)
+    page = open_page(made["hosted_url"])
+    page.get_by_role("button", name="Pay €14.00").click()
+    expect(page.get_by_role("heading", name="Pay with crypto")).to_be_visible()
+    page.evaluate("window.isTheSamePage = true")
+    started = live.api("POST", f"/billing/invoice/{made['public_token']}/payment_intent")["payment"]
+    tx_hash = live.pay(entry_of(live.api.detail(started["payment_intent_id"]), "ETH"))
+    live.settled({"id": started["payment_intent_id"]}, "completed")
+    sees(page, "Thank you")
+    expect(page.locator(".received")).to_contain_text(tx_hash)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Receipt as PDF").click()
+    assert download.value.path().read_bytes().startswith(b"%PDF-")
+    assert live.api("GET", f"/billing/invoices/{made['id']}")["status"] == "paid"
+    wait_for(lambda: mailed(f"Receipt for invoice {made['formatted_number']}"), bool)

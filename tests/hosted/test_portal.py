@@ -45,8 +45,8 @@ def test_it_shows_what_the_customer_has_and_what_comes_next(bakery: Shop) -> Non
     r.pay(api, r.opened(api, customer_id=owner, description="Croissants"))
     r.opened(api, description="of somebody else")
     said = page(link(made))
-    for part in ("Ann Baker", "Bread club Active", "2 × Bread club", "€20.00 a month", "Next invoice on", "€10.00 every 2 weeks", 
-                 "On trial", "Paused: nothing is billed", "Its open invoice is due on", "INV-0001 To pay", "INV-0003 Paid", "Croissants"):  # fmt: skip
+    running = ("Bread club Active", "2 × Bread club", "€20.00 a month", "Next invoice on", "€10.00 every 2 weeks", "On trial")
+    for part in ("Ann Baker", *running, "Paused: nothing is billed", "Its open invoice is due on", "INV-0001 To pay", "INV-0003 Paid"):
         assert part in said, part
     assert "a draft" not in said and "of somebody else" not in said
     answer = Client().get(link(made))
