@@ -1,4 +1,4 @@
-"""A worker killed at every point of what leaves: payouts, refunds, swaps on the exchange and sweeps, on a chain of its own.
+"""A worker killed at every point of what leaves: payouts, refunds, swaps, sweeps, draws and what payers signed, on a chain of its own.
 
 Each job runs in a forked child, so that a SIGKILL takes no other with it; the parent never touches the database. What the parent
 asks for is always asked again under the same key, as a caller who got no answer would.
@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from config import embedded, local_chain
+from tests.faults import agents
 
-KINDS = ("payout", "refund", "swap", "sweep")
+KINDS = ("payout", "refund", "swap", "sweep", "settlement", "x402")
 PLACES = tuple(f"send.K{number}" for number in range(1, 9))
+# Some can also be killed before anything is asked of the sender; there they are killed first.
+OWN_PLACES = {kind: (f"{kind}.K1", f"{kind}.K2") for kind in ("settlement", "x402")}
 RESUME_SECONDS = 60.0
 ROUNDS = 12
 ETHER, DOLLAR = 10**18, 10**6
@@ -27,6 +30,7 @@ ETHER, DOLLAR = 10**18, 10**6
 LOADED = (
     *("apps.payouts.services.create", "apps.payouts.services.progress", "apps.payments.services.refund_progress", "apps.chain.sweeper"),
     *("apps.swaps.services.progress", "apps.swaps.providers.uniswap", "apps.payments.services.sweep_books", "apps.chain.watcher"),
+    *("apps.agents.services.dispatch", "apps.agents.services.x402_settle", "tests.faults.agents"),
     *("apps.console.audit", "apps.console.demo.exchange", "apps.chain.providers.jsonrpc", "tests.make"),
 )
 CHAIN, COIN, TOKEN = "sepolia", "SETH", "USDC_SETH"
@@ -166,7 +170,14 @@ def _open_store(url: str) -> dict[str, Any]:
     local_chain.call(url, "anvil_setBalance", hot, hex(2000 * ETHER))
     wallet.receipt(wallet.mint(token, hot, 100_000 * DOLLAR))
     signing.introduce()
-    return {"key": shop.secrets["test"], "hot": hot, "token": token, "router": f"{router.address}:{router.wrapped_native}"}
+    agents.open_envelope(shop)
+    return {
+        "key": shop.secrets["test"],
+        "agent": shop.secrets["test_agent"],
+        "hot": hot,
+        "token": token,
+        "router": f"{router.address}:{router.wrapped_native}",
+    }
 
 
 def _prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str, Any]:
@@ -191,6 +202,8 @@ def _prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[st
             wallet.receipt(wallet.mint(facts["token"], entry.address_id, entry.required_atomic))
         wish |= {"payment": payment.pk, "address": entry.address_id, "asset": asset_id}
         _round(url)
+    if kind == "x402":
+        wish["body"] = agents.signed(url, facts, number)
     return wish
 
 
@@ -209,6 +222,8 @@ def _ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
     from apps.swaps.services.create import create_swap
 
     access, key = authenticate(facts["key"]), f"kill-{wish['number']}"
+    if wish["kind"] in OWN_PLACES:
+        return agents.ask(facts, wish, key)
     match wish["kind"]:
         case "payout":
             body = {"asset_id": COIN, "amount_atomic": str(wish["amount"]), "destination_address": wish["to"]}
@@ -239,6 +254,7 @@ def _round(url: str) -> None:
     advance_payouts()
     advance_refunds()
     advance_swaps()
+    agents.advance()
     signing.sign_due()
     sender.run_due()
     local_chain.call(url, "anvil_mine", "0x4")
@@ -251,6 +267,7 @@ def _round(url: str) -> None:
     advance_payouts()
     advance_refunds()
     advance_swaps()
+    agents.advance()
     book_sweeps()
 
 
@@ -282,6 +299,8 @@ def _what_is_wrong(url: str, facts: dict[str, Any], wish: dict[str, Any]) -> str
         expected = wish["amount"] if wish["kind"] == "payout" else ETHER // 100
         got = int(local_chain.call(url, "eth_getBalance", wish["to"], "latest"), 16)
         return "" if got == expected else f"{got} arrived instead of {expected}"
+    if wish["kind"] in OWN_PLACES:
+        return agents.what_is_wrong(url, facts, wish)
     if wish["kind"] == "sweep":
         rows = OutgoingTransaction.objects.filter(purpose="sweep", from_address=wish["address"])
         return "" if rows.count() == 1 else f"{rows.count()} sweeps of one address"
@@ -303,6 +322,14 @@ def _audit(url: str) -> list[str]:
     return [*found, f"{open_ones} transactions are not over"] if open_ones else found
 
 
+def _place(kind: str, turn: int) -> str:
+    """The next place of a kind."""
+    if kind in OWN_PLACES:
+        places = OWN_PLACES[kind] + PLACES
+        return places[turn // len(KINDS) % len(places)]
+    return PLACES[(turn // len(KINDS) + turn) % len(PLACES)]
+
+
 def suffer_many(kills: int, say: Callable[[str], None]) -> tuple[Outcome, list[str]]:
     """As many kills, spread evenly over kinds and places; what they did, and what the audit found afterwards."""
     world, outcome = World(), Outcome()
@@ -310,7 +337,7 @@ def suffer_many(kills: int, say: Callable[[str], None]) -> tuple[Outcome, list[s
         turn = 0
         while sum(outcome.killed.values()) < kills and turn < 2 * kills:
             kind = KINDS[turn % len(KINDS)]
-            world.suffer(kind, PLACES[(turn // len(KINDS) + turn) % len(PLACES)], outcome)
+            world.suffer(kind, _place(kind, turn), outcome)
             turn += 1
             if turn % 10 == 0:
                 say(f"{sum(outcome.killed.values())} of {kills} kills, {len(outcome.faults)} faults")

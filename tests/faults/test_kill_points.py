@@ -9,7 +9,7 @@ import pytest
 from config import local_chain
 from tests.stack import OWN, ROOT
 
-KILLS = 8
+KILLS = 12
 
 
 @pytest.mark.chain

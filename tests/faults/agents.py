@@ -1,0 +1,97 @@
+"""What agents spend and sign, for the kills: draws that leave on the chain, and payments over x402 that come in."""
+
+import time
+from typing import Any
+
+from config import local_chain
+
+CHAIN, COIN, TOKEN, DOLLAR = "sepolia", "SETH", "USDC_SETH", 10**6
+ENVELOPE = "kills"
+
+
+def open_envelope(shop: Any) -> None:
+    """A mandate that is never exhausted, and a token that payers can sign."""
+    from apps.access.services import authenticate
+    from apps.agents.services.mandates import create_mandate
+    from apps.assets.models import Asset
+    from apps.stores.models import Store
+
+    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+    Asset.objects.filter(pk=TOKEN).update(eip712_name="USD Coin", eip712_version="1")
+    access = authenticate(shop.secrets["test_agent"], for_agents=True)
+    create_mandate(access, {"asset_id": COIN, "total_cap_atomic": str(10**21), "mandate_ref": ENVELOPE}, None)
+
+
+def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
+    """What a payer with coins has signed for an offer of the store. The chain's clock runs ahead of ours."""
+    from apps.access.services import authenticate
+    from apps.agents.documents import requirements_document
+    from apps.agents.services.x402_offers import make_offer
+    from apps.console.demo.chain import Wallet
+    from config.demo_secrets import CHAIN_KEYS
+    from tests.agents.paying import Payer
+
+    payer, wallet = Payer(), Wallet(url, CHAIN_KEYS["test"])
+    wallet.receipt(wallet.mint(facts["token"], payer.address, DOLLAR))
+    price = {"asset_id": TOKEN, "amount_atomic": str(1000 + number), "resource": "https://shop.example/kills"}
+    asked = requirements_document(make_offer(authenticate(facts["key"]), price, None)[0])
+    body = payer.signed(asked)
+    now = int(local_chain.call(url, "eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+    authorization = body["paymentPayload"]["payload"]["authorization"]
+    authorization["validBefore"] = str(max(now, int(time.time())) + 3600)
+    body["paymentPayload"]["payload"]["signature"] = payer.sign_again(asked, authorization)
+    return body
+
+
+def ask(facts: dict[str, Any], wish: dict[str, Any], key: str) -> str:
+    """Draw, or settle what is signed, as a caller who has no answer would; how far it has come."""
+    return _draw(facts, wish, key) if wish["kind"] == "settlement" else _settle(facts, wish)
+
+
+def _draw(facts: dict[str, Any], wish: dict[str, Any], key: str) -> str:
+    """As in live mode, where draws leave on the chain."""
+    from apps.access.services import authenticate
+    from apps.agents.models import Settlement
+    from apps.agents.services import settle
+    from apps.core.idempotency import once
+
+    access = authenticate(facts["agent"], for_agents=True)
+    rows = Settlement.objects.filter(credential_id=access.credential_id, idempotency_key=key)
+    if not rows.exists():
+        body = {"asset_id": COIN, "amount_atomic": str(wish["amount"]), "mandate_ref": ENVELOPE, "pay_to": wish["to"]}
+        settlement = settle._unsaved(access, body, key)
+        settlement.is_dispatched = True
+        once(rows, lambda: settle._draw(settlement))
+    return str(rows.get().status)
+
+
+def _settle(facts: dict[str, Any], wish: dict[str, Any]) -> str:
+    from django.conf import settings
+
+    from apps.access.services import authenticate
+    from apps.agents.models import SignedPayment
+    from apps.agents.services.x402_settle import settle
+
+    settings.X402_SETTLE_SECONDS = 0
+    settle(authenticate(facts["key"]), wish["body"])
+    row = SignedPayment.objects.get(nonce=wish["body"]["paymentPayload"]["payload"]["authorization"]["nonce"].lower())
+    return "confirmed" if row.status == "settled" else str(row.status)
+
+
+def advance() -> None:
+    from apps.agents.services.dispatch import advance_settlements
+    from apps.agents.services.x402_progress import advance_signed_payments
+
+    advance_settlements()
+    advance_signed_payments()
+
+
+def what_is_wrong(url: str, facts: dict[str, Any], wish: dict[str, Any]) -> str:
+    """Of one that is over: the coins went there once."""
+    if wish["kind"] == "settlement":
+        got, expected = int(local_chain.call(url, "eth_getBalance", wish["to"], "latest"), 16), wish["amount"]
+    else:
+        asked = wish["body"]["paymentRequirements"]
+        call = {"to": facts["token"], "data": f"0x70a08231{asked['payTo'][2:].lower():0>64}"}
+        got, expected = int(local_chain.call(url, "eth_call", call, "latest"), 16), int(asked["amount"])
+    return "" if got == expected else f"{got} arrived instead of {expected}"
