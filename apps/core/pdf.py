@@ -6,8 +6,8 @@ Nothing is fetched, whatever the HTML names: only what stands in it as a data: U
 from typing import Any
 
 
-def render(html: str, *, is_part: bool = False) -> bytes:
-    """A whole HTML document as PDF; a part of one is left untagged, for pdf_join to tag."""
+def render(html: str) -> bytes:
+    """A whole HTML document as PDF."""
     # Loading it finds Pango on the system; whoever makes no PDF must not need that.
     import weasyprint
     from weasyprint.urls import URLFetcher
@@ -21,5 +21,5 @@ def render(html: str, *, is_part: bool = False) -> bytes:
             return super().fetch(url, headers)
 
     document = weasyprint.HTML(string=html, url_fetcher=OnlyData(allowed_protocols=("data",)))
-    made: bytes = document.write_pdf() if is_part else document.write_pdf(pdf_variant="pdf/ua-1")
+    made: bytes = document.write_pdf(pdf_variant="pdf/ua-1")
     return made

@@ -7,7 +7,7 @@ from PIL import Image
 from pypdf import PdfReader
 from pytest_httpserver import HTTPServer
 
-from apps.core import pdf
+from apps.core import pdf, pdf_listing
 
 PAGE = '<!doctype html><html lang="en"><head><title>A page</title>{head}</head><body><h1>Hello</h1>{body}</body></html>'
 
@@ -46,3 +46,12 @@ def test_nothing_is_fetched_from_the_network_or_the_disk(httpserver: HTTPServer)
 def test_a_picture_in_the_page_itself_is_drawn() -> None:
     reader = read(pdf.render(PAGE.format(head="", body=f'<img src="{picture()}" alt="dot" width="10" height="10">')))
     assert len(reader.pages[0].images) == 1
+
+
+def test_lines_behind_a_document_stay_on_their_paper_and_may_be_copied_from_it() -> None:
+    file, wide = io.BytesIO(), "x" * 400
+    pdf_listing.append(pdf.render(PAGE.format(head="", body="")), [["Straße (1\\2)", wide], ["<b>"]], file, columns=len(wide))
+    reader = read(file.getvalue())
+    assert [page.extract_text().split() for page in reader.pages[1:]] == [["Stra?e", "(1\\2)", wide], ["<b>"]]
+    size = float(reader.pages[1].get_contents().get_data().split(b" Tf")[0].split()[-1])  # type: ignore[union-attr]
+    assert 400 * size * pdf_listing.ADVANCE <= float(reader.pages[1].mediabox.width) - 2 * pdf_listing.MARGIN + 1

@@ -8,7 +8,6 @@ import pytest
 from pypdf import PdfReader
 
 from apps.ledger import movements
-from apps.reports.documents import pdf_file
 from tests import make
 from tests.cast import Shop
 from tests.ledger.books import AT, Books, open_books
@@ -35,8 +34,7 @@ def long_books(db: None) -> Books:
     return books
 
 
-def test_a_long_listing_is_one_document_with_every_entry(long_books: Books, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pdf_file, "PAGES_PER_PART", 2)
+def test_a_long_listing_is_one_document_with_every_entry(long_books: Books) -> None:
     reader = read(made(access_to(long_books), DAY, DAY, format="pdf"))
     pages = [words(page) for page in reader.pages]
     assert len(pages) == 4
@@ -48,8 +46,7 @@ def test_a_long_listing_is_one_document_with_every_entry(long_books: Books, monk
     assert listing.count("Deposit confirmed") == 130
 
 
-def test_a_joined_document_is_tagged_from_its_first_page_to_its_last(long_books: Books, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pdf_file, "PAGES_PER_PART", 1)
+def test_a_joined_document_is_tagged_from_its_first_page_to_its_last(long_books: Books) -> None:
     reader = read(made(access_to(long_books), DAY, DAY, format="pdf"))
     root: Any = reader.root_object
     assert root["/MarkInfo"]["/Marked"] and root["/Lang"] == "en" and root["/ViewerPreferences"]["/DisplayDocTitle"]
