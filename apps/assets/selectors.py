@@ -1,6 +1,7 @@
 """Reads of assets and rates. `accepted_priced` is on the hot path of creating a payment: one statement, no models."""
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -36,6 +37,22 @@ def accepted_priced(store_id: uuid.UUID, mode: str, currency: str, now: datetime
     """The assets that a store takes in a mode, each with a rate that is still valid at `now` (machine time)."""
     found = _PRICED.rows(currency=currency, now=now, store_id=store_id, mode=mode)
     return [PricedAsset(_asset(row[:-2]), row[-2], row[-1]) for row in found]
+
+
+_VALUED = sql.Statement(f"""
+SELECT {", ".join([f"a.{field.column}" for field in _ASSET_FIELDS] + [f"c.{field.column}" for field in _CHAIN_FIELDS])}, r.rate
+FROM assets_asset a
+JOIN assets_chain c ON c.id = a.chain_id
+LEFT JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s AND r.valid_until > %(now)s
+WHERE a.id = ANY (%(ids)s::text[])
+ORDER BY a.coin_symbol, a.id
+""")  # noqa: S608  # only names of columns are put in
+
+
+def valued(asset_ids: Iterable[str], currency: str, now: datetime) -> list[tuple[Asset, Decimal | None]]:
+    """These assets with their chain and their rate, None when there is none that is valid at `now` (machine time)."""
+    found = _VALUED.rows(currency=currency, now=now, ids=sql.array(asset_ids))
+    return [(_asset(row[:-1]), row[-1]) for row in found]
 
 
 @lru_cache(maxsize=256)

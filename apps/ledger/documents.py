@@ -1,10 +1,12 @@
 """Balances as the API tells them, from the ledger at read time. Merchants and agents see the same figures."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from apps.access.access import Access
-from apps.assets.models import Asset, Rate
+from apps.assets.models import Asset
+from apps.assets.selectors import valued
 from apps.core import money
 from apps.ledger.selectors import Balance, balances
 
@@ -15,18 +17,17 @@ STABLECOIN_DECIMALS = 6
 def balances_document(access: Access, at: datetime) -> dict[str, Any]:
     """The three parts of GET /balances. `at` is machine time: rates are judged by it."""
     held = balances(access.store_id, access.mode)
-    assets = list(Asset.objects.filter(pk__in=held).select_related("chain").order_by("coin_symbol", "id"))
     currency = access.store.settlement_currency
-    rates = {rate.asset_id: rate for rate in Rate.objects.filter(asset__in=assets, currency=currency, valid_until__gt=at)}
-    stable = [asset for asset in assets if asset.coin_symbol in STABLECOINS]
+    rows = valued(held, currency, at)
+    stable = [(asset, rate) for asset, rate in rows if asset.coin_symbol in STABLECOINS]
     return {
-        "balances": [_entry(asset, held[asset.pk], rates.get(asset.pk)) for asset in assets],
-        "stablecoin_summary": [_stablecoin(symbol, stable, held) for symbol in STABLECOINS],
-        "settlement_balance": {"currency": currency, "amount_cents": _settlement_cents(stable, held, rates)},
+        "balances": [_entry(asset, held[asset.pk], rate) for asset, rate in rows],
+        "stablecoin_summary": [_stablecoin(symbol, [asset for asset, _ in stable], held) for symbol in STABLECOINS],
+        "settlement_balance": {"currency": currency, "amount_cents": _settlement_cents(stable, held)},
     }
 
 
-def _entry(asset: Asset, balance: Balance, rate: Rate | None) -> dict[str, Any]:
+def _entry(asset: Asset, balance: Balance, rate: Decimal | None) -> dict[str, Any]:
     return {
         "asset_id": asset.pk,
         "coin_symbol": asset.coin_symbol,
@@ -40,8 +41,8 @@ def _entry(asset: Asset, balance: Balance, rate: Rate | None) -> dict[str, Any]:
     }
 
 
-def _worth(asset: Asset, balance: Balance, rate: Rate) -> int:
-    return money.cents_for_atomic(balance.total_atomic, rate.rate, asset.atomic_decimals)
+def _worth(asset: Asset, balance: Balance, rate: Decimal) -> int:
+    return money.cents_for_atomic(balance.total_atomic, rate, asset.atomic_decimals)
 
 
 def _stablecoin(symbol: str, stable: list[Asset], held: dict[str, Balance]) -> dict[str, Any]:
@@ -49,9 +50,7 @@ def _stablecoin(symbol: str, stable: list[Asset], held: dict[str, Balance]) -> d
     return {"coin_symbol": symbol, "total_atomic": str(total), "atomic_decimals": STABLECOIN_DECIMALS}
 
 
-def _settlement_cents(stable: list[Asset], held: dict[str, Balance], rates: dict[str, Rate]) -> int | None:
+def _settlement_cents(stable: list[tuple[Asset, Decimal | None]], held: dict[str, Balance]) -> int | None:
     """What the stablecoins are worth in the settlement currency; None when a rate is missing."""
-    counted = [asset for asset in stable if held[asset.pk].total_atomic]
-    if any(asset.pk not in rates for asset in counted):
-        return None
-    return sum(_worth(asset, held[asset.pk], rates[asset.pk]) for asset in counted)
+    cents = [None if rate is None else _worth(asset, held[asset.pk], rate) for asset, rate in stable if held[asset.pk].total_atomic]
+    return None if None in cents else sum(one for one in cents if one is not None)

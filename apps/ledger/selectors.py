@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.db import connection
 
+from apps.core.sql import Statement
 from apps.ledger.models import Entry
 
 
@@ -25,16 +26,14 @@ class Balance:
         return self.available_atomic + self.held_atomic + self.reserved_atomic
 
 
-_BALANCES = "SELECT asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id = %s AND mode = %s"
+_BALANCES = Statement("SELECT asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id = %(store_id)s AND mode = %(mode)s")
 
 
 def balances(store_id: uuid.UUID, mode: str) -> dict[str, Balance]:
     """The balances of a store in a mode, by asset."""
     found: dict[str, dict[str, int]] = defaultdict(dict)
-    with connection.cursor() as cursor:
-        cursor.execute(_BALANCES, [store_id, mode])
-        for asset_id, kind, amount in cursor.fetchall():
-            found[asset_id][f"{kind}_atomic"] = int(amount)
+    for asset_id, kind, amount in _BALANCES.rows(store_id=store_id, mode=mode):
+        found[asset_id][f"{kind}_atomic"] = int(amount)
     return {asset_id: Balance(asset_id, **amounts) for asset_id, amounts in found.items()}
 
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, time, timedelta
 
 from django.db import models
 
-from apps.assets.models import Asset
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
 from apps.core.literal import is_uuid, parse_date
@@ -45,18 +44,14 @@ class Received:
 
 def addresses_of(payment: Payment) -> list[PaymentAddress]:
     """The intent's addresses in order, each with its asset and chain."""
-    rows = list(payment.addresses.all())
-    assets = {asset.pk: asset for asset in Asset.objects.filter(pk__in=[row.asset_id for row in rows]).select_related("chain")}
-    for row in rows:
-        row.asset = assets[row.asset_id]
-    return rows
+    return list(payment.addresses.select_related("asset__chain"))
 
 
 def received_by(payment: Payment) -> list[Received]:
     """What arrived at each address of an intent, oldest first. A deposit of another asset is nobody's."""
     rows = addresses_of(payment)
-    deposits = Deposit.objects.filter(address_id__in=[row.address_id for row in rows]).order_by("detected_at", "log_index", "id")
-    late = frozenset(payment.late_deposits.values_list("deposit_id", flat=True))
+    deposits = list(Deposit.objects.filter(address_id__in=[row.address_id for row in rows]).order_by("detected_at", "log_index", "id"))
+    late = frozenset(payment.late_deposits.values_list("deposit_id", flat=True) if deposits else ())
     by_address: dict[str, list[Deposit]] = {}
     for deposit in deposits:
         by_address.setdefault(deposit.address_id, []).append(deposit)

@@ -1,6 +1,8 @@
 """What reading a payment tells: lists and filters, history, summary, reconciliation, catalogues and the public checkout."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.payments.services.reconcile import reconcile_due
 from tests import make
@@ -118,3 +120,13 @@ def test_an_unknown_checkout_is_told_flat(db: None, reference: str) -> None:
 def test_a_credential_is_ignored_on_a_public_path(bakery: Shop) -> None:
     payment = make.payment(bakery.test)
     assert Api("nonsense").get(f"/checkout/{payment['reference']}").status_code == 200
+
+
+@pytest.mark.parametrize(("path", "questions"), [("/payments/{pending}", 6), ("/payments/{paid}", 8), ("/payments", 3), ("/balances", 3)])
+def test_a_read_asks_the_database_a_few_questions_however_much_there_is(bakery: Shop, path: str, questions: int) -> None:
+    ids = {"pending": make.payment(bakery.test)["id"], "paid": make.paid(bakery.test)["id"]}
+    make.payment(bakery.test)
+    bakery.test.get("/payments")  # notes that the key is in use
+    with CaptureQueriesContext(connection) as asked:
+        assert bakery.test.get(path.format(**ids)).status_code == 200
+    assert len(asked) <= questions, [query["sql"] for query in asked]

@@ -20,7 +20,7 @@ def detail(payment: Payment) -> dict[str, Any]:
     """Everything there is to know about an intent."""
     received = received_by(payment)
     history = list(payment.events.all())
-    splits = payment_split([payment.pk]).get(payment.pk, {})
+    splits = payment_split([payment.pk]).get(payment.pk, {}) if any(one.deposits for one in received) else {}
     return {
         **parts.row(payment),
         "payment_addresses": [parts.address(one, payment) for one in received],
@@ -175,6 +175,8 @@ def merchant(payment: Payment) -> dict[str, Any]:
 
 def late_deposits(payment: Payment, received: list[Received]) -> list[dict[str, Any]]:
     """Deposits that came too late, each with whether the merchant has accepted it."""
+    if not any(one.late_ids for one in received):
+        return []
     rows = {late.deposit_id: late for late in LateDeposit.objects.filter(payment=payment)}
     late = [(deposit, one) for one in received for deposit in one.deposits if deposit.pk in rows]
     known = parts.heads_for([deposit for deposit, _ in late])

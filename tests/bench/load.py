@@ -1,0 +1,140 @@
+"""A server of its own, and eight connections that ask it without a pause: what the benchmarks of whole requests share.
+
+Servers run beside each other on the test database; rounds ask them in turns, so that what counts is their ratio.
+"""
+
+import asyncio
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CONNECTIONS, SECONDS, WORKERS = 8, 2.0, 2
+PROGRAMS = Path(sys.executable).parent
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Contender:
+    """Who is asked: where, and with which bytes. `rates` and `times` (ms) are filled round by round."""
+
+    name: str
+    port: int
+    request: bytes
+    wanted: int = 200
+    rates: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def p50(self) -> float:
+        return statistics.median(self.times)
+
+    @property
+    def p99(self) -> float:
+        return sorted(self.times)[int(len(self.times) * 0.99)]
+
+    def row(self, baseline: "Contender") -> list[str]:
+        ratio = statistics.median(ours / theirs for ours, theirs in zip(self.rates, baseline.rates, strict=True))
+        rate = statistics.median(self.rates)
+        return [self.name, f"{rate:,.0f}/s", f"{self.p50:.1f} ms", f"{self.p99:.1f} ms", f"{self.p99 / self.p50:.1f}", f"{ratio:.2f}"]
+
+
+def request_of(method: str, path: str, key: str, body: bytes = b"") -> bytes:
+    head = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {key}"]
+    head += ["Content-Type: application/json", f"Content-Length: {len(body)}"] if body else []
+    return "\r\n".join([*head, "", ""]).encode() + body
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def serving(*command: str, port: int) -> Iterator[None]:
+    """A server process on the test database; `{port}` in the command is its port."""
+    process = subprocess.Popen([one.format(port=port) for one in command], cwd=ROOT, env=_environment(), stdout=subprocess.DEVNULL)
+    try:
+        _wait_until_it_answers(port, process)
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def wsgi(target: str) -> list[str]:
+    """Two processes of the server that production has."""
+    options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", "{port}", "--workers", str(WORKERS), "--blocking-threads", "4"]
+    return [str(PROGRAMS / "granian"), *options, "--log-level", "error", target]
+
+
+def _environment() -> dict[str, str]:
+    """The servers read the same database as this process, which is the tests'."""
+    from django.db import connection
+
+    settings = connection.settings_dict
+    host = settings["HOST"] or settings["OPTIONS"].get("host", "")
+    user, password, name = settings["USER"] or "postgres", settings["PASSWORD"] or "", settings["NAME"]
+    url = f"postgresql://{user}:{password}@/{name}?host={host}"
+    if host and not host.startswith("/"):
+        url = f"postgresql://{user}:{password}@{host}:{settings['PORT'] or 5432}/{name}"
+    return {**os.environ, "DATABASE_URL": url, "PYTHONPATH": str(ROOT), "REQUEST_LOG_DAYS": "30"}
+
+
+def _wait_until_it_answers(port: int, process: "subprocess.Popen[bytes]") -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise SystemExit("a server did not start")
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/nothing", timeout=5).close()  # our own address
+            return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit("a server does not answer")
+
+
+def measure(contenders: Sequence[Contender], rounds: int) -> None:
+    """Ask each in turn, after a warm-up that is not counted."""
+    for one in contenders:
+        asyncio.run(_ask(one, 1.0))
+    for _ in range(rounds):
+        for one in contenders:
+            begin = time.perf_counter()
+            times = asyncio.run(_ask(one, SECONDS))
+            one.rates.append(len(times) / (time.perf_counter() - begin))
+            one.times += times
+
+
+async def _ask(one: Contender, seconds: float) -> list[float]:
+    until = time.perf_counter() + seconds
+    return [taken for times in await asyncio.gather(*(_connection(one, until) for _ in range(CONNECTIONS))) for taken in times]
+
+
+async def _connection(one: Contender, until: float) -> list[float]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
+    times = []
+    while (begin := time.perf_counter()) < until:
+        writer.write(one.request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(_length(head))
+        times.append((time.perf_counter() - begin) * 1000)
+        if int(head[9:12]) != one.wanted:
+            raise SystemExit(f"{one.name} answered {head[:60]!r}")
+    writer.close()
+    return times
+
+
+def _length(head: bytes) -> int:
+    _, _, rest = head.lower().partition(b"content-length:")
+    return int(rest.partition(b"\r\n")[0])

@@ -1,0 +1,31 @@
+"""The product's own server with the plain endpoints beside it: `granian tests.bench.server:application`."""
+
+import os
+from typing import Any
+
+
+def _application() -> Any:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.wsgi import get_wsgi_application
+
+    made = get_wsgi_application()  # models exist from here on
+    from django.conf import settings
+    from django.urls import path
+
+    import config.urls
+    from tests.bench import plain, plain_reads
+
+    settings.LIMITS["payment_create"] = dict.fromkeys(("live", "test"), (10_000_000, 1_000_000))
+    config.urls.urlpatterns[:0] = [
+        path("bench/create", plain.Plain.as_view()),
+        path("bench/orm/payment/<uuid:id>", plain_reads.OnePayment.as_view()),
+        path("bench/orm/payments", plain_reads.Payments.as_view()),
+        path("bench/orm/balances", plain_reads.Balances.as_view()),
+        path("bench/sql/payment/<uuid:id>", plain_reads.sql_payment),
+        path("bench/sql/payments", plain_reads.sql_payments),
+        path("bench/sql/balances", plain_reads.sql_balances),
+    ]
+    return made
+
+
+application = _application()
