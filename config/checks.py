@@ -1,6 +1,7 @@
 """`manage.py test`: every check of the repository, then the tests; with arguments, pytest alone with them.
 
-Pytest runs last, so that its summary is the last thing printed. The exit is 1 when anything failed.
+Pytest runs last, so that its summary is the last thing printed: first what needs the machine to itself, then everything else
+divided among the cores. The exit is 1 when anything failed.
 """
 
 import os
@@ -13,6 +14,7 @@ from config import embedded
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.prefix) / "bin"
+WORKERS_MAX = 4
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
 
 
@@ -20,6 +22,8 @@ def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit status."""
     os.environ["TILLGATE_ENV"] = "test"
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    # Services that were brought from outside are one set, for one worker.
+    workers = 1 if any(os.environ.get(name) for name in embedded.SERVICES) else min(os.cpu_count() or 1, WORKERS_MAX)
     try:
         embedded.ensure(mode=embedded.TEST)
     except RuntimeError as error:
@@ -27,7 +31,13 @@ def main(arguments: list[str]) -> int:
         return 1
     try:
         failed = [] if arguments else [title for title, command in steps() if not _passes(title, command)]
-        return _pytest(arguments, failed)
+        if failed:
+            print(f"!!! FAILED before the tests: {', '.join(failed)}", flush=True)
+        if arguments or workers == 1:
+            return _pytest(arguments) or bool(failed)
+        embedded.leave_all()  # each worker starts its own
+        runs = [_pytest(["-m", "alone"]), _pytest(["-m", "not alone", "-n", str(workers), "--dist", "worksteal"])]
+        return max(runs) or bool(failed)
     finally:
         embedded.leave_all()
 
@@ -57,8 +67,5 @@ def _passes(title: str, command: list[str]) -> bool:
     return run.returncode == 0
 
 
-def _pytest(arguments: list[str], failed: list[str]) -> int:
-    if failed:
-        print(f"!!! FAILED before the tests: {', '.join(failed)}", flush=True)
-    run = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False)
-    return run.returncode or bool(failed)
+def _pytest(arguments: list[str]) -> int:
+    return subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False).returncode

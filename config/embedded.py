@@ -76,10 +76,16 @@ _open: dict[Path, Folder] = {}
 _started: set[str] = set()
 
 
+def test_worker() -> str:
+    """Which of the processes among which a test run is divided this is; empty when it isn't divided."""
+    return os.environ.get("PYTEST_XDIST_WORKER", "")
+
+
 def var_folder(mode: str) -> Path:
-    """Where this machine's data lie: tests have a folder of their own inside."""
+    """Where this machine's data lie: tests, and each of their workers, have a folder of their own inside."""
     base = Path(os.environ.get("TILLGATE_VAR") or ROOT / "var").resolve()
-    return base / TEST if mode == TEST and base.name != TEST else base
+    own = f"{TEST}-{test_worker()}" if test_worker() else TEST
+    return base / own if mode == TEST and base.name != own else base
 
 
 def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable[[str], None] | None = None) -> None:

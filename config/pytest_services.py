@@ -1,9 +1,11 @@
 """Early pytest plugin: services are up before pytest-django reads the settings.
 
-Tests marked `chain` or `browser` are skipped, counted and named at the end where the machine has none.
+Each worker of a run with `-n` has services of its own, and the process that hands out the tests has none. Tests marked `chain`
+or `browser` are skipped, counted and named at the end where the machine has none.
 """
 
 import os
+import sys
 
 import pytest
 
@@ -12,7 +14,8 @@ from config import bootstrap, embedded
 os.environ.setdefault("TILLGATE_ENV", "test")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 try:
-    embedded.ensure(mode=embedded.TEST)
+    if embedded.test_worker() or not any(argument.startswith("-n") for argument in sys.argv):
+        embedded.ensure(mode=embedded.TEST)
 except RuntimeError as error:
     pytest.exit(str(error), returncode=4)
 

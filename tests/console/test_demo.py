@@ -85,6 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             os.kill(number, signal.SIGKILL)
 
 
+@pytest.mark.alone
 def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_process_that_died(folder: Path, port: int) -> None:
     demo = Demo(folder, port)
     assert demo.document == json.loads((folder / "demo.json").read_text())

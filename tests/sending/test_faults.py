@@ -221,6 +221,7 @@ class TestTheSignerAsAProcess:
         row.refresh_from_db()
         assert (row.status, world.balance(to)) == ("confirmed", 12345)
 
+    @pytest.mark.alone
     def test_it_stops_within_two_seconds_when_told_to(self, world: World) -> None:
         database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
         environment = {**os.environ, "DATABASE_URL": database}
