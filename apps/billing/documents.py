@@ -1,5 +1,6 @@
 """Rows of billing as the API and the events show them. Callers fetch with the selectors, which load what is shown."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -117,8 +118,8 @@ def hosted_url(invoice: Invoice) -> str | None:
     return f"{settings.PUBLIC_URL}/invoice/{invoice.public_token}" if invoice.public_token else None
 
 
-def invoice_document(invoice: Invoice) -> dict[str, Any]:
-    """With its customer and lines."""
+def invoice_document(invoice: Invoice, lines: Sequence[InvoiceLine] | None = None) -> dict[str, Any]:
+    """With its customer and lines, which are read unless they are at hand."""
     return {
         "id": str(invoice.pk),
         "status": invoice.status,
@@ -145,7 +146,7 @@ def invoice_document(invoice: Invoice) -> dict[str, Any]:
         "footer": invoice.footer,
         "metadata": invoice.metadata,
         "needs_attention": invoice.needs_attention,
-        "line_items": [{"id": str(one.pk), **_line(one)} for one in invoice.lines.all()],
+        "line_items": [{"id": str(one.pk), **_line(one)} for one in (invoice.lines.all() if lines is None else lines)],
         "livemode": invoice.is_live,
         "finalized_at": iso(invoice.finalized_at),
         "paid_at": iso(invoice.paid_at),

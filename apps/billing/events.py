@@ -3,20 +3,21 @@
 Billing events stay with the store: platforms don't hear of them.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from apps.billing.documents import invoice_document, subscription_document
-from apps.billing.models import Invoice, InvoiceChange, Subscription, SubscriptionChange
+from apps.billing.models import Invoice, InvoiceChange, InvoiceLine, Subscription, SubscriptionChange
 from apps.billing.states import INVOICE_EVENTS
 from apps.webhooks import events as webhooks
 
 
-def invoice_moved(invoice: Invoice, before: str, at: datetime) -> None:
-    """An invoice has another status than `before`."""
+def invoice_moved(invoice: Invoice, before: str, at: datetime, lines: Sequence[InvoiceLine] | None = None) -> None:
+    """An invoice has another status than `before`; `lines` when they are at hand."""
     InvoiceChange.objects.create(invoice=invoice, change=invoice.status, from_status=before, to_status=invoice.status, created_at=at)
     name = INVOICE_EVENTS.get(invoice.status)
     if name is not None:
-        webhooks.record(store_id=invoice.store_id, mode=invoice.mode, type=name, object=invoice_document(invoice), at=at)
+        webhooks.record(store_id=invoice.store_id, mode=invoice.mode, type=name, object=invoice_document(invoice, lines), at=at)
 
 
 def invoice_noted(invoice: Invoice, change: str, at: datetime) -> None:

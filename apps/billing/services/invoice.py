@@ -99,7 +99,7 @@ def _save(invoice: Invoice, *, is_new: bool) -> None:
         raise Listed("custom_number has already been taken") from None
 
 
-def put_lines(invoice: Invoice, lines: Sequence[Mapping[str, Any]]) -> None:
+def put_lines(invoice: Invoice, lines: Sequence[Mapping[str, Any]]) -> list[InvoiceLine]:
     """The lines of an invoice that has none, in their order."""
     rows = [
         InvoiceLine(
@@ -112,4 +112,4 @@ def put_lines(invoice: Invoice, lines: Sequence[Mapping[str, Any]]) -> None:
         )
         for position, one in enumerate(lines)
     ]
-    InvoiceLine.objects.bulk_create(rows)
+    return InvoiceLine.objects.bulk_create(rows)

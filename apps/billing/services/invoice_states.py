@@ -4,6 +4,7 @@ Numbers are taken under the lock of the store's counter in the transaction that 
 """
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.db import connection, transaction
 
 from apps.access.access import Access
 from apps.billing import events
-from apps.billing.models import Invoice, InvoicePayment
+from apps.billing.models import Invoice, InvoiceLine, InvoicePayment
 from apps.billing.services import acts, letters
 from apps.billing.services.counting import count_payments
 from apps.billing.services.invoice_rows import locked_invoice
@@ -60,12 +61,12 @@ def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
     return row
 
 
-def finalize_locked(invoice: Invoice, at: datetime) -> None:
-    """Number it, open it to payment, and lock it; one of nothing is paid at once."""
+def finalize_locked(invoice: Invoice, at: datetime, lines: Sequence[InvoiceLine] | None = None) -> None:
+    """Number it, open it to payment, and lock it; one of nothing is paid at once. `lines` when they are at hand."""
     with connection.cursor() as cursor:
         cursor.execute(_NEXT_NUMBER, [invoice.store_id, invoice.mode])
         (number,) = cursor.fetchone()
-    _move(invoice, OPEN, at, number=number, public_token=secrets.token_urlsafe(TOKEN_BYTES), finalized_at=at)
+    _move(invoice, OPEN, at, lines, number=number, public_token=secrets.token_urlsafe(TOKEN_BYTES), finalized_at=at)
     if not invoice.total_cents:
         pay_locked(invoice, at)
 
@@ -78,13 +79,13 @@ def pay_locked(invoice: Invoice, at: datetime) -> None:
     _recover(invoice, at)
 
 
-def _move(invoice: Invoice, to: str, at: datetime, **columns: Any) -> None:
+def _move(invoice: Invoice, to: str, at: datetime, lines: Sequence[InvoiceLine] | None = None, **columns: Any) -> None:
     before = invoice.status
     if to != OPEN:
         columns["next_letter_at"] = None
     if not INVOICE_MACHINE.move(invoice, to, updated_at=at, **columns):
         raise RuntimeError(f"invoice {invoice.pk} was moved without its lock")
-    events.invoice_moved(invoice, before, at)
+    events.invoice_moved(invoice, before, at, lines)
 
 
 def _recover(invoice: Invoice, at: datetime) -> None:

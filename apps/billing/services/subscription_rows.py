@@ -13,6 +13,7 @@ from apps.billing.models import Invoice, Subscription
 from apps.billing.selectors import with_parts
 from apps.billing.states import ACTIVE, OPEN, PAST_DUE, SUBSCRIPTION_MACHINE, Facts, upcoming
 from apps.core.machine import IllegalMove
+from apps.core.sql import Statement
 
 
 def locked(subscription_id: uuid.UUID) -> Subscription:
@@ -20,12 +21,31 @@ def locked(subscription_id: uuid.UUID) -> Subscription:
     return with_parts(Subscription.objects.select_for_update(of=("self",))).get(pk=subscription_id)
 
 
+_LOCK = Statement("SELECT updated_at FROM billing_subscription WHERE id = %(id)s::uuid FOR UPDATE SKIP LOCKED")
+_UNPAID_DUE = Statement("""
+SELECT min(due_at) FROM billing_invoice WHERE subscription_id = %(id)s::uuid AND status = 'open' AND due_judged_at IS NULL
+""")
+
+
+def locked_if_free(known: Subscription) -> Subscription | None:
+    """The row, locked, or None when somebody else has it. `known` was just read with its parts, and is read again if it has changed."""
+    held = _LOCK.rows(id=str(known.pk))
+    if not held:
+        return None
+    return known if held[0][0] == known.updated_at else locked(known.pk)
+
+
 def facts_of(subscription: Subscription) -> Facts:
+    return standing(subscription, _UNPAID_DUE.rows(id=str(subscription.pk))[0][0])
+
+
+def standing(subscription: Subscription, unpaid_due_at: datetime | None) -> Facts:
+    """The same when what is unpaid is known."""
     return Facts(
         status=subscription.status,
         next_billing_at=subscription.next_billing_at,
         cancel_at=subscription.cancel_at if subscription.cancel_at_period_end else None,
-        unpaid_due_at=unpaid(subscription).values_list("due_at", flat=True).first(),
+        unpaid_due_at=unpaid_due_at,
     )
 
 
