@@ -30,6 +30,7 @@ from apps.dashboard import (
     swaps,
     switches,
     webhook_endpoints,
+    x402,
 )
 from apps.dashboard.billing import customers, invoice_editor, products, subscriptions
 from apps.dashboard.billing import invoices as billing_invoices
@@ -128,6 +129,7 @@ PAGES = (
     Page("audit-log", "audit_log", audit_log.index, MANAGE),
     Page("agents", "agents", agents.index),
     Page("agents/new", "agent_create", agents.create, DEVELOP, methods=BOTH, stepup=True),
+    Page("agents/x402", "x402", x402.index),
     Page("agents/mandates", "mandates", agents.mandates),
     Page("agents/mandates/<str:id>", "mandate", agents.mandate),
     Page("agents/mandates/<str:id>/revoke", "mandate_revoke", agents.revoke_one, DEVELOP, methods=POST),

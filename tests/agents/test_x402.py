@@ -19,6 +19,7 @@ from tests.agents.conftest import DOLLAR, ETHER, PRICE, TOKEN, Market
 from tests.agents.paying import Payer
 from tests.cast import Api
 from tests.chain.proxy import Proxy
+from tests.dashboard.browse import Browser, text
 
 pytestmark = pytest.mark.chain
 
@@ -117,6 +118,10 @@ def test_a_signed_payment_is_unknown_until_a_block_has_it_then_settled_and_its_i
     assert balances(market.shop.store.pk, "test")[TOKEN].available_atomic == 2_475_000
     sent = OutgoingTransaction.objects.get(purpose="x402")
     assert account_balance(None, "test", "SETH", "network_fees") == -sent.network_fee_atomic < 0
+    browser = Browser(market.shop.owner)
+    room, page = text(browser.get("agents/x402")), text(browser.get(f"payments/{detail['id']}"))
+    assert "2.5" in room and "https://shop.example/report" in room and "Settled" in room
+    assert "Paid over x402" in page and market.payer.address in page and row.tx_hash in page
 
 
 def test_a_replay_is_refused_and_moves_nothing(market: Market) -> None:

@@ -164,6 +164,13 @@ BADGES = {
         "confirmed": (GOOD, _("Confirmed")),
         "failed": (BAD, _("Failed")),
     },
+    "signed": {
+        "verified": (WAIT, _("Checked")),
+        "submitted": (WAIT, _("Submitted")),
+        "unknown": (WAIT, _("Outcome unknown yet")),
+        "settled": (GOOD, _("Settled")),
+        "failed": (BAD, _("Failed")),
+    },
     "payout": {
         "pending": (WAIT, _("Pending")),
         "processing": (WAIT, _("Processing")),

@@ -1,0 +1,29 @@
+"""Payments over x402: where the facilitator is, what it takes, and what was signed lately."""
+
+from django.conf import settings
+from django.http import HttpResponse
+
+from apps.agents.selectors import signed_payments_seen_by
+from apps.agents.services.x402_offers import is_signable
+from apps.assets.selectors import accepted_assets
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, show
+
+# method, path, what it does
+CALLS = (
+    ("POST", "requirements", "makes a payment and answers what must be signed"),
+    ("GET", "supported", "the networks and tokens"),
+    ("POST", "verify", "whether a signed payment could be carried out now"),
+    ("POST", "settle", "carries it out and waits for a block"),
+)
+
+
+def index(request: PageRequest) -> HttpResponse:
+    access = request.access
+    context = {
+        "page": window(signed_payments_seen_by(access), request.GET, {}),
+        "assets": [one for one in accepted_assets(access.store_id, access.mode) if is_signable(one)],
+        "facilitator": f"{settings.PUBLIC_URL}/api/v2/x402",
+        "calls": CALLS,
+    }
+    return show(request, "dashboard/agents/x402.html", context)
