@@ -9,6 +9,7 @@ from apps.access.models import ApiKey, SecondFactor
 from apps.core import buckets
 from apps.stores.models import User
 from apps.stores.services import create_user
+from tests.billing import records as billing
 from tests.cast import PASSWORD, Api, Cast
 from tests.dashboard.browse import Browser, code_of, text
 
@@ -63,6 +64,18 @@ def test_staff_read_every_list_and_no_secret_is_on_any_page(page: str, cast: Cas
         shown = text(one)
         assert "argon2" not in shown and "secret_hash" not in shown and "sealed" not in shown
     assert staff.get(f"/admin/{page}/add/").status_code == 403
+
+
+def test_staff_read_billing_with_its_history_and_never_write_it(cast: Cast, staff: Browser) -> None:
+    made = billing.subscribe(cast.bakery.test)
+    (invoice,) = billing.invoices_of(cast.bakery.test, made["id"])
+    pages = {"invoice": invoice, "subscription": made, "customer": made["customer"], "product": {"id": made["price"]["product_id"]}}
+    for noun, record in pages.items():
+        assert staff.get(f"/admin/billing/{noun}/").status_code == 200
+        one = staff.get(f"/admin/billing/{noun}/{record['id']}/change/")
+        assert one.status_code == 200 and invoice["public_token"] not in text(one)
+        assert staff.post(f"/admin/billing/{noun}/{record['id']}/change/", status="paid").status_code == 403
+        assert staff.get(f"/admin/billing/{noun}/{record['id']}/delete/").status_code == 403
 
 
 def test_staff_turn_the_switches_of_a_store_and_nothing_else(cast: Cast, staff: Browser) -> None:
