@@ -7,6 +7,7 @@ from config import local_chain
 
 CHAIN, COIN, TOKEN, DOLLAR = "sepolia", "SETH", "USDC_SETH", 10**6
 ENVELOPE = "kills"
+KINDS = ("settlement", "x402")
 
 
 def open_envelope(shop: Any) -> None:

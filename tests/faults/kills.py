@@ -22,7 +22,11 @@ from tests.faults import agents
 KINDS = ("payout", "refund", "swap", "sweep", "settlement", "x402")
 PLACES = tuple(f"send.K{number}" for number in range(1, 9))
 # Some can also be killed before anything is asked of the sender; there they are killed first.
-OWN_PLACES = {kind: (f"{kind}.K1", f"{kind}.K2") for kind in ("settlement", "x402")}
+OWN_PLACES = {
+    "payout": ("payout.K1", "payout.K2", "payout.K7"),
+    "swap": ("swap.K1", "swap.K8"),
+    **{kind: (f"{kind}.K1", f"{kind}.K2") for kind in agents.KINDS},
+}
 RESUME_SECONDS = 60.0
 ROUNDS = 12
 ETHER, DOLLAR = 10**18, 10**6
@@ -222,7 +226,7 @@ def _ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
     from apps.swaps.services.create import create_swap
 
     access, key = authenticate(facts["key"]), f"kill-{wish['number']}"
-    if wish["kind"] in OWN_PLACES:
+    if wish["kind"] in agents.KINDS:
         return agents.ask(facts, wish, key)
     match wish["kind"]:
         case "payout":
@@ -299,7 +303,7 @@ def _what_is_wrong(url: str, facts: dict[str, Any], wish: dict[str, Any]) -> str
         expected = wish["amount"] if wish["kind"] == "payout" else ETHER // 100
         got = int(local_chain.call(url, "eth_getBalance", wish["to"], "latest"), 16)
         return "" if got == expected else f"{got} arrived instead of {expected}"
-    if wish["kind"] in OWN_PLACES:
+    if wish["kind"] in agents.KINDS:
         return agents.what_is_wrong(url, facts, wish)
     if wish["kind"] == "sweep":
         rows = OutgoingTransaction.objects.filter(purpose="sweep", from_address=wish["address"])

@@ -66,7 +66,6 @@ def advance_swap(swap_id: uuid.UUID) -> Swap:
             return swap
         at, provider = clock.now(swap.store, swap.mode), provider_of(swap.mode, swap.provider)
         _apply(swap, provider, provider.advance(_order(swap), at), at)
-        failpoint("swap.K8")
         return swap
 
 
@@ -112,6 +111,7 @@ def _complete(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime
     movements.swap_completed(store_id=swap.store_id, **traded)
     if provider.is_on_chain:
         movements.swap_exchanged(gas_asset_id=outcome.gas_asset_id, gas_atomic=outcome.gas_atomic, **traded)
+    failpoint("swap.K8")
 
 
 def _fail(swap: Swap, outcome: Outcome, at: datetime) -> None:
