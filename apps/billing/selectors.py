@@ -11,6 +11,7 @@ from django.db.models.functions import Lower
 from apps.billing.models import Customer, Invoice, InvoicePayment, Price, Product, Subscription, SubscriptionItem
 from apps.core.literal import is_uuid
 from apps.core.models import Viewer
+from apps.payments.models import Payment
 
 _NEWEST = ("-created_at", "-id")
 
@@ -159,6 +160,12 @@ def by_token(token: str) -> Invoice | None:
 def last_payment(invoice: Invoice) -> InvoicePayment | None:
     """The invoice's latest payment intent."""
     return InvoicePayment.objects.filter(invoice=invoice).select_related("payment__store").order_by("-id").first()
+
+
+def invoice_of(viewer: Viewer, payment: Payment) -> Invoice | None:
+    """The invoice that a payment intent was made for."""
+    found: Invoice | None = Invoice.objects.seen_by(viewer).filter(payments__payment=payment).first()
+    return found
 
 
 def payments_received(invoice: Invoice, limit: int = 50) -> list[InvoicePayment]:

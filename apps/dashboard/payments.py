@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 
 from apps.agents.selectors import signed_payment_of
+from apps.billing.selectors import invoice_of
 from apps.core import clock, money, spreadsheet
 from apps.core.literal import parse_date
 from apps.dashboard import refunds
@@ -124,6 +125,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     deliveries = deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL)
     context = {
         "payment": payment,
+        "invoice": invoice_of(request.access, payment),
         "told": told,
         "amounts": _amounts(told),
         "addresses": _addresses(told, received),

@@ -2,8 +2,12 @@
 
 from datetime import datetime, timedelta
 
-from apps.billing.models import Invoice
+from django.db import transaction
+
+from apps.billing.models import Invoice, Subscription
+from apps.billing.selectors import with_parts
 from apps.billing.services.cycle import run_cycles
+from apps.billing.services.subscription_rows import locked_if_free
 from apps.core import clock
 from apps.stores.models import Store
 from tests import make
@@ -117,3 +121,14 @@ def test_a_subscription_that_cannot_be_billed_holds_up_no_other(bakery: Shop) ->
     jump(bakery, 3)
     run_cycles()
     assert (state(bakery, broken)[0], state(bakery, fine)[0]) == ("trialing", "active")
+
+
+def test_what_changed_after_its_batch_was_read_is_billed_as_it_is_then(bakery: Shop) -> None:
+    made = r.subscribe(bakery.test)
+    known = with_parts(Subscription.objects.all()).get(pk=made["id"])
+    with transaction.atomic():
+        assert locked_if_free(known) is known
+    r.ok(bakery.test.patch(f"/billing/subscriptions/{made['id']}", {"subscription": {"quantity": 3}}))
+    with transaction.atomic():
+        found = locked_if_free(known)
+    assert found is not None and found is not known and found.quantity == 3

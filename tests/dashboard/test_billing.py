@@ -203,6 +203,8 @@ def test_a_draft_is_written_recalculated_saved_finalized_sent_and_paid(cast: Cas
     assert browser.get(f"invoices/{row.pk}/edit").status_code == 303
     assert browser.get(f"invoices/{row.pk}/file").content.startswith(b"%PDF")
     billing.pay(api, {"public_token": row.public_token, "id": str(row.pk)})
+    (link,) = row.payments.all()
+    assert f"/dashboard/invoices/{row.pk}" in text(browser.get(f"payments/{link.payment_id}"))
     page = text(browser.get(f"invoices/{row.pk}"))
     assert 'badge good">Paid' in page and "Void</a>" not in page and "of=receipt" in page
     refused = browser.post(f"invoices/{row.pk}/void")
