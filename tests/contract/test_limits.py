@@ -115,6 +115,7 @@ def test_without_redis_payments_pass(bakery: Shop, settings: Any) -> None:
 TABLE = [
     ("payment_create", (1200, 200), (300, 100)),
     ("agentic", (600, 100), (120, 40)),
+    ("x402", (1200, 200), (300, 100)),
     ("oauth_token", (300, 60), (300, 60)),
     ("oauth_authorize", (60, 20), (60, 20)),
     ("checkout", (300, 60), (300, 60)),
