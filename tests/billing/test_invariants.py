@@ -76,6 +76,10 @@ CORRUPTIONS = {
         "UPDATE payments_payment SET completed_at = NULL WHERE id = (SELECT payment_id FROM billing_invoicepayment LIMIT 1)",
         "invoices_paid_as_counted",
     ),
+    "late money is counted though nobody accepted any": (
+        f"UPDATE billing_invoicepayment SET late_cents = 5, counted_cents = counted_cents - 5 WHERE invoice_id = {PAID}",
+        "invoices_paid_as_counted",
+    ),
     "an invoice is voided silently": (f"UPDATE billing_invoice SET status = 'void' WHERE id = {OPEN}", "invoices_paid_as_counted"),
 }  # fmt: skip
 

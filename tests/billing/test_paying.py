@@ -6,6 +6,8 @@ import pytest
 
 from apps.billing.models import InvoiceChange, InvoicePayment
 from apps.billing.services.paying import settle_invoices
+from apps.payments.models import Payment
+from apps.payments.services.late import accept_late_deposit
 from apps.stores.services import change_store
 from apps.webhooks.models import Event
 from tests import make
@@ -146,3 +148,61 @@ def test_a_refund_leaves_it_paid_and_is_told_in_cents(bakery: Shop, amount: str 
     assert (now["status"], now["amount_paid_cents"], paid["status"]) == ("paid", 1000, "paid")
     assert now["refunded_cents"] == (180 if amount else 1000)
     assert settle_invoices() == 0
+
+
+def accepted_late(shop: Shop, made: dict[str, Any], cents: int | None = None) -> str:
+    """The id of an expired intent of the invoice whose late deposit the merchant has accepted."""
+    payment_id = str(start(made)["payment_intent_id"])
+    make.advance(shop.test, 3601)
+    if cents is None:
+        deposit_id = make.late_deposit(payment_id)
+    else:
+        amount = f"{cents // 100}.{cents % 100:02d}"
+        make.simulated(shop.test, payment_id, None, settlement_amount=amount, late=True)
+        deposit_id = make.detail(shop.test, payment_id)["late_deposits"][0]["id"]
+    accept_late_deposit(Payment.objects.get(pk=payment_id), deposit_id, shop.access().now())
+    settle_invoices()
+    return payment_id
+
+
+@pytest.mark.parametrize(
+    ("cents", "expected"), [(400, ("open", 400)), (996, ("paid", 1000)), (1000, ("paid", 1000)), (5000, ("paid", 1000))]
+)
+def test_a_late_deposit_counts_as_a_payment_of_its_amount_once_accepted(bakery: Shop, cents: int, expected: tuple[str, int]) -> None:
+    made = r.opened(bakery.test)
+    accepted_late(bakery, made, cents)
+    now = r.invoice(bakery.test, made["id"])
+    assert (now["status"], now["amount_paid_cents"], now["needs_attention"]) == (*expected, None)
+    changes = InvoiceChange.objects.filter(invoice_id=made["id"]).values_list("change", flat=True)
+    assert list(changes).count("late_payment_counted") == 1
+    if expected[0] == "open":
+        assert start(made)["settlement_amount_cents"] == 600
+
+
+def test_a_refund_of_accepted_late_money_is_told_in_cents(bakery: Shop) -> None:
+    made = r.opened(bakery.test)
+    payment_id = accepted_late(bakery, made)
+    make.paid(bakery.test, amount="100.00")
+    body = {"destination_address": make.fresh_address()}
+    r.ok(bakery.test.post(f"/payments/{payment_id}/refunds", {"refund": body}, key="k"), 201)
+    for _ in range(2):
+        make.advance(bakery.test, 61)
+    settle_invoices()
+    now = r.invoice(bakery.test, made["id"])
+    assert (now["status"], now["amount_paid_cents"], now["refunded_cents"]) == ("paid", 1000, 1000)
+    assert settle_invoices() == 0
+
+
+def test_money_that_was_never_accepted_counts_nowhere_not_even_when_it_goes_back(bakery: Shop) -> None:
+    made = r.opened(bakery.test)
+    payment_id = str(start(made)["payment_intent_id"])
+    make.advance(bakery.test, 3601)
+    make.late_deposit(payment_id)
+    body = {"destination_address": make.fresh_address()}
+    r.ok(bakery.test.post(f"/payments/{payment_id}/refunds", {"refund": body}, key="k"), 201)
+    for _ in range(2):
+        make.advance(bakery.test, 61)
+    settle_invoices()
+    now = r.invoice(bakery.test, made["id"])
+    assert (now["status"], now["amount_paid_cents"], now["refunded_cents"]) == ("open", 0, 0)
+    assert start(made)["settlement_amount_cents"] == 1000
