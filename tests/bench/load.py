@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CONNECTIONS, SECONDS, WORKERS = 8, 2.0, 2
-PROGRAMS = Path(sys.executable).parent
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -74,7 +73,7 @@ def serving(*command: str, port: int) -> Iterator[None]:
 def wsgi(target: str) -> list[str]:
     """Two processes of the server that production has."""
     options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", "{port}", "--workers", str(WORKERS), "--blocking-threads", "4"]
-    return [str(PROGRAMS / "granian"), *options, "--log-level", "error", target]
+    return [sys.executable, "-m", "granian", *options, "--log-level", "error", target]
 
 
 def _environment() -> dict[str, str]:

@@ -1,0 +1,210 @@
+"""What a payout costs from its request to the chain, and what a balance costs to read while others post.
+
+    .venv/bin/python -m tests.bench.payouts [payouts a round]
+
+A payout is asked for, reserved, handed to the sender, signed under the wallet's lock and broadcast. The bare loop signs the same
+transfers and hands them to the same node in the same rounds; the bare read is the same statement by psycopg.
+"""
+
+import os
+import signal
+import statistics
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.bench.harness import bench_database, print_table
+
+ROUNDS, LANES, READS, POSTERS = 5, 4, 300, 2
+AMOUNT, ETHER = 10**15, 10**18
+STAGES = ("reserved", "handed over", "signed", "broadcast")
+
+
+def timed(work: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def until_none(step: Callable[[], int]) -> None:
+    while step():
+        pass
+
+
+def in_lanes(lanes: int, count: int, work: Callable[[], Any]) -> None:
+    """The work so many times, divided among threads with connections of their own."""
+    from django.db import connection
+
+    def run() -> None:
+        for _ in range(count // lanes):
+            work()
+        if lanes > 1:
+            connection.close()
+
+    if lanes == 1:
+        run()
+        return
+    threads = [threading.Thread(target=run) for _ in range(lanes)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+
+
+class Lane:
+    """A chain with the hot wallet on it, a store with coins, and a stranger with a key for the bare loop."""
+
+    def __init__(self) -> None:
+        from django.conf import settings
+        from eth_account import Account
+
+        from apps.assets.models import Chain
+        from apps.chain import signing
+        from apps.chain.keys import Seed
+        from config.demo_secrets import DEMO_MNEMONIC
+        from tests import make
+        from tests.cast import person, shop_of
+        from tests.chain.local import LocalChain, program
+
+        self.chain, self.stranger = LocalChain(str(program())), Account.create()
+        settings.CHAIN_URLS = {"sepolia": [self.chain.url]}
+        Chain.objects.filter(pk="sepolia").update(required_confirmations=1)
+        for address in (Seed(DEMO_MNEMONIC).hot_key("test").address, self.stranger.address):
+            self.chain.call("anvil_setBalance", address, hex(1000 * ETHER))
+        signing.introduce()
+        self.shop = shop_of(person("alice"), "Bench")
+        make.store_coins(self.shop.store, "SETH", 500 * ETHER)
+        self.access = self.shop.access("test")
+        self.chain.call("evm_setAutomine", False)
+
+    def ask(self) -> None:
+        from apps.payouts.services.create import create_payout
+        from tests import make
+
+        body = {"asset_id": "SETH", "amount_atomic": str(AMOUNT), "destination_address": make.fresh_address()}
+        create_payout(self.access, body, uuid.uuid4().hex, caller="bench")
+
+    def pay_out(self, count: int, lanes: int) -> list[float]:
+        """Seconds of each stage for so many payouts; afterwards they are confirmed and booked."""
+        from apps.chain import sender, signing
+        from apps.chain.models import OutgoingTransaction
+        from apps.payouts.models import Payout
+        from apps.payouts.services.progress import advance_payout, advance_payouts
+
+        asked = timed(lambda: in_lanes(lanes, count, self.ask))
+        waiting = iter(list(Payout.objects.filter(status="pending").values_list("pk", flat=True)))
+        taken = [asked, timed(lambda: in_lanes(lanes, count, lambda: advance_payout(next(waiting))))]
+        taken += [timed(lambda: until_none(signing.sign_due)), timed(sender.run_due)]
+        sent = OutgoingTransaction.objects.filter(purpose="payout", status="submitted")
+        if sent.count() != count:
+            raise SystemExit(f"{sent.count()} of {count} payouts were broadcast")
+        self.chain.mine(3)
+        sender.run_due()
+        advance_payouts()
+        return taken
+
+    def bare(self, count: int) -> float:
+        """Seconds of signing and sending the same transfers one after the other, over one open connection."""
+        from contextlib import closing
+
+        from apps.assets.models import Chain
+        from apps.chain.nodes import nodes_of
+        from tests import make
+
+        first = int(self.chain.call("eth_getTransactionCount", self.stranger.address, "latest"), 16)
+        shape = {"type": 2, "chainId": 11155111, "value": AMOUNT, "gas": 21000, "maxFeePerGas": 10**11, "maxPriorityFeePerGas": 10**9}
+
+        def send() -> None:
+            for nonce in range(first, first + count):
+                one = self.stranger.sign_transaction({**shape, "nonce": nonce, "to": bytes.fromhex(make.fresh_address()[2:])})
+                nodes.call("eth_sendRawTransaction", ["0x" + bytes(one.raw_transaction).hex()])
+
+        with closing(nodes_of(Chain.objects.get(pk="sepolia"))) as nodes:
+            taken = timed(send)
+        self.chain.mine(1)
+        return taken
+
+
+def bench_payouts(lane: Lane, count: int) -> None:
+    figures: dict[int, list[tuple[list[float], float]]] = {1: [], LANES: []}
+    lane.pay_out(LANES, 1)
+    for _ in range(ROUNDS):
+        for lanes, found in figures.items():
+            found.append((lane.pay_out(count, lanes), lane.bare(count)))
+    rows = []
+    for lanes, found in figures.items():
+        for number, stage in enumerate(STAGES):
+            rows.append([str(lanes), stage, f"{count / statistics.median(taken[number] for taken, _ in found):,.0f}/s", ""])
+        ratio = statistics.median(bare / sum(taken) for taken, bare in found)
+        last = statistics.median(bare / (taken[2] + taken[3]) for taken, bare in found)
+        rows.append([str(lanes), "all", f"{count / statistics.median(sum(taken) for taken, _ in found):,.0f}/s", f"{ratio:.2f}"])
+        rows.append([str(lanes), "signed and broadcast", "", f"{last:.2f}"])
+    rows.append(["", "bare loop", f"{count / statistics.median(bare for _, bare in figures[1]):,.0f}/s", "1.00"])
+    print_table(["lanes", "stage", "payouts", "of the bare loop"], rows)
+
+
+@contextmanager
+def posters(lane: Lane) -> Iterator[None]:
+    """Processes that post to the store's accounts as fast as they can."""
+    from django.db import connection, connections
+
+    connections.close_all()
+    children = []
+    for _ in range(POSTERS):
+        pid = os.fork()
+        if pid == 0:
+            while True:
+                lane.ask()
+        children.append(pid)
+    try:
+        yield
+    finally:
+        for pid in children:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        connection.close()
+
+
+def bench_balances(lane: Lane) -> None:
+    from apps.ledger.selectors import balances
+    from tests.cast import Api
+
+    api = Api(lane.shop.secrets["test"])
+    store_id = lane.shop.store.pk
+
+    def read(work: Callable[[], Any]) -> list[float]:
+        work()
+        return sorted(timed(work) * 1000 for _ in range(READS))
+
+    def both() -> tuple[list[float], list[float]]:
+        return read(lambda: api.get("/balances")), read(lambda: balances(store_id, "test"))
+
+    rows = []
+    quiet = both()
+    with posters(lane):
+        busy = both()
+    for name, (door, bare) in (("nobody posts", quiet), (f"{POSTERS} processes post", busy)):
+        ratio = statistics.median(bare) / statistics.median(door)
+        rows.append([name, *(f"{one[len(one) // 2]:.2f} / {one[int(len(one) * 0.99)]:.2f} ms" for one in (door, bare)), f"{ratio:.2f}"])
+    print_table(["while", "GET /balances p50 / p99", "its statement p50 / p99", "ratio"], rows)
+
+
+def main(count: int) -> None:
+    with bench_database():
+        from django.conf import settings
+
+        settings.LIMITS = {name: dict.fromkeys(modes, (10**7, 10**6)) for name, modes in settings.LIMITS.items()}
+        lane = Lane()
+        try:
+            bench_payouts(lane, count)
+            bench_balances(lane)
+        finally:
+            lane.chain.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
