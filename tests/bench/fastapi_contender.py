@@ -1,6 +1,6 @@
 """POST /payments against FastAPI with asyncpg writing the same rows, and against a serializer with the ORM: three servers of two processes.
 
-    .venv/bin/python -m pip install fastapi asyncpg uvicorn
+    .venv/bin/uv pip install --group bench
     .venv/bin/python -m tests.bench.fastapi_contender [rounds]
 
 The contender looks the key up, takes a token, validates with pydantic, derives addresses, and writes in one transaction.
