@@ -14,6 +14,7 @@ from apps.assets.services import accept_all_active
 from apps.chain.models import OutgoingTransaction
 from apps.ledger.selectors import account_balance, balances
 from apps.payments.models import Payment, PaymentAddress
+from apps.payments.services.expire import expire_due
 from tests import make
 from tests.agents.conftest import DOLLAR, ETHER, PRICE, TOKEN, Market
 from tests.agents.paying import Payer
@@ -165,6 +166,18 @@ def test_an_authorization_that_the_payer_has_spent_elsewhere_fails_and_the_offer
     market.settle(other)
     market.send()
     assert market.settle(other)["success"]
+
+
+def test_an_intent_whose_time_is_over_waits_for_what_was_signed_in_time(market: Market) -> None:
+    asked = market.ask()
+    body = market.payer.signed(asked)
+    market.settle(body)
+    Payment.objects.update(expires_at="2026-01-01T00:00:00Z")
+    expire_due()
+    assert Payment.objects.get().status == "pending"
+    market.send()
+    market.bury()
+    assert Payment.objects.get().status == "completed" and market.settle(body)["success"]
 
 
 def test_a_row_that_nobody_waits_for_is_unknown_after_a_while(market: Market) -> None:

@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -19,14 +20,17 @@ from apps.agents.services.x402_progress import PURPOSE, advance, move, patience
 from apps.agents.services.x402_verify import Checked, Refused
 from apps.assets.models import Asset
 from apps.chain import authorizations
+from apps.chain.authorizations import Authorization
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import ENDED, IN_FLIGHT
 from apps.core import clock
 from apps.core.failpoints import failpoint
+from apps.payments.services.hold import keep_pending
 
 PENDING, FAILED, CHAIN_NOT_ASKED = "settlement_pending", "transaction_failed", "unexpected_settle_error"
+HELD_SECONDS_MAX, WATCHED = 3600, timedelta(minutes=10)
 _LOOK_SECONDS = 0.25
 # Whoever waits holds a thread of the web server: so many of a process do, and one is always left for everybody else.
 _seats = threading.BoundedSemaphore(settings.X402_WAITING_MAX)
@@ -68,6 +72,8 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
     at = clock.now(offer.store, offer.mode)
     try:
         with transaction.atomic():
+            if not keep_pending(offer.payment_id, at + _longest(one)):
+                raise Refused(x402_verify.INVALID_STATE, "The payment can not be paid any more", one.payer)
             signed = SignedPayment.objects.create(
                 store_id=offer.store_id,
                 mode=offer.mode,
@@ -90,6 +96,12 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
         if earlier is None:
             raise Refused(x402_verify.DUPLICATE, "Another authorization pays this already", one.payer) from None
         return earlier, False
+
+
+def _longest(one: Authorization) -> timedelta:
+    """How long the intent waits: until the token would refuse it, and the watcher has had its time."""
+    left = one.valid_before - int(clock.real_now().timestamp())
+    return timedelta(seconds=min(max(left, 0), HELD_SECONDS_MAX)) + WATCHED
 
 
 def _again(checked: Checked, signed: SignedPayment) -> Told:

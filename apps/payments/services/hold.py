@@ -1,10 +1,13 @@
-"""What a card payment under way means for its intent: the app above decides, the intent only keeps it.
+"""What a payment under way elsewhere means for its intent: the app above decides, the intent only keeps it.
 
 An intent is held open past its deadline for a while; coins of a card provider never go back to their sender by themselves.
 """
 
 import uuid
 from datetime import datetime
+
+from django.db.models import Value
+from django.db.models.functions import Greatest
 
 from apps.core import clock, jobs
 from apps.payments import states
@@ -25,6 +28,12 @@ def hold_open(payment_id: uuid.UUID, until: datetime | None, *, shortfall_bps: i
     rows.update(held_open_until=until, **({"card_shortfall_bps": shortfall_bps} if shortfall_bps else {}))
     if until is None:
         jobs.enqueue("payments.expire_due")
+
+
+def keep_pending(payment_id: uuid.UUID, until: datetime) -> bool:
+    """Hold an intent that nobody has paid open until then at least; False when it isn't pending any more."""
+    pending = Payment.objects.filter(pk=payment_id, status=states.PENDING)
+    return bool(pending.update(held_open_until=Greatest("held_open_until", Value(until))))
 
 
 def flag_card_refund(payment: Payment) -> None:
