@@ -153,6 +153,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> dict[str,
         "last": last,
         "tax_percent": invoice_file.percent_text(invoice.tax_rate_bps or 0),
         "discount_percent": invoice.discount_value if invoice.discount_type == Invoice.DiscountType.PERCENT else None,
+        "has_portal": invoice.customer.deleted_at is None,
         "has_receipt": invoice_file.has_receipt(invoice),
     }
 

@@ -96,8 +96,8 @@ def test_a_customer_pays_in_the_page_and_it_becomes_the_receipt_without_a_reload
     expect(page.get_by_text("Payments received")).to_be_visible()
     shoot(page, "invoice-paid-print")
     page.emulate_media(media="screen")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Receipt as PDF").click()
+    with page.expect_download(timeout=60_000) as download:
+        page.get_by_role("link", name="Receipt as PDF").click(no_wait_after=True)
     assert download.value.path().read_bytes().startswith(b"%PDF-")
     assert download.value.suggested_filename == f"receipt-{made['formatted_number']}.pdf"
 

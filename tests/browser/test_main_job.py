@@ -278,8 +278,8 @@ def test_an_invoice_is_sent_opened_paid_from_a_wallet_and_receipted(live: Mercha
     live.settled({"id": started["payment_intent_id"]}, "completed")
     sees(page, "Thank you")
     expect(page.locator(".received")).to_contain_text(tx_hash)
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Receipt as PDF").click()
+    with page.expect_download(timeout=60_000) as download:
+        page.get_by_role("link", name="Receipt as PDF").click(no_wait_after=True)
     assert download.value.path().read_bytes().startswith(b"%PDF-")
     assert live.api("GET", f"/billing/invoices/{made['id']}")["status"] == "paid"
     wait_for(lambda: mailed(f"Receipt for invoice {made['formatted_number']}"), bool)

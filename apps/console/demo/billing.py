@@ -1,5 +1,6 @@
 """The demo's billing, in test mode: a coffee club with subscribers, and invoices in every state."""
 
+from datetime import timedelta
 from typing import Any
 
 from apps.access.access import Access
@@ -7,9 +8,10 @@ from apps.billing.models import Customer, Invoice, Product
 from apps.billing.services.catalog import create_price, create_product
 from apps.billing.services.customers import create_customer
 from apps.billing.services.invoice import create_invoice
-from apps.billing.services.invoice_states import finalize_invoice, mark_uncollectible, void_invoice
+from apps.billing.services.invoice_states import finalize_invoice, mark_uncollectible, send_invoice, void_invoice
 from apps.billing.services.paying import settle_invoices, start_payment
 from apps.billing.services.subscription import create_subscription, pause_subscription
+from apps.core.clock import iso
 from apps.payments.services.simulate import simulate_deposit
 from apps.stores.models import Store, User
 
@@ -19,6 +21,7 @@ PEOPLE = (
     ("Café Lumen", "books@lumen.example", {"line1": "3 rue Claire", "city": "Lyon", "country": "FR"}),
 )
 BEANS = {"description": "Wholesale beans, 10 kg", "quantity": 2, "unit_amount_cents": 21900}
+DUE_IN = timedelta(days=14)
 TRAINING = {"description": "Barista training", "quantity": 1, "unit_amount_cents": 48000}
 
 
@@ -45,9 +48,10 @@ def _price(access: Access, product: Product, **fields: Any) -> str:
 
 
 def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
-    """A draft, one to pay, one paid, one void, one written off."""
+    """A draft, one that was sent and is to be paid, one paid, one void, one written off."""
     _draft(access, lumen, [TRAINING], notes="Dates to be agreed.")
-    finalize_invoice(access, _draft(access, lumen, [BEANS, TRAINING], tax_rate_bps=2000, po_number="PO-3381", footer="Thank you."))
+    terms = {"due_at": iso(access.now() + DUE_IN), "tax_rate_bps": 2000, "po_number": "PO-3381", "footer": "Thank you."}
+    send_invoice(access, finalize_invoice(access, _draft(access, lumen, [BEANS, TRAINING], **terms)))
     paid = finalize_invoice(access, _draft(access, ben, [BEANS], discount_type="percent", discount_value=10))
     _, payment, _ = start_payment(str(paid.public_token))
     simulate_deposit(access, payment, {"scenario": "exact"})
