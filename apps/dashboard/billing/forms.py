@@ -34,6 +34,7 @@ _SENTENCES = {
     "Items name a price more than once.": "Choose each price once and raise its quantity instead.",
 }
 _LINE = re.compile(r"line_items\[(\d+)\]\.(\w+)", re.IGNORECASE)
+_WHOLE = re.compile(r"must be a multiple of 100 in (\w+)")
 _NAME = re.compile(rf"\b({'|'.join(_LABELS)})\b", re.IGNORECASE)
 
 
@@ -100,6 +101,7 @@ def told(refusal: Exception) -> list[str]:
 def _in_words(text: str) -> str:
     if text in _SENTENCES:
         return _SENTENCES[text]
+    text = _WHOLE.sub(r"must be a whole number of \1", text)
     text = _LINE.sub(lambda found: f"line {int(found[1]) + 1}: {found[2].lower()}", text)
     text = _NAME.sub(lambda found: f"the {_LABELS[found[1].lower()]}", text)
     return text[:1].upper() + text[1:]

@@ -17,6 +17,7 @@ from apps.billing.services import invoice_file
 from apps.billing.services import invoice_states as states
 from apps.billing.states import DRAFT, OPEN
 from apps.core import clock, money
+from apps.core.literal import is_uuid
 from apps.dashboard.billing.forms import email_of, told
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
@@ -71,6 +72,7 @@ def index(request: PageRequest) -> HttpResponse:
         "invoices": page.rows,
         "window": page,
         "filters": filters,
+        "subscription_id": filters.subscription if is_uuid(filters.subscription) else "",
         "of": email_of(request.access, filters.customer) if filters.customer else "",
         "tabs": [
             {"name": name, "query": urlencode(filters.kept(status=one)), "is_current": one == filters.status} for one, name in _TABS.items()
