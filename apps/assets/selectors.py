@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -53,6 +53,11 @@ def valued(asset_ids: Iterable[str], currency: str, now: datetime) -> list[tuple
     """These assets with their chain and their rate, None when there is none that is valid at `now` (machine time)."""
     found = _VALUED.rows(currency=currency, now=now, ids=sql.array(asset_ids))
     return [(_asset(row[:-1]), row[-1]) for row in found]
+
+
+def with_chains(asset_ids: Iterable[str]) -> dict[str, Asset]:
+    """These assets, each with its chain."""
+    return {asset.pk: asset for asset, _ in valued(asset_ids, "", datetime.max.replace(tzinfo=UTC))}
 
 
 @lru_cache(maxsize=256)

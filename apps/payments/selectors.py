@@ -7,12 +7,15 @@ from datetime import UTC, datetime, time, timedelta
 
 from django.db import models
 
+from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
 from apps.core.literal import is_uuid, parse_date
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
-from apps.payments.models import Payment, PaymentAddress
+from apps.core.reads import Rows
+from apps.core.sql import array
+from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 
@@ -42,15 +45,29 @@ class Received:
         return self.confirmed_atomic + self.unconfirmed_atomic
 
 
+_ADDRESSES = Rows(PaymentAddress, "WHERE payment_id = %(payment_id)s ORDER BY position")
+_DEPOSITS = Rows(Deposit, "WHERE address_id = ANY (%(addresses)s::text[]) ORDER BY detected_at, log_index, id")
+_EVENTS = Rows(PaymentEvent, "WHERE payment_id = %(payment_id)s ORDER BY sequence")
+
+
+def history_of(payment: Payment) -> list[PaymentEvent]:
+    """What happened to an intent, oldest first."""
+    return _EVENTS.read(payment_id=payment.pk)
+
+
 def addresses_of(payment: Payment) -> list[PaymentAddress]:
     """The intent's addresses in order, each with its asset and chain."""
-    return list(payment.addresses.select_related("asset__chain"))
+    rows = _ADDRESSES.read(payment_id=payment.pk)
+    assets = with_chains({row.asset_id for row in rows})
+    for row in rows:
+        row.asset, row.payment = assets[row.asset_id], payment
+    return rows
 
 
 def received_by(payment: Payment) -> list[Received]:
     """What arrived at each address of an intent, oldest first. A deposit of another asset is nobody's."""
     rows = addresses_of(payment)
-    deposits = list(Deposit.objects.filter(address_id__in=[row.address_id for row in rows]).order_by("detected_at", "log_index", "id"))
+    deposits = _DEPOSITS.read(addresses=array(row.address_id for row in rows))
     late = frozenset(payment.late_deposits.values_list("deposit_id", flat=True) if deposits else ())
     by_address: dict[str, list[Deposit]] = {}
     for deposit in deposits:

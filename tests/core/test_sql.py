@@ -4,7 +4,11 @@ import pytest
 from django.db import connection, connections, transaction
 from django.db.utils import DatabaseError
 
+from apps.core.reads import Rows
 from apps.core.sql import Statement, array
+from apps.payments.models import Payment, PaymentAddress, PaymentEvent
+from tests import make
+from tests.cast import Shop
 
 
 @pytest.mark.django_db
@@ -40,3 +44,18 @@ def test_a_connection_that_the_server_closed_is_replaced_with_the_next_request()
     assert not mine.is_usable()
     mine.close()
     assert not mine.is_usable()
+
+
+def test_rows_of_a_statement_are_as_the_orm_gives_them(bakery: Shop) -> None:
+    made = make.paid(bakery.test, metadata={"cart": "42"})
+    for rows, model in (
+        (Rows(Payment, "WHERE id = %(id)s"), Payment),
+        (Rows(PaymentAddress, "WHERE payment_id = %(id)s"), PaymentAddress),
+        (Rows(PaymentEvent, "WHERE payment_id = %(id)s ORDER BY sequence"), PaymentEvent),
+    ):
+        told = [vars(one) for one in rows.read(id=made["id"])]
+        known = model._default_manager.filter(**{"pk" if model is Payment else "payment_id": made["id"]})
+        for mine, theirs in zip(told, [vars(one) for one in known], strict=True):
+            assert {name: value for name, value in mine.items() if name != "_state"} == {
+                name: value for name, value in theirs.items() if name != "_state"
+            }

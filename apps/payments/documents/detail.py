@@ -12,14 +12,14 @@ from apps.ledger.selectors import Split, payment_split
 from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.models import LateDeposit, Payment
-from apps.payments.selectors import Received, received_by
+from apps.payments.selectors import Received, history_of, received_by
 from apps.stores.selectors import approved_verification
 
 
 def detail(payment: Payment) -> dict[str, Any]:
     """Everything there is to know about an intent."""
     received = received_by(payment)
-    history = list(payment.events.all())
+    history = history_of(payment)
     splits = payment_split([payment.pk]).get(payment.pk, {}) if any(one.deposits for one in received) else {}
     return {
         **parts.row(payment),
