@@ -1,0 +1,103 @@
+"""The rooms of payouts in a real browser, as one story: a wallet, a payout, one that failed, a schedule. Wide, and dark on a phone."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.access import second_factor
+from apps.core import clock
+from apps.payouts.models import Payout
+from apps.payouts.services import moves
+from apps.payouts.services.destinations import add_bank, set_verified
+from apps.payouts.services.progress import advance_payouts
+from tests import make
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import code_of, fine, sign_in
+from tests.cast import Cast
+
+WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+
+class Story:
+    """A page that is looked at in each room."""
+
+    def __init__(self, page: Page, look: str) -> None:
+        self.page, self.look = page, look
+        self.base = page.url.split("/dashboard")[0] + "/dashboard/"
+
+    def go(self, path: str) -> None:
+        self.page.goto(self.base + path)
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def choose_the_wallet(self) -> None:
+        to = self.page.get_by_label("To", exact=True)
+        to.select_option(to.locator("option", has_text="The cold one").get_attribute("value"))
+
+    def see(self, heading: str, name: str) -> None:
+        expect(self.page.get_by_role("heading", name=heading, level=1)).to_be_visible()
+        fine(self.page)
+        shoot(self.page, f"payouts-{name}-{self.look}")
+
+
+@pytest.mark.parametrize(("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)])
+def test_a_merchant_pays_out(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+    make.store_coins(world.bakery.store, "SETH", 10**18)
+    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_page("/dashboard/payouts/destinations/wallet", width=width, dark=dark)
+    sign_in(page, world.alice.email)
+    page.get_by_role("textbox", name="Code").fill(code_of(factor))
+    page.get_by_role("button", name="Continue").click()
+    story = Story(page, look)
+    story.see("Add test wallet", "wallet")
+    page.get_by_label("Address").fill(WALLET)
+    page.get_by_label("Name").fill("The cold one")
+    story.press("Add wallet")
+    story.see("Destinations", "destinations")
+
+    send(story)
+    fail_and_retry(story)
+    keep_a_schedule(story, world)
+
+
+def send(story: Story) -> None:
+    story.go("payouts/new")
+    story.page.get_by_label("Amount in coins").fill("0.25")
+    story.choose_the_wallet()
+    story.see("Pay out", "new")
+    story.press("Look at the payout")
+    story.see("Send this?", "review")
+    expect(story.page.get_by_text(WALLET)).to_be_visible()
+    story.press("Send it")
+    expect(story.page.get_by_text("Pending").first).to_be_visible()
+    advance_payouts()
+    story.page.reload()
+    story.see("Payout", "sent")
+
+
+def fail_and_retry(story: Story) -> None:
+    payout = Payout.objects.select_related("store").get(pk=story.page.url.rpartition("/")[2])
+    moves.fail(payout, "unknown", "Declined by the network", clock.real_now())
+    story.page.reload()
+    expect(story.page.get_by_text("Declined by the network").first).to_be_visible()
+    story.see("Payout", "failed")
+    story.press("Try again now")
+    expect(story.page.get_by_text("It is tried again.")).to_be_visible()
+    story.go("payouts")
+    story.see("Payouts", "list")
+
+
+def keep_a_schedule(story: Story, world: Cast) -> None:
+    set_verified(add_bank(world.bakery.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000"), True)
+    story.go("payouts/schedules/new")
+    story.page.get_by_label("How often").select_option("weekly")
+    story.choose_the_wallet()
+    story.see("Add test schedule", "schedule-new")
+    story.press("Add schedule")
+    story.see("ETH weekly", "schedule")
+    story.page.get_by_role("link", name="Run now").click()
+    expect(story.page.get_by_role("heading", level=1)).to_be_visible()
+    fine(story.page)
+    shoot(story.page, f"payouts-run-{story.look}")
+    story.go("payouts/schedules")
+    story.see("Payout schedules", "schedules")

@@ -1,0 +1,97 @@
+"""Platforms and agents in a real browser: a merchant is added, onboarded by a link and overseen; an agent gets a credential."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.access import second_factor
+from apps.stores.models import Store
+from apps.stores.services import change_store
+from tests import make
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import code_of, fine, sign_in
+from tests.cast import Api, Cast
+
+LOOKS = [("desktop", 1280, False), ("phone-dark", 390, True)]
+
+
+def signed_in(world: Cast, open_page: OpenPage, path: str, width: int, dark: bool) -> Page:
+    """Alice at the path, with a fresh code."""
+    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page: Page = open_page(path, width=width, dark=dark)
+    sign_in(page, world.alice.email)
+    page.get_by_role("textbox", name="Code").fill(code_of(factor))
+    page.get_by_role("button", name="Continue").click()
+    return page
+
+
+def see(page: Page, heading: str, name: str) -> None:
+    expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
+    fine(page)
+    shoot(page, name)
+
+
+@pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
+def test_a_platform_adds_a_merchant_who_onboards_by_a_link(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+    change_store(world.bakery.store, is_platform=True)
+    page = signed_in(world, open_page, "/dashboard/platform/accounts/new", width, dark)
+    page.get_by_label("Name", exact=True).fill("Corner Shop")
+    see(page, "Add sub-merchant", f"platform-new-{look}")
+    page.get_by_role("button", name="Add", exact=True).click()
+    see(page, "Corner Shop", f"platform-account-{look}")
+    page.goto(page.url + "/link")
+    see(page, "Onboarding link", f"platform-link-new-{look}")
+    page.get_by_role("button", name="Make link").click()
+    see(page, "The link is made", f"platform-link-{look}")
+    base, token = page.url.split("/dashboard")[0], page.locator("#url").inner_text().rpartition("/")[2]
+    onboard(open_page(f"/onboarding/{token}", width=width, dark=dark), look)
+    for path, heading in (("platform", "Platform"), ("platform/accounts", "Sub-merchants"), ("platform/payments", "Payments")):
+        page.goto(f"{base}/dashboard/{path}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        fine(page)
+        shoot(page, f"platform-{heading.lower()}-{look}")
+    assert Store.objects.get(platform=world.bakery.store).name == "Corner Shop"
+
+
+def onboard(page: Page, look: str) -> None:
+    see(page, "Your business", f"onboarding-business-{look}")
+    page.get_by_label("Registered name").fill("Corner Shop GmbH")
+    page.get_by_label("Country").select_option("DE")
+    page.get_by_role("button", name="Send").click()
+    see(page, "Where your money goes", f"onboarding-payout-{look}")
+    page.get_by_role("link", name="Bank account").click()
+    page.get_by_label("Account holder").fill("Corner Shop GmbH")
+    page.get_by_label("Account number or IBAN").fill("DE89370400440532013000")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("Where your money goes")
+    fine(page)
+    shoot(page, f"onboarding-after-{look}")
+    page.goto(page.url.split("?")[0])
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    fine(page)
+
+
+@pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
+def test_an_agent_gets_a_credential_and_its_mandate_is_seen(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+    Store.objects.filter(pk=world.bakery.store.pk).update(authorization_provider="policy")
+    make.store_coins(world.bakery.store, "SETH", 10**18)
+    agent = Api(world.bakery.secrets["test_agent"])
+    agent.post("/agentic/mandates", {"asset_id": "SETH", "total_cap_atomic": str(10**17), "mandate_ref": "books"})
+    drawn = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": str(10**16), "pay_to": make.fresh_address()}
+    assert agent.post("/agentic/x402/settlements", drawn, key="k").status_code == 201
+
+    page = signed_in(world, open_page, "/dashboard/agents/new", width, dark)
+    page.get_by_label("Name", exact=True).fill("The shopping agent")
+    see(page, "Create test credential", f"agents-new-{look}")
+    page.get_by_role("button", name="Create credential").click()
+    see(page, "The agent's test credential", f"agents-created-{look}")
+    base = page.url.split("/dashboard")[0]
+    page.goto(f"{base}/dashboard/agents")
+    see(page, "Agents", f"agents-{look}")
+    page.get_by_role("link", name="caps").first.click()
+    expect(page.get_by_role("button", name="Save caps")).to_be_visible()
+    fine(page)
+    shoot(page, f"agents-caps-{look}")
+    page.goto(f"{base}/dashboard/agents/mandates")
+    see(page, "Mandates", f"agents-mandates-{look}")
+    page.get_by_role("link", name="books").click()
+    see(page, "books", f"agents-mandate-{look}")
