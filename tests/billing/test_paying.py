@@ -51,6 +51,7 @@ def test_the_intent_is_made_once_and_expires_into_a_new_one_for_what_is_left(bak
     sent = r.opened(bakery.test)
     first = start(sent)
     assert (first["status"], first["settlement_amount_cents"], first["settlement_currency"]) == ("pending", 1000, "EUR")
+    assert first["success_url"] == first["failed_url"] == sent["hosted_url"]
     assert start(sent, 200)["token"] == first["token"]
     make.advance(bakery.test, 3601)
     second = start(sent)

@@ -78,6 +78,7 @@ def _fields(invoice: Invoice) -> dict[str, Any]:
         "order_id": number,
         "title": f"Invoice {number}",
         "success_url": hosted_url(invoice),
+        "failed_url": hosted_url(invoice),  # where the next intent is made
         "metadata": {"invoice_id": str(invoice.pk)},
     }
 
