@@ -5,7 +5,9 @@ import re
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pypdf import PdfReader
 
 from apps.billing.models import InvoicePayment
@@ -249,3 +251,20 @@ def test_an_address_of_any_shape_is_written_as_people_do(address: Any, lines: li
 @pytest.mark.parametrize(("bps", "text"), [(0, "0"), (50, "0.5"), (700, "7"), (1950, "19.5"), (10000, "100"), (1, "0.01")])
 def test_a_rate_is_written_without_zeros(bps: int, text: str) -> None:
     assert percent_text(bps) == text
+
+
+def test_looking_again_stays_cheap_however_much_was_paid_before(bakery: Shop) -> None:
+    change_store(bakery.store, accept_underpayments=True)
+    made = r.opened(bakery.test)
+
+    def look() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert Client().get(f"/invoice/{made['public_token']}", headers={"HX-Request": "true"}).status_code == 200
+        return len(asked)
+
+    press(made)
+    first = look()
+    make.simulated(bakery.test, str(intents(made)[0].pk), None, settlement_amount="4.00")
+    make.advance(bakery.test, HOUR)
+    press(made)
+    assert first <= 14 and look() <= first + 6
