@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from apps.agents.models import PaymentOffer, SignedPayment
+from apps.agents.services import x402_settle
 from apps.agents.services.x402_progress import advance_signed_payments
 from apps.assets.models import AcceptedAsset
 from apps.assets.services import accept_all_active
@@ -178,6 +179,19 @@ def test_an_intent_whose_time_is_over_waits_for_what_was_signed_in_time(market: 
     market.send()
     market.bury()
     assert Payment.objects.get().status == "completed" and market.settle(body)["success"]
+
+
+def test_whoever_finds_no_seat_is_told_at_once_that_it_is_not_known_yet(market: Market, settings: Any) -> None:
+    body = market.payer.signed(market.ask())
+    settings.X402_SETTLE_SECONDS = 60
+    for _ in range(settings.X402_WAITING_MAX):
+        assert x402_settle._seats.acquire(blocking=False)
+    try:
+        began = time.monotonic()
+        told = market.settle(body)
+        assert (told["errorReason"], told["extra"]["state"]) == ("settlement_pending", "unknown") and time.monotonic() - began < 30
+    finally:
+        x402_settle._seats.release(settings.X402_WAITING_MAX)
 
 
 def test_a_row_that_nobody_waits_for_is_unknown_after_a_while(market: Market) -> None:

@@ -85,7 +85,7 @@ def bare(mandate: int) -> None:
 
     id = uuid.uuid4()
     with transaction.atomic(), connection.cursor() as cursor:
-        draw = [id, mandate, str(id), str(id), AMOUNT, clock.real_now()]
+        draw: list[Any] = [id, mandate, str(id), str(id), AMOUNT, clock.real_now()]
         cursor.execute("INSERT INTO bare_draw VALUES (%s, %s, %s, %s, %s, %s)", draw)
         cursor.execute("SELECT cap - spent FROM bare_mandate WHERE id = %s FOR UPDATE", [mandate])
         cursor.execute("UPDATE bare_balance SET amount = amount - %s WHERE id = 1", [AMOUNT])
