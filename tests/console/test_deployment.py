@@ -11,6 +11,7 @@ import pytest
 import yaml
 from django.conf import settings
 
+from config.celery import app as celery
 from config.demo_secrets import PUBLISHED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,3 +93,15 @@ def test_a_production_start_with_a_published_secret_names_it(name: str) -> None:
     run = start(PRODUCTION | {name: PUBLISHED[name]})
     assert run.returncode != 0
     assert f"{name} holds the published demo value" in run.stderr
+
+
+def test_every_queue_has_a_worker_and_reports_wait_for_nobody_else() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"].values()
+    commands = [service["command"] for service in services if "worker" in service.get("command", ())]
+    served = [command[command.index("--queues") + 1] for command in commands]
+    assert sorted(served) == sorted(celery.amqp.queues) == ["celery", "reports"]
+    routed = {name: celery.amqp.router.route({}, name)["queue"] for name in ("reports.generate", "payouts.advance")}
+    assert {name: (queue.name, queue.routing_key) for name, queue in routed.items()} == {
+        "reports.generate": ("reports", "reports"),
+        "payouts.advance": ("celery", "celery"),
+    }

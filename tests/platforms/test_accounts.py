@@ -8,6 +8,13 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.access.models import AgentCredential, ApiKey
 from apps.access.services import create_agent_credential, create_api_key
+from apps.assets.models import Asset
+from apps.chain import simulated
+from apps.chain.models import Address
+from apps.core import clock
+from apps.ledger.selectors import balances
+from apps.payments.models import Payment
+from apps.payments.services.settle import settle_deposits
 from apps.stores.models import AuditEntry, Store
 from apps.webhooks.models import Endpoint, Event
 from tests import make
@@ -224,6 +231,20 @@ def test_a_payout_that_has_not_ended_stands_against_closing(platform: Platform) 
     amount = make.funded(key)
     make.payout(key, amount // 4)
     assert blockers(close(platform, made.id)) == {"store_balance": 1, "pending_payout": 1}
+
+
+def test_coins_that_arrive_for_a_closed_account_are_booked_and_kept(platform: Platform) -> None:
+    made = platform.sub()
+    entry = make.payment(made.test)["payment_addresses"][0]
+    make.advance(platform.test, 2 * 86_400)
+    Payment.objects.filter(store_id=made.id).update(status="expired")
+    assert close(platform, made.id).status_code == 204
+    address, at = Address.objects.get(pk=entry["address"].lower()), clock.real_now()
+    simulated.put(address, Asset.objects.get(pk="SETH"), "late", amount_atomic=5, confirmations=99, status="confirmed", at=at)
+    settle_deposits()
+    assert balances(made.store.pk, "test")["SETH"].held_atomic == 5
+    assert platform.test.post(f"/platform/accounts/{made.id}/restore").status_code == 200
+    assert blockers(close(platform, made.id)) == {"store_balance": 1}
 
 
 def test_live_money_stands_against_closing_with_a_test_key(platform: Platform) -> None:
