@@ -3,7 +3,6 @@
 The proof lives in one session for five minutes and holds for the store that was chosen then; a code is never taken twice.
 """
 
-import hashlib
 from collections.abc import MutableMapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -55,11 +54,6 @@ class CodeCheckUnavailable(Coded):
     status = 503
     code = "otp_check_unavailable"
     message = "Codes can't be checked right now"
-
-
-def digest(*parts: object) -> str:
-    """One act as a short text: what is done, with every amount and destination in it."""
-    return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()
 
 
 def prove(session: Session, user: User, code: str, address: str, at: datetime) -> SecondFactor:

@@ -1,0 +1,116 @@
+"""What an operator watches, for Prometheus: what waits and since when, what waits for a person, and what the hot wallets hold.
+
+Asked of the database at each scrape, live mode only: test mode has clocks of its own and nobody to wake.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.db import DatabaseError
+from django.db.models import Count, F, Min, Q
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
+from apps.core import buckets, clock
+from apps.core.models import Mode, OutgoingMail
+from apps.ledger.models import Account
+from apps.ledger.selectors import account_balance
+from apps.payments.models import Payment, Refund
+from apps.payouts.models import Payout
+from apps.platforms.models import AccessRequest
+from apps.reports.models import Report
+from apps.stores.models import Verification
+from apps.swaps.models import Swap
+from apps.webhooks.models import Delivery, Endpoint
+
+log = structlog.get_logger(__name__)
+LIVE = Mode.LIVE.value
+QUEUE = "celery"  # the list in Redis that workers are woken by
+
+
+class Figures(Collector):
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """Nothing: being registered must not ask the database."""
+        yield from ()
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        now = clock.real_now()
+        for family in (_waiting, _for_a_person, _trouble, _hot_wallets, _jobs):
+            try:
+                yield from family(now)
+            except (DatabaseError, *buckets.UNREACHABLE) as error:
+                log.warning("figures_unavailable", figures=family.__name__, error=type(error).__name__)
+
+
+def _queues(now: datetime) -> dict[str, Any]:
+    """What a worker should have taken by now, by the name of the queue: rows, and the column that says since when."""
+    out = OutgoingTransaction.Status
+    return {
+        "webhook_deliveries": (Delivery.objects.filter(mode=LIVE, status="pending", next_attempt_at__lte=now), "next_attempt_at"),
+        "mail": (OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now), "next_attempt_at"),
+        "payouts": (Payout.objects.filter(mode=LIVE, status__in=["pending", "retrying"]), "created_at"),
+        "refunds": (Refund.objects.filter(payment__mode=LIVE, status="pending"), "created_at"),
+        "swaps": (Swap.objects.filter(mode=LIVE, status__in=["pending", "submitted"]), "created_at"),
+        "reports": (Report.objects.filter(mode=LIVE, status="pending"), "created_at"),
+        "outgoing_transactions": (
+            OutgoingTransaction.objects.filter(mode=LIVE, status__in=[out.REQUESTED, out.SIGNED, out.SUBMITTED]),
+            "requested_at",
+        ),
+        "open_payments_past_their_time": (
+            Payment.objects.filter(mode=LIVE, status="pending", expires_at__lte=now - timedelta(minutes=1), held_open_until=None),
+            "expires_at",
+        ),
+    }
+
+
+def _waiting(now: datetime) -> Iterator[GaugeMetricFamily]:
+    count = GaugeMetricFamily("tillgate_waiting", "Work that is due and not done", labels=["queue"])
+    oldest = GaugeMetricFamily("tillgate_waiting_oldest_seconds", "How long the oldest of it has waited, 0 without any", labels=["queue"])
+    for name, (rows, column) in _queues(now).items():
+        found = rows.aggregate(count=Count("pk"), since=Min(column))
+        count.add_metric([name], found["count"])
+        oldest.add_metric([name], (now - found["since"]).total_seconds() if found["since"] else 0)
+    yield from (count, oldest)
+
+
+def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
+    found = GaugeMetricFamily("tillgate_review", "What waits for a person's decision", labels=["what"])
+    for name, rows in {
+        "verification": Verification.objects.filter(status="pending"),
+        "platform_access": AccessRequest.objects.filter(status="pending"),
+        "payout": Payout.objects.filter(mode=LIVE, status="requires_review"),
+        "outgoing_transaction": OutgoingTransaction.objects.filter(mode=LIVE, status=OutgoingTransaction.Status.REVIEW),
+        "disputed_payment": Payment.objects.filter(mode=LIVE, reconciliation_status="disputed"),
+    }.items():
+        found.add_metric([name], rows.count())
+    yield found
+
+
+def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
+    found = GaugeMetricFamily("tillgate_trouble", "What has gone wrong and stays so until somebody looks", labels=["what"])
+    for name, rows in {
+        "endpoint_in_error": Endpoint.objects.filter(mode=LIVE, status="error", deleted_at=None),
+        "mail_given_up": OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=1)),
+        "unmatched_transfer": UnmatchedTransfer.objects.filter(detected_at__gt=now - timedelta(days=1)),
+        "hot_wallet_halted": HotWallet.objects.filter(~Q(halted_at=None)),
+    }.items():
+        found.add_metric([name], rows.count())
+    yield found
+
+
+def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
+    """As the books have it: `verify_ledger --chain` compares that with the chains."""
+    held = GaugeMetricFamily("tillgate_hot_wallet_booked", "Coins of a hot wallet by the books, in whole coins", labels=["mode", "asset"])
+    accounts = Account.objects.filter(store=None, kind="custody_hot").annotate(decimals=F("asset__atomic_decimals"))
+    for mode, asset_id, decimals in accounts.values_list("mode", "asset_id", "decimals"):
+        held.add_metric([mode, asset_id], -account_balance(None, mode, asset_id, "custody_hot") / 10**decimals)
+    yield held
+
+
+def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:
+    queue = GaugeMetricFamily("tillgate_jobs_queued", "Jobs in Redis that no worker has taken yet")
+    queue.add_metric([], float(buckets.client().llen(QUEUE)))
+    yield queue
