@@ -115,7 +115,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "apps": app_let_in,
     "customers": billed_by(billing.customer),
     "email": lambda cast: {"token": "unknown"},
-    "invoices": billed_by(billing.draft, act="finalize"),
+    "invoices": billed_by(billing.opened, act="void"),
     "join": lambda cast: {"token": "unknown"},
     "payments": payment_with_a_late_deposit,
     "payouts": sent_payout,
