@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from apps.assets.models import AcceptedAsset, Asset, Rate
 from apps.ledger.selectors import balances
 from apps.stores.services import change_store
 from tests import make
@@ -161,3 +162,28 @@ def test_a_second_late_deposit_goes_back_to_who_sent_it_and_not_to_the_first_pay
     second = next(one for one in ask(bakery, payment, key="b").json() if one["id"] != first["id"])
     payer = next(one["from_address"] for one in late["late_deposits"] if one["amount_atomic"] == "7000")
     assert (second["amount_atomic"], second["destination_address"]) == ("7000", payer)
+
+
+def second_test_asset(shop: Shop) -> str:
+    """Another coin of test mode, which the store takes too."""
+    asset = Asset.objects.get(pk="SETH")
+    asset.pk, asset.token_standard, asset.contract_address, asset.position = "SETH_SECOND", "ERC20", "0x" + "03" * 20, 99
+    asset.save(force_insert=True)
+    for rate in Rate.objects.filter(asset_id="SETH"):
+        rate.pk, rate.asset_id = None, asset.pk
+        rate.save(force_insert=True)
+    AcceptedAsset.objects.create(store=shop.store, mode="test", asset=asset, created_at=shop.store.created_at)
+    return str(asset.pk)
+
+
+def test_a_part_of_a_payment_in_two_assets_needs_the_asset_named(bakery: Shop) -> None:
+    second = second_test_asset(bakery)
+    payment = make.payment(bakery.test, amount="20.00")
+    make.simulated(bakery.test, payment["id"], "underpaid", reference="first", asset_id="SETH")
+    make.simulated(bakery.test, payment["id"], "exact", reference="second", asset_id=second)
+    make.funded(bakery.test)
+    assert make.detail(bakery.test, payment["id"])["status"] == "completed"
+    refused = bakery.test.post(f"/payments/{payment['id']}/refunds", {"amount": "0.0001"}, key="a")
+    assert (refused.status_code, refused.json()) == (422, {"error": "asset_id is required when a payment received several assets"})
+    taken = bakery.test.post(f"/payments/{payment['id']}/refunds", {"amount": "0.0001", "asset_id": "SETH"}, key="b")
+    assert [row["asset_id"] for row in taken.json()] == ["SETH"]

@@ -1,0 +1,64 @@
+"""What an attacker could try from many connections at once, and what answers could tell by the time they take."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.access import second_factor, sign_in
+from tests.cast import PASSWORD, Cast, assemble, person
+from tests.dashboard.browse import code_of
+
+AT_ONCE = 8
+
+
+@pytest.fixture
+def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Instead of pytest-django's: these rows are committed, and the ledger refuses the truncation that would follow."""
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture
+def committed(_django_db_helper: None) -> Iterator[Cast]:
+    """A cast whose rows other connections see."""
+    yield assemble()
+    connection.close()
+
+
+def test_of_one_code_sent_many_times_at_once_one_is_taken(committed: Cast) -> None:
+    factor = second_factor.switch_on(committed.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    code = code_of(factor)
+
+    def one(_: int) -> bool:
+        try:
+            second_factor.verify(committed.alice, factor, code)
+            return True
+        except second_factor.WrongCode:
+            return False
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        assert sum(pool.map(one, range(AT_ONCE))) == 1
+
+
+def test_an_address_that_nobody_has_costs_the_same_work(db: None) -> None:
+    known = person("dora").email
+
+    def seconds(email: str, place: str) -> float:
+        begin = time.perf_counter()
+        with pytest.raises(sign_in.Refused):
+            sign_in.by_password(email, PASSWORD + "x", place)
+        return time.perf_counter() - begin
+
+    seconds(known, "192.0.2.0")
+    wrong, unknown = [], []
+    for n in range(1, 5):
+        wrong.append(seconds(known, f"192.0.2.{n}"))
+        unknown.append(seconds(f"nobody-{n}@example.com", f"198.51.100.{n}"))
+    assert 0.4 < statistics.median(unknown) / statistics.median(wrong) < 2.5
