@@ -251,9 +251,9 @@ def test_ten_settlements_of_one_signature_at_once_move_the_coins_once(live: Merc
         told = list(pool.map(lambda _: Remote(live.api.base_url, live.key)("POST", "/x402/settle", body), range(10)))
     assert [one["success"] for one in told].count(True) == 1, told
     assert {one.get("errorReason") for one in told} <= {None, "duplicate_settlement", "invalid_exact_evm_nonce_already_used"}
-    replay = live.api("POST", "/x402/settle", body)
-    assert (replay["success"], replay["errorReason"]) == (False, "invalid_exact_evm_nonce_already_used")
     mine(live.chain["rpc_url"], 12)
+    replay = wait_for(lambda: live.api("POST", "/x402/settle", body), lambda one: one["extra"]["state"] == "settled")
+    assert (replay["success"], replay["errorReason"]) == (False, "invalid_exact_evm_nonce_already_used")
     holds = local_chain.call(live.chain["rpc_url"], "eth_call", {"to": token, "data": f"0x70a08231{payer.address[2:]:0>64}"}, "latest")
     assert int(holds, 16) == 4_000_000
 
