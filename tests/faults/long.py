@@ -2,7 +2,8 @@
 
 import sys
 
-from tests.faults.kills import RESUME_SECONDS, suffer_many
+from tests.faults.children import RESUME_SECONDS
+from tests.faults.kills import suffer_many
 
 KILLS = 200
 
