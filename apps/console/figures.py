@@ -28,7 +28,7 @@ from apps.webhooks.models import Delivery, Endpoint
 
 log = structlog.get_logger(__name__)
 LIVE = Mode.LIVE.value
-QUEUE = "celery"  # the list in Redis that workers are woken by
+QUEUES = ("celery", "reports")  # the lists in Redis that workers are woken by
 
 
 class Figures(Collector):
@@ -111,6 +111,7 @@ def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:
-    queue = GaugeMetricFamily("tillgate_jobs_queued", "Jobs in Redis that no worker has taken yet")
-    queue.add_metric([], float(buckets.client().llen(QUEUE)))
-    yield queue
+    queued = GaugeMetricFamily("tillgate_jobs_queued", "Jobs in Redis that no worker has taken yet", labels=["queue"])
+    for queue in QUEUES:
+        queued.add_metric([queue], float(buckets.client().llen(queue)))
+    yield queued

@@ -51,7 +51,7 @@ def test_what_waits_for_a_person_and_what_went_wrong_is_counted(bakery: Shop) ->
     after = told()
     for name in ('tillgate_review{what="verification"}', 'tillgate_trouble{what="mail_given_up"}'):
         assert after[name] == before[name] + 1
-    assert after['tillgate_review{what="payout"}'] == 0 and after["tillgate_jobs_queued"] >= 0
+    assert after['tillgate_review{what="payout"}'] == 0 and after['tillgate_jobs_queued{queue="reports"}'] >= 0
 
 
 def test_the_hot_wallet_is_told_in_whole_coins(bakery: Shop) -> None:

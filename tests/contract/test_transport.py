@@ -87,6 +87,10 @@ def test_an_unknown_method_is_405_and_says_what_is_allowed(bakery: Shop, method:
     assert answer.json()["error"]["code"] is None
 
 
+def test_trace_is_405_to_strangers_too(db: None) -> None:
+    assert Api()("TRACE", "/payments").status_code == 405
+
+
 def test_the_accept_header_does_not_turn_an_answer_into_a_page(bakery: Shop) -> None:
     answer = bakery.test.get("/payments/x", Accept="text/html")
     assert answer.status_code == 404

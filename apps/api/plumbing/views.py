@@ -69,7 +69,7 @@ class Door(APIView):
         if method == "OPTIONS" and self.route.cors:
             return
         is_public = PUBLIC in self.route.scopes.values()
-        if method not in self.route.scopes and (is_public or method == "OPTIONS"):
+        if method not in self.route.scopes and (is_public or method in ("OPTIONS", "TRACE")):
             raise MethodNotAllowed(method)
         if not is_public:
             self.access = self._on_behalf(request, self._authenticate(request))
