@@ -158,7 +158,7 @@ def bucket(settings: Any, monkeypatch: Any) -> Iterator[str]:
     keys = {"region_name": "us-east-1", "endpoint_url": url}
     boto3.client("s3", aws_access_key_id="a", aws_secret_access_key="b", **keys).create_bucket(Bucket="files")
     monkeypatch.setattr(project, "S3_BUCKET", "files")
-    monkeypatch.setattr(project, "_S3_OPTIONS", {**keys, "access_key": "a", "secret_key": "b"})
+    monkeypatch.setattr(project, "S3_OPTIONS", {**keys, "access_key": "a", "secret_key": "b"})
     settings.STORAGES = {**settings.STORAGES, "private": project._storage("private", "unused")}
     yield url
     server.stop()
