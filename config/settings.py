@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "apps.hosted.domains.CheckoutDomain",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "apps.core.middleware.ContentSecurityPolicy",
     "apps.core.middleware.ApiGuard",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

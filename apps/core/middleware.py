@@ -1,4 +1,4 @@
-"""The request id on every answer and log line, who is taken to act, and the guard in front of the API: size, content coding, clean path."""
+"""The request id on every answer and log line, who is taken to act, what answers may load, and the guard in front of the API."""
 
 import ipaddress
 import re
@@ -6,8 +6,9 @@ import uuid
 from collections.abc import Callable
 from io import BytesIO
 
+from csp.middleware import CSPMiddleware
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
 from apps.core.acting import Actor, Kind, acting
 from apps.core.logs import request_id
@@ -35,6 +36,16 @@ class RequestId:
         finally:
             request_id.reset(mark)
         response["X-Request-Id"] = one
+        return response
+
+
+class ContentSecurityPolicy(CSPMiddleware):
+    """The pages' policy, and one for the API that never changes: its answers are data, from which nothing is loaded."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if not request.path.startswith(API_PREFIX):
+            return super().process_response(request, response)
+        response.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
         return response
 
 

@@ -70,10 +70,10 @@ def serving(*command: str, port: int) -> Iterator[None]:
         process.wait(timeout=20)
 
 
-def wsgi(target: str) -> list[str]:
-    """Two processes of the server that production has."""
-    options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", "{port}", "--workers", str(WORKERS), "--blocking-threads", "4"]
-    return [sys.executable, "-m", "granian", *options, "--log-level", "error", target]
+def wsgi(target: str, threads: int = 4) -> list[str]:
+    """Two processes of the server that production has, with as many threads each."""
+    options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", "{port}", "--workers", str(WORKERS), "--log-level", "error"]
+    return [sys.executable, "-m", "granian", *options, "--blocking-threads", str(threads), target]
 
 
 def _environment() -> dict[str, str]:

@@ -1,14 +1,11 @@
 """The product's own server with the plain endpoints beside it: `granian tests.bench.server:application`."""
 
-import os
 from typing import Any
+
+from config.wsgi import application as product  # models exist from here on
 
 
 def _application() -> Any:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from django.core.wsgi import get_wsgi_application
-
-    made = get_wsgi_application()  # models exist from here on
     from django.conf import settings
     from django.urls import path
 
@@ -25,7 +22,7 @@ def _application() -> Any:
         path("bench/sql/payments", plain_reads.sql_payments),
         path("bench/sql/balances", plain_reads.sql_balances),
     ]
-    return made
+    return product
 
 
 application = _application()

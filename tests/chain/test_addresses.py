@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from bip_utils import Bip32Slip10Secp256k1
 from eth_account import Account
+from eth_utils.address import to_checksum_address
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from apps.chain import addresses
 from apps.chain.addresses import checksummed, derive, next_indexes
@@ -51,8 +54,12 @@ def test_addresses_are_those_of_the_wallet_that_holds_the_seed(mode: str, accoun
         assert checksummed(derive(mode, index)) == wallet.address
 
 
-def test_an_address_is_shown_with_its_checksum() -> None:
-    assert checksummed("0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266") == "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+@given(st.binary(min_size=20, max_size=20))
+@example(bytes.fromhex("f39fd6e51aad88f6f4ce6ab8827279cfffb92266"))
+@example(bytes(20))
+def test_an_address_is_shown_with_its_checksum(raw: bytes) -> None:
+    shown = to_checksum_address(raw)
+    assert checksummed(f"0x{raw.hex()}") == checksummed(shown) == shown
 
 
 @pytest.mark.django_db
