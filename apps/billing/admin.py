@@ -1,9 +1,6 @@
 """Billing for staff, who look and never write: what is sold, who is billed, and each record with its history."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 
 from apps.billing.documents import formatted_number
 from apps.billing.models import (
@@ -18,20 +15,7 @@ from apps.billing.models import (
     SubscriptionChange,
     SubscriptionItem,
 )
-from apps.core.staff import ReadOnly, StaffInline
-
-
-class Part(StaffInline):
-    """Rows of a record that are looked at with it."""
-
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+from apps.core.staff import Part, ReadOnly
 
 
 class Prices(Part):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError
 from eth_account import Account
-from eth_account.messages import encode_typed_data
+from eth_account.messages import SignableMessage, encode_typed_data
 
 from apps.assets.models import Asset
 from apps.chain import balances
@@ -47,6 +47,16 @@ class Authorization:
 
 def is_signed_by_payer(asset: Asset, one: Authorization) -> bool:
     """Whether the signature is the payer's own, for this token on this chain."""
+    try:
+        v, r, s = _parts(one.signature)
+        signer: str = Account.recover_message(signable(asset, one), vrs=(v, int.from_bytes(r), int.from_bytes(s)))
+    except Exception:  # the library has no common class of what a signature can be refused with
+        return False
+    return signer.lower() == one.payer
+
+
+def signable(asset: Asset, one: Authorization) -> SignableMessage:
+    """What the payer's key signs; the signature in it isn't looked at."""
     domain = {
         "name": asset.eip712_name,
         "version": asset.eip712_version,
@@ -61,13 +71,7 @@ def is_signed_by_payer(asset: Asset, one: Authorization) -> bool:
         "validBefore": one.valid_before,
         "nonce": bytes.fromhex(one.nonce[2:]),
     }
-    try:
-        v, r, s = _parts(one.signature)
-        signable = encode_typed_data(domain_data=domain, message_types=_TYPES, message_data=message)
-        signer: str = Account.recover_message(signable, vrs=(v, int.from_bytes(r), int.from_bytes(s)))
-    except Exception:  # the library has no common class of what a signature can be refused with
-        return False
-    return signer.lower() == one.payer
+    return encode_typed_data(domain_data=domain, message_types=_TYPES, message_data=message)
 
 
 def _parts(signature: str) -> tuple[int, bytes, bytes]:

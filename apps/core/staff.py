@@ -33,6 +33,19 @@ class ReadOnly(StaffAdmin):
         return False
 
 
+class Part(StaffInline):
+    """Rows of a record that are looked at with it."""
+
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
 class Switches(ReadOnly):
     """Rows of which staff change the columns in `switches` and nothing else."""
 

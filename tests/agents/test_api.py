@@ -1,15 +1,20 @@
 """The agent API: what an agent may say, what it is told, and every refusal with its code."""
 
 import json
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from werkzeug import Response
 
+from apps.access.models import AgentCredential
 from apps.agents.providers.market_coingecko import CoinGeckoMarkets
 from apps.agents.services import market
+from apps.agents.services.payouts import set_cap
+from apps.assets.models import Asset
 from apps.console import audit
+from apps.payouts.models import Payout
 from apps.payouts.services.caps import set_store_cap
 from apps.stores.models import Store
 from tests import make
@@ -128,6 +133,34 @@ def test_payout_limits_tell_caps_and_what_is_left_of_the_day(shop: Shop) -> None
         "daily_cap_exceeded",
     )
     assert refusal(agent(shop).get("/agentic/payout_limits?asset_id=NOPE")) == (404, "asset_not_found")
+
+
+def test_the_caps_of_a_day_begin_anew_at_midnight_utc(shop: Shop) -> None:
+    part = make.funded(shop.test) // 8
+    credential = AgentCredential.objects.get(store=shop.store, mode="test")
+    set_cap(credential, Asset.objects.get(pk="SETH"), None, part)
+    now = shop.access().now()
+    make.advance(shop.test, int((_midnight(now) - now).total_seconds()) - 60)
+    body = {"asset_id": "SETH", "amount_atomic": str(part), "destination_address": TO}
+
+    def left() -> tuple[str, str]:
+        (told,) = agent(shop).get("/agentic/payout_limits?asset_id=SETH").json()["limits"]
+        return told["daily_spent_atomic"], told["daily_remaining_atomic"]
+
+    assert agent(shop).post("/agentic/payouts", body, key="evening").status_code == 201
+    assert refusal(agent(shop).post("/agentic/payouts", body, key="later")) == (403, "daily_cap_exceeded")
+    assert left() == (str(part), "0")
+    make.advance(shop.test, 61)
+    assert left() == ("0", str(part))
+    assert agent(shop).post("/agentic/payouts", body, key="night").status_code == 201
+    assert refusal(agent(shop).post("/agentic/payouts", body, key="again")) == (403, "daily_cap_exceeded")
+    made = [Payout.objects.get(idempotency_key=key).created_at for key in ("evening", "night")]
+    assert made[0] < _midnight(now) <= made[1]
+
+
+def _midnight(at: datetime) -> datetime:
+    """The next one, UTC."""
+    return at.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from django.db import connections
 
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
-from apps.console.demo import billing, exchange, hot_wallets, payments, payouts, people, platforms, runner, stablecoins, swaps
+from apps.console.demo import agents, billing, exchange, hot_wallets, payments, payouts, people, platforms, runner, stablecoins, swaps
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
 from config import embedded
@@ -95,6 +95,7 @@ class Command(BaseCommand):
         payouts.seed_payouts(store, merchant)
         billing.seed_billing(store, merchant)
         platforms.seed_platform(merchant)
+        agents.seed_mandates(store, merchant)
         return store, merchant, credentials
 
     def _finish(self, port: int, store: Store, merchant: User, credentials: dict[str, Any], contracts: dict[str, str]) -> None:
@@ -111,6 +112,7 @@ class Command(BaseCommand):
             self.say(f"processes ready in {time.monotonic() - began:.1f} s")
             self._tell(document, f"{document['base_url']}/pay/{sample.reference}")
             if contracts:
+                agents.pay_over_x402(store, merchant)
                 swaps.swap_when_paid(store, merchant)
         except Exception:  # nothing else would see what happens in this thread
             self.is_broken = True

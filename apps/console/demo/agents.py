@@ -1,0 +1,91 @@
+"""The demo's agents: one with a mandate in each state that a merchant meets, and a customer's agent that pays over x402."""
+
+import secrets
+from typing import Any
+
+from eth_account import Account
+
+from apps.access.access import Access
+from apps.access.services import authenticate, create_agent_credential
+from apps.agents.documents import requirements_document
+from apps.agents.models import Mandate, PaymentOffer
+from apps.agents.services.mandates import create_mandate, revoke_mandate
+from apps.agents.services.settle import create_settlement
+from apps.agents.services.x402_offers import make_offer
+from apps.agents.services.x402_settle import settle
+from apps.agents.services.x402_verify import VERSION
+from apps.chain.authorizations import Authorization, signable
+from apps.core import clock
+from apps.stores.models import AuthorizationProvider, Store, User
+from apps.stores.services import change_store
+from config.demo_secrets import CHAIN_KEYS
+
+COIN, DOLLARS = "SETH", "ETH_USDC"
+GWEI = 10**9
+CALL_GWEI = 1_000
+# (reference, cap in calls, calls drawn, seconds until it ends)
+MANDATES = (("market research", 20, 3, 30 * 86400), ("translation", 2, 2, 30 * 86400), ("image search", 10, 1, 86400), ("trial", 5, 0, 60))
+REVOKED = "image search"
+PRICE_ATOMIC = "250000"
+RESOURCE, TITLE = "https://coffee.example/api/harvest-report", "Harvest report, read by an agent"
+
+
+def seed_mandates(store: Store, merchant: User) -> None:
+    """Once, in a store that has no mandates yet. They need a provider, which the store has while it is seeded."""
+    if Mandate.objects.seen_by(Access.for_session(merchant, store, "test")).exists():
+        return
+    provider = store.authorization_provider
+    change_store(store, authorization_provider=AuthorizationProvider.POLICY)
+    _, secret = create_agent_credential(store, "test", name="Research agent")
+    access = authenticate(secret, for_agents=True)
+    for ref, calls, drawn, seconds in MANDATES:
+        cap = {"total_cap_atomic": str(calls * CALL_GWEI * GWEI), "per_call_cap_atomic": str(CALL_GWEI * GWEI)}
+        mandate, _ = create_mandate(access, {"asset_id": COIN, "mandate_ref": ref, "expires_in_seconds": seconds, **cap}, None)
+        for call in range(drawn):
+            draw = {"asset_id": COIN, "mandate_ref": ref, "amount_atomic": str(CALL_GWEI * GWEI)}
+            create_settlement(access, draw, f"demo: {ref} {call}")
+        if ref == REVOKED:
+            revoke_mandate(mandate)
+    change_store(store, authorization_provider=provider)
+
+
+def pay_over_x402(store: Store, merchant: User, asset_id: str = DOLLARS, mode: str = "live") -> None:
+    """A report that a customer's agent pays with a signature, once."""
+    access = Access.for_session(merchant, store, mode)
+    wanted = {"asset_id": asset_id, "amount_atomic": PRICE_ATOMIC, "resource": RESOURCE, "description": TITLE, "mime_type": "text/csv"}
+    offer, is_new = make_offer(access, wanted, "demo: harvest report")
+    if is_new:
+        settle(access, _signed(offer))
+
+
+def _signed(offer: PaymentOffer) -> dict[str, Any]:
+    """The body of a settlement, as the protocol's client would send it."""
+    account, now = Account.from_key(CHAIN_KEYS["customer"]), int(clock.real_now().timestamp())
+    unsigned = Authorization(
+        payer=account.address.lower(),
+        to=offer.pay_to_id,
+        amount_atomic=offer.amount_atomic,
+        valid_after=now - 600,
+        valid_before=now + offer.timeout_seconds,
+        nonce="0x" + secrets.token_hex(32),
+        signature="",
+    )
+    signature = "0x" + bytes(account.sign_message(signable(offer.asset, unsigned)).signature).hex()
+    authorization = {
+        "from": unsigned.payer,
+        "to": unsigned.to,
+        "value": str(unsigned.amount_atomic),
+        "validAfter": str(unsigned.valid_after),
+        "validBefore": str(unsigned.valid_before),
+        "nonce": unsigned.nonce,
+    }
+    asked = requirements_document(offer)
+    return {
+        "x402Version": VERSION,
+        "paymentPayload": {
+            "x402Version": VERSION,
+            "accepted": asked,
+            "payload": {"signature": signature, "authorization": authorization},
+        },
+        "paymentRequirements": asked,
+    }
