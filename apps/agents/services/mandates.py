@@ -18,12 +18,16 @@ from apps.core import clock, locks
 from apps.core.errors import Coded, NotFound
 from apps.core.idempotency import once
 from apps.core.literal import AtomicAmount, Integer, Invalid, Text, is_uuid
+from apps.core.reads import Rows
 from apps.stores import audit
 
 EXPIRES_IN = Integer(60, 31_536_000, default=3600)
 DEFAULT_SCOPE = "x402"
 LIST_MAX = 100
 EXPIRE_BATCH_MAX = 500
+_OWN = "credential_id = %(credential_id)s AND store_id = %(store_id)s AND mode = %(mode)s"
+_BY_REF = Rows(Mandate, f"WHERE {_OWN} AND mandate_ref = %(ref)s")
+_BY_ID = Rows(Mandate, f"WHERE {_OWN} AND id = %(id)s::uuid")
 
 
 class InvalidCap(Coded):
@@ -130,13 +134,12 @@ def _issued_today(mandate: Mandate) -> int:
 
 def find_mandate(access: Access, named: str) -> Mandate:
     """The credential's mandate with this id or reference. Raises MandateNotFound."""
-    rows = Mandate.objects.seen_by(access).filter(credential_id=access.credential_id).select_related("asset", "store")
-    found: Mandate | None = rows.filter(mandate_ref=named).first()
-    if found is None and is_uuid(named):
-        found = rows.filter(pk=named).first()
-    if found is None:
+    own = {"credential_id": access.credential_id, "store_id": access.store_id, "mode": access.mode}
+    found = _BY_REF.read(ref=named, **own) or (_BY_ID.read(id=named, **own) if is_uuid(named) else [])
+    if not found:
         raise MandateNotFound
-    return found
+    found[0].store = access.store
+    return found[0]
 
 
 def status_at(mandate: Mandate, now: datetime) -> str:

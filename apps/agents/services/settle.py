@@ -1,28 +1,54 @@
-"""Drawing on a mandate: the settlement's row with its key first, then the mandate's lock, its caps, and the debit, in one transaction.
+"""Drawing on a mandate: the settlement's row with its key first, then the mandate's lock with its caps, and the debit, in one transaction.
 
-What is checked under the lock can't change before the debit, so no number of simultaneous draws gets past a cap or a balance.
+What is checked with the lock can't change before the debit, so no number of simultaneous draws gets past a cap or a balance.
+The statements are written once: an agent that pays per call makes them all day.
 """
 
 import secrets
+from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
+from psycopg.types.json import Jsonb
 
 from apps.access.access import Access
-from apps.agents.models import Mandate, Settlement, SettlementStep
+from apps.agents.models import Mandate, Settlement
 from apps.agents.services import authorize
 from apps.agents.services.mandates import RefRequired, change_status, find_mandate, status_at
-from apps.agents.services.tokens import asset_for
+from apps.agents.services.tokens import require_active
 from apps.core import clock, jobs
 from apps.core.errors import Coded
 from apps.core.failpoints import failpoint
-from apps.core.idempotency import once
 from apps.core.literal import AtomicAmount, Field, Invalid, Text
+from apps.core.sql import Statement
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 
 NONCE_BYTES = 16
 _NONCE_CONSTRAINT = "settlement_nonce_once"
+# column -> attribute
+_COLUMNS = {str(field.column): field.attname for field in Settlement._meta.concrete_fields}
+_KEYS = Statement("SELECT id FROM agents_settlement WHERE credential_id = %(credential_id)s AND idempotency_key = %(key)s")
+_INSERT = Statement(f"""
+WITH made AS (
+    INSERT INTO agents_settlement ({", ".join(_COLUMNS)})
+    VALUES ({", ".join(f"%({column})s" for column in _COLUMNS)})
+    RETURNING id, status, created_at
+)
+INSERT INTO agents_settlementstep (settlement_id, from_status, to_status, at, note)
+SELECT id, NULL, status, created_at, '' FROM made RETURNING settlement_id
+""")  # noqa: S608  # only names of columns are put in
+# Lock, caps and debit in one: whoever had to wait for the row is measured against what it has become.
+_SPEND = Statement("""
+UPDATE agents_mandate m
+SET spent_atomic = m.spent_atomic + %(amount)s::numeric,
+    updated_at = CASE WHEN %(amount)s::numeric > 0 THEN %(at)s::timestamptz ELSE m.updated_at END
+FROM stores_store s
+WHERE m.id = %(mandate_id)s AND s.id = m.store_id AND m.status = 'active'
+  AND m.spent_atomic + %(amount)s::numeric <= m.total_cap_atomic
+  AND (m.per_call_cap_atomic IS NULL OR %(amount)s::numeric <= m.per_call_cap_atomic)
+RETURNING m.expires_at, s.test_offset_seconds, m.spent_atomic = m.total_cap_atomic
+""")
 
 
 class InvalidAmount(Coded):
@@ -67,29 +93,39 @@ def create_settlement(access: Access, body: dict[str, Any], key: str) -> tuple[S
     """
     if not authorize.has_provider(access.store):
         raise authorize.MandateRequired
-    rows = Settlement.objects.filter(credential_id=access.credential_id, idempotency_key=key).select_related("mandate")
-    earlier = rows.first()
+    earlier = _earlier(access, key)
     if earlier is not None:
         return earlier, False
     settlement = _unsaved(access, body, key)
     try:
-        return once(rows, lambda: _draw(settlement))
+        with transaction.atomic():
+            return _draw(settlement), True
     except InsufficientBalance:
         raise InsufficientForSettlement from None
     except IntegrityError as error:
+        earlier = _earlier(access, key)
+        if earlier is not None:
+            return earlier, False
         if _NONCE_CONSTRAINT in str(error):
             raise NonceReused from None
         raise
 
 
+def _earlier(access: Access, key: str) -> Settlement | None:
+    """The settlement that the key has made."""
+    found = _KEYS.rows(credential_id=access.credential_id, key=key)
+    return Settlement.objects.select_related("mandate").get(pk=found[0][0]) if found else None
+
+
 def _unsaved(access: Access, body: dict[str, Any], key: str) -> Settlement:
     amount = _amount(body)
-    asset = asset_for(access.mode, Text(20, required=True).read(body, "asset_id"))
+    asset_id = Text(20, required=True).read(body, "asset_id")
+    require_active(access.mode, asset_id)
     ref = Text(255).read(body, "mandate_ref")
     if not ref or not ref.strip():
         raise RefRequired
     mandate = find_mandate(access, ref)
-    if mandate.asset_id != asset.pk:
+    if mandate.asset_id != asset_id:
         raise AssetMismatch
     at = access.now()
     pay_to = Text(255).read(body, "pay_to") or None
@@ -100,7 +136,7 @@ def _unsaved(access: Access, body: dict[str, Any], key: str) -> Settlement:
         updated_at=at,
         mandate=mandate,
         credential_id=mandate.credential_id,
-        asset=asset,
+        asset_id=asset_id,
         amount_atomic=amount,
         nonce=Text(255).read(body, "nonce") or secrets.token_hex(NONCE_BYTES),
         pay_to=pay_to,
@@ -119,31 +155,42 @@ def _amount(body: dict[str, Any]) -> int:
 
 
 def _draw(settlement: Settlement) -> Settlement:
-    """Insert, lock, check, debit. What isn't dispatched is submitted at once and stays so."""
+    """Insert, spend, debit. What isn't dispatched is submitted at once and stays so."""
     if not settlement.is_dispatched:
         settlement.status = Settlement.Status.SUBMITTED
-    settlement.save(force_insert=True)
-    SettlementStep.objects.create(settlement=settlement, to_status=settlement.status, at=settlement.created_at)
-    mandate = Mandate.objects.select_for_update(no_key=True, of=("self",)).select_related("store").get(pk=settlement.mandate_id)
-    at, amount = clock.now(mandate.store, mandate.mode), settlement.amount_atomic
-    if status_at(mandate, at) != Mandate.Status.ACTIVE:
-        raise authorize.MandateRequired
-    if amount > mandate.remaining_atomic or (mandate.per_call_cap_atomic is not None and amount > mandate.per_call_cap_atomic):
-        raise SpendCapExceeded
-    if amount == 0:
+    values: dict[str, Any] = {column: getattr(settlement, name) for column, name in _COLUMNS.items()}
+    _INSERT.rows(**values | {"requirements": None if settlement.requirements is None else Jsonb(settlement.requirements)})
+    settlement._state.adding = False
+    at = _spend(settlement)
+    if not settlement.amount_atomic:
         return settlement
     movements.x402_settled(
         store_id=settlement.store_id,
         mode=settlement.mode,
         asset_id=settlement.asset_id,
         settlement_id=settlement.pk,
-        amount_atomic=amount,
+        amount_atomic=settlement.amount_atomic,
         at=at,
     )
-    Mandate.objects.filter(pk=mandate.pk).update(spent_atomic=mandate.spent_atomic + amount, updated_at=at)
-    if amount == mandate.remaining_atomic:
-        change_status(mandate, Mandate.Status.EXHAUSTED, at)
     failpoint("settlement.K1")
     if settlement.is_dispatched:
         jobs.enqueue("agents.advance_settlements", settlement.pk)
     return settlement
+
+
+def _spend(settlement: Settlement) -> datetime:
+    """Take the amount from the mandate, which stays locked, and tell when. Raises MandateRequired or SpendCapExceeded."""
+    mandate, amount = settlement.mandate, settlement.amount_atomic
+    spent = _SPEND.rows(mandate_id=mandate.pk, amount=amount, at=settlement.created_at)
+    if not spent:
+        mandate.refresh_from_db(fields=["status", "expires_at"])
+        is_over = status_at(mandate, clock.now(settlement.store, settlement.mode)) != Mandate.Status.ACTIVE
+        raise authorize.MandateRequired if is_over else SpendCapExceeded
+    mandate.status = Mandate.Status.ACTIVE
+    mandate.expires_at, settlement.store.test_offset_seconds, is_exhausted = spent[0]
+    at = clock.now(settlement.store, settlement.mode)  # whoever has waited for the lock may have come too late
+    if status_at(mandate, at) != Mandate.Status.ACTIVE:
+        raise authorize.MandateRequired
+    if is_exhausted and amount:
+        change_status(mandate, Mandate.Status.EXHAUSTED, at)
+    return at

@@ -13,6 +13,7 @@ from apps.core import money
 from apps.core.clock import iso
 from apps.core.errors import Coded, NotFound
 from apps.core.literal import Boolean, Invalid
+from apps.core.sql import Statement
 from apps.stores.models import Currency
 
 
@@ -45,6 +46,17 @@ def asset_for(mode: str, asset_id: str) -> Asset:
     if not asset.is_active or asset.chain.mode != mode:
         raise AssetNotActive
     return asset
+
+
+_ACTIVE = Statement("""
+SELECT a.is_active AND c.mode = %(mode)s FROM assets_asset a JOIN assets_chain c ON c.id = a.chain_id WHERE a.id = %(asset_id)s
+""")
+
+
+def require_active(mode: str, asset_id: str) -> None:
+    """What `asset_for` checks, for those who need no more than the id. Raises AssetNotFound or AssetNotActive."""
+    if not asset_id.isprintable() or _ACTIVE.rows(mode=mode, asset_id=asset_id) != [(True,)]:
+        asset_for(mode, asset_id)
 
 
 def known_asset(asset_id: str) -> Asset:
