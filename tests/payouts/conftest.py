@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from apps.chain.models import Deposit
 from apps.ledger import posting
 from apps.stores.models import Store
 from tests.cast import Cast, assemble
@@ -38,6 +39,7 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {table})" for table in _LEDGER))
         last = cursor.fetchone()
+    deposits = list(Deposit.objects.values_list("pk", flat=True))
     cast = assemble()
     yield cast
     posting._known.clear()
@@ -47,6 +49,7 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
         cursor.execute(_OF_STORES)
         tables = [one[0] for one in cursor.fetchall()]
         cursor.execute("SET session_replication_role = replica")
+        cursor.execute("DELETE FROM chain_deposit WHERE NOT id = ANY(%s)", [deposits])
         for table, last_id in zip(_LEDGER, last, strict=True):
             cursor.execute(f"DELETE FROM {table} WHERE id > %s", [last_id])
         for table in tables:

@@ -68,12 +68,17 @@ def daily_spent(store_id: uuid.UUID, mode: str, asset_id: str, at: datetime, cre
     return int(rows.aggregate(sum=Sum("amount_atomic"))["sum"] or 0)
 
 
+def take_turn(store_id: uuid.UUID, mode: str, asset_id: str) -> None:
+    """Wait until no other payout of the asset is judged, and keep others waiting until the transaction ends."""
+    locks.hold_in_transaction(locks.Turn.PAYOUT_CAPS, f"{store_id}:{mode}:{asset_id}")
+
+
 def check_caps(store_id: uuid.UUID, mode: str, asset_id: str, amount_atomic: int, caps: Iterable[Cap], at: datetime) -> None:
     """Raises the refusal of the first cap that doesn't let the amount pass. Holds the store's lock until the transaction ends."""
     limits = [one for one in caps if one.per_tx_atomic is not None or one.daily_atomic is not None]
     if not limits:
         return
-    locks.hold_in_transaction(locks.Turn.PAYOUT_CAPS, f"{store_id}:{mode}:{asset_id}")
+    take_turn(store_id, mode, asset_id)
     for one in limits:
         if one.per_tx_atomic is not None and amount_atomic > one.per_tx_atomic:
             raise one.per_tx_refusal

@@ -15,9 +15,11 @@ from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Coded, Failure
 from apps.core.failpoints import failpoint
-from apps.ledger.selectors import balances
+from apps.ledger.chart import AVAILABLE, RESERVED
+from apps.ledger.posting import account_id, locked_balance
 from apps.payouts.models import Payout, Schedule, ScheduleRun
 from apps.payouts.services import moves
+from apps.payouts.services.caps import take_turn
 from apps.payouts.services.create import Order, Target, check_order, place
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.payouts.services.schedules import next_after
@@ -113,8 +115,10 @@ def _locked(schedule_id: uuid.UUID) -> Schedule:
 
 def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
     """Decide, pay, and write down what became of it."""
-    balance = balances(schedule.store_id, schedule.mode).get(schedule.asset_id)
-    amount = 0 if balance is None else balance.available_atomic
+    # Before the balance, as every payout takes them: whatever else spends it now comes before or after this run, never between.
+    take_turn(schedule.store_id, schedule.mode, schedule.asset_id)
+    account_id(schedule.store_id, schedule.mode, schedule.asset_id, RESERVED)  # made before others are kept waiting, never while they are
+    amount = locked_balance(schedule.store_id, schedule.mode, schedule.asset_id, AVAILABLE)
     reason = _skip_reason(schedule, amount)
     ran = Ran(skip_reason=reason)
     if reason is None and schedule.swap_target_asset_id is not None:
