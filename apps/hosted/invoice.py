@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.billing.documents import formatted_number, hosted_invoice
 from apps.billing.models import Invoice
 from apps.billing.selectors import by_token
-from apps.billing.services import invoice_file, letters
+from apps.billing.services import e_invoice, invoice_file, letters, parties
 from apps.billing.services.paying import PAYABLE, InvoiceNotFound, shown_payment, start_payment
 from apps.billing.states import OPEN, PAID
 from apps.core import clock
@@ -87,6 +87,18 @@ def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
     return _file(invoice_file.receipt_pdf, "receipt", invoice)
 
 
+@require_safe
+@public_page("checkout")
+def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
+    """The e-invoice alone, as XML; 404 when something is missing for one."""
+    invoice, _ = _settled(reference)
+    made = e_invoice.e_invoice_xml(invoice)
+    if made is None:
+        raise Http404
+    headers = {"Content-Disposition": f'attachment; filename="{invoice_file.file_name("invoice", invoice, "xml")}"'}
+    return HttpResponse(made, content_type="application/xml", headers=headers)
+
+
 def _file(made: Any, kind: str, invoice: Invoice) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{invoice_file.file_name(kind, invoice)}"'}
     return HttpResponse(made(invoice), content_type="application/pdf", headers=headers)
@@ -135,7 +147,7 @@ def _stage_of(invoice: Invoice, payment: Payment | None) -> str:
 def _context(invoice: Invoice, payment: Payment | None, stage: str) -> dict[str, Any]:
     now, document = clock.now(invoice.store, invoice.mode), hosted_invoice(invoice)
     last = checkout_document(payment, now) if payment is not None and stage == ASKING else None
-    left = invoice.total_cents - invoice.amount_paid_cents
+    left, seller = invoice.total_cents - invoice.amount_paid_cents, parties.seller_of(invoice)
     return brand_of(invoice.store) | {
         "invoice": document,
         "number": formatted_number(invoice),
@@ -147,14 +159,15 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> dict[str,
         "refunded_cents": invoice.refunded_cents,
         "issued_at": invoice.finalized_at,
         "paid_at": invoice.paid_at,
-        "seller": invoice_file.seller_of(invoice),
-        "buyer": invoice_file.buyer_of(invoice),
+        "seller": seller,
+        "buyer": parties.buyer_of(invoice),
         "received": invoice_file.received(invoice, now),
         "last": last,
         "tax_percent": invoice_file.percent_text(invoice.tax_rate_bps or 0),
         "discount_percent": invoice.discount_value if invoice.discount_type == Invoice.DiscountType.PERCENT else None,
         "has_portal": invoice.customer.deleted_at is None,
         "has_receipt": invoice_file.has_receipt(invoice),
+        "has_data": not e_invoice.refusal(invoice, e_invoice.Seller(seller)),
     }
 
 

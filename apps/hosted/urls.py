@@ -33,6 +33,7 @@ urlpatterns = [
     re_path(rf"^invoice/{INVOICE}/portal$", invoice.ask_for_portal, name="invoice_portal"),
     re_path(rf"^invoice/{INVOICE}/brand\.css$", invoice.brand_style, name="invoice_brand"),
     re_path(rf"^invoice/{INVOICE}/invoice\.pdf$", invoice.invoice_pdf, name="invoice_pdf"),
+    re_path(rf"^invoice/{INVOICE}/invoice\.xml$", invoice.invoice_data, name="invoice_data"),
     re_path(rf"^invoice/{INVOICE}/receipt\.pdf$", invoice.receipt_pdf, name="invoice_receipt"),
     re_path(rf"^portal/{PORTAL}$", portal.show, name="portal"),
     re_path(rf"^portal/{PORTAL}/brand\.css$", portal.brand_style, name="portal_brand"),

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from pypdf import PdfReader
 
 from apps.billing.models import InvoicePayment
-from apps.billing.services.invoice_file import address_lines, percent_text
+from apps.billing.services.invoice_file import percent_text
+from apps.billing.services.parties import address_lines
 from apps.billing.services.paying import settle_invoices
 from apps.core.models import OutgoingMail
 from apps.payments.models import Payment
@@ -50,7 +51,7 @@ def file_of(made: dict[str, Any], name: str) -> Any:
 
 def test_drafts_and_unknown_tokens_are_not_found(bakery: Shop) -> None:
     for token in (r.draft(bakery.test)["id"], r.opened(bakery.test)["id"], "nosuchtokenatall", "x", "%00", "é"):
-        for path in ("", "/invoice.pdf", "/receipt.pdf", "/brand.css"):
+        for path in ("", "/invoice.pdf", "/invoice.xml", "/receipt.pdf", "/brand.css"):
             assert Client().get(f"/invoice/{token}{path}").status_code == 404
         for path in ("/pay", "/simulate", "/portal"):
             assert Client().post(f"/invoice/{token}{path}").status_code == 404

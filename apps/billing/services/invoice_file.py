@@ -1,11 +1,11 @@
 """An invoice and its receipt as PDF: who bills whom, for what, what was paid and by which transactions.
 
-Both follow the state the invoice is in when they are made, and say it in words. No image address is ever fetched.
+Both follow the state the invoice is in when they are made, and say it in words. An invoice that can be an e-invoice has the same as
+XML inside (Factur-X). No image address is ever fetched.
 """
 
 import base64
 import re
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -14,26 +14,39 @@ from django.template.loader import render_to_string
 from apps.billing.documents import formatted_number, hosted_url
 from apps.billing.models import Invoice
 from apps.billing.selectors import payments_received
+from apps.billing.services import e_invoice
+from apps.billing.services.parties import buyer_of, seller_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core import clock, pdf
+from apps.core.pdf_metadata import Vocabulary
 from apps.payments.documents.checkout import checkout_document
 from apps.stores.branding import colour, read_logo
-from apps.stores.selectors import approved_verification
 
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
-# The usual parts of a postal address in the order they are written; what else there is follows.
-_ADDRESS_ORDER = (
-    *("company", "care_of", "line1", "line2", "line3", "street", "street1", "street2", "address", "address1", "address2"),
-    *("postal_code", "postcode", "zip", "city", "town", "region", "state", "province", "country"),
+_FACTUR_X = Vocabulary(
+    title="Factur-X PDFA Extension Schema",
+    namespace="urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#",
+    prefix="fx",
+    words={
+        "DocumentFileName": (e_invoice.FILE_NAME, "Text", "The name of the embedded XML document"),
+        "DocumentType": ("INVOICE", "Text", "The type of the hybrid document in capital letters"),
+        "Version": ("1.0", "Text", "The version of the standard that the embedded XML document follows"),
+        "ConformanceLevel": (e_invoice.PROFILE, "Text", "The profile of the embedded XML document"),
+    },
 )
-_ADDRESS_LINES_MAX = 12
-_POSTAL_CODES, _TOWNS = ("postal_code", "postcode", "zip"), ("city", "town")
 _WORDS = {PAID: "Paid", VOID: "Canceled", UNCOLLECTIBLE: "Closed, not paid"}
 
 
 def invoice_pdf(invoice: Invoice) -> bytes:
-    """The bill. Drafts have none."""
-    return _render(invoice, is_receipt=False)
+    """The bill, with its data inside where it can be an e-invoice. Drafts have none."""
+    return _render(invoice, is_receipt=False, inside=_data(invoice))
+
+
+def _data(invoice: Invoice) -> pdf.Inside | None:
+    xml = e_invoice.e_invoice_xml(invoice)
+    if xml is None or invoice.finalized_at is None:
+        return None
+    return pdf.Inside(e_invoice.FILE_NAME, xml, f"Invoice {formatted_number(invoice)} as data", invoice.finalized_at, _FACTUR_X)
 
 
 def receipt_pdf(invoice: Invoice) -> bytes:
@@ -45,38 +58,9 @@ def has_receipt(invoice: Invoice) -> bool:
     return invoice.amount_paid_cents > 0
 
 
-def file_name(kind: str, invoice: Invoice) -> str:
+def file_name(kind: str, invoice: Invoice, ending: str = "pdf") -> str:
     number = _NAME.sub("-", formatted_number(invoice) or "draft").strip("-.") or str(invoice.number)
-    return f"{kind}-{number}.pdf"
-
-
-def seller_of(invoice: Invoice) -> dict[str, Any]:
-    """The store as a party; what stands in registers comes from its approved verification."""
-    store, known = invoice.store, approved_verification(invoice.store)
-    return {
-        "name": (known.business_legal_name if known is not None else "") or store.name,
-        "registration_number": known.registration_number if known is not None else "",
-        "tax_id": known.tax_id if known is not None else "",
-        "country": known.business_country if known is not None else "",
-        "email": store.support_email,
-    }
-
-
-def buyer_of(invoice: Invoice) -> dict[str, Any]:
-    customer = invoice.customer
-    return {"name": customer.name or customer.email, "email": customer.email, "address": address_lines(customer.address)}
-
-
-def address_lines(address: Mapping[str, Any] | None) -> list[str]:
-    """The texts of an address of any shape, in the order people write them."""
-    told = (address or {}).items()
-    given = {key: str(value).strip() for key, value in told if isinstance(value, (str, int)) and not isinstance(value, bool)}
-    code, town = (next((key for key in keys if given.get(key)), None) for keys in (_POSTAL_CODES, _TOWNS))
-    if code is not None and town is not None:
-        given[town] = f"{given.pop(code)} {given[town]}"
-    known = [key for key in _ADDRESS_ORDER if key in given]
-    ordered = [*known, *(key for key in given if key not in known)]
-    return [given[key] for key in ordered if given[key]][:_ADDRESS_LINES_MAX]
+    return f"{kind}-{number}.{ending}"
 
 
 def words_for(invoice: Invoice, now: datetime) -> str:
@@ -95,7 +79,7 @@ def percent_text(bps: int) -> str:
     return f"{bps // 100}.{bps % 100:02d}".rstrip("0").rstrip(".")
 
 
-def _render(invoice: Invoice, *, is_receipt: bool) -> bytes:
+def _render(invoice: Invoice, *, is_receipt: bool, inside: pdf.Inside | None = None) -> bytes:
     store, now = invoice.store, clock.now(invoice.store, invoice.mode)
     drawn = read_logo(store)
     context = {
@@ -118,7 +102,7 @@ def _render(invoice: Invoice, *, is_receipt: bool) -> bytes:
         "is_service_shown": not store.remove_service_branding,
         "received": received(invoice, now),
     }
-    return pdf.render(render_to_string("pdf/billing_invoice.html", context))
+    return pdf.render(render_to_string("pdf/billing_invoice.html", context), inside)
 
 
 def received(invoice: Invoice, now: datetime) -> list[dict[str, Any]]:

@@ -12,8 +12,8 @@ from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.documents import formatted_number, hosted_url
 from apps.billing.models import Invoice
+from apps.billing.services import e_invoice, invoice_file
 from apps.billing.services import invoice as drafts
-from apps.billing.services import invoice_file
 from apps.billing.services import invoice_states as states
 from apps.billing.states import DRAFT, OPEN
 from apps.core import clock, money
@@ -108,12 +108,15 @@ def find_invoice(request: PageRequest, id: str) -> Invoice:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     invoice = find_invoice(request, id)
+    missing = e_invoice.refusal(invoice)
     context = {
         "invoice": invoice,
         "name": formatted_number(invoice),
         "url": hosted_url(invoice),
         "has_file": invoice.number is not None,
         "has_receipt": invoice_file.has_receipt(invoice),
+        "has_data": not missing,
+        "missing": missing,
         "tax_percentage": money.percentage_from_bps(invoice.tax_rate_bps or 0),
         "left_cents": max(0, invoice.total_cents - invoice.amount_paid_cents),
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
@@ -124,14 +127,24 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     return show(request, "dashboard/invoices/detail.html", context)
 
 
+_FILES: dict[str, tuple[Callable[[Invoice], bytes | None], str, str, str]] = {
+    "": (invoice_file.invoice_pdf, "invoice", "pdf", "application/pdf"),
+    "receipt": (invoice_file.receipt_pdf, "receipt", "pdf", "application/pdf"),
+    "data": (e_invoice.e_invoice_xml, "invoice", "xml", "application/xml"),
+}
+
+
 def download(request: PageRequest, id: str) -> HttpResponse:
-    """The bill as PDF, or the receipt."""
-    invoice, is_receipt = find_invoice(request, id), request.GET.get("of") == "receipt"
-    if invoice.number is None or (is_receipt and not invoice_file.has_receipt(invoice)):
+    """The bill as PDF, the receipt, or the e-invoice as XML."""
+    invoice, asked = find_invoice(request, id), request.GET.get("of", "")
+    make, kind, ending, content_type = _FILES.get(asked, _FILES[""])
+    if invoice.number is None or (kind == "receipt" and not invoice_file.has_receipt(invoice)):
         raise Http404
-    made = invoice_file.receipt_pdf(invoice) if is_receipt else invoice_file.invoice_pdf(invoice)
-    name = invoice_file.file_name("receipt" if is_receipt else "invoice", invoice)
-    return HttpResponse(made, content_type="application/pdf", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    made = make(invoice)
+    if made is None:
+        raise Http404
+    name = invoice_file.file_name(kind, invoice, ending)
+    return HttpResponse(made, content_type=content_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,44 @@
+"""Who bills whom, as it stands on an invoice: the store's verified business, and the customer with an address of any shape."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.billing.models import Invoice
+from apps.stores.selectors import approved_verification
+
+# The usual parts of a postal address in the order they are written; what else there is follows.
+_ADDRESS_ORDER = (
+    *("company", "care_of", "line1", "line2", "line3", "street", "street1", "street2", "address", "address1", "address2"),
+    *("postal_code", "postcode", "zip", "city", "town", "region", "state", "province", "country"),
+)
+_ADDRESS_LINES_MAX = 12
+_POSTAL_CODES, _TOWNS = ("postal_code", "postcode", "zip"), ("city", "town")
+
+
+def seller_of(invoice: Invoice) -> dict[str, Any]:
+    """The store as a party; what stands in registers comes from its approved verification."""
+    store, known = invoice.store, approved_verification(invoice.store)
+    return {
+        "name": (known.business_legal_name if known is not None else "") or store.name,
+        "registration_number": known.registration_number if known is not None else "",
+        "tax_id": known.tax_id if known is not None else "",
+        "country": known.business_country if known is not None else "",
+        "email": store.support_email,
+    }
+
+
+def buyer_of(invoice: Invoice) -> dict[str, Any]:
+    customer = invoice.customer
+    return {"name": customer.name or customer.email, "email": customer.email, "address": address_lines(customer.address)}
+
+
+def address_lines(address: Mapping[str, Any] | None) -> list[str]:
+    """The texts of an address of any shape, in the order people write them."""
+    told = (address or {}).items()
+    given = {key: str(value).strip() for key, value in told if isinstance(value, (str, int)) and not isinstance(value, bool)}
+    code, town = (next((key for key in keys if given.get(key)), None) for keys in (_POSTAL_CODES, _TOWNS))
+    if code is not None and town is not None:
+        given[town] = f"{given.pop(code)} {given[town]}"
+    known = [key for key in _ADDRESS_ORDER if key in given]
+    ordered = [*known, *(key for key in given if key not in known)]
+    return [given[key] for key in ordered if given[key]][:_ADDRESS_LINES_MAX]
