@@ -95,18 +95,21 @@ def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -
     return made
 
 
-def begin_asking(session: Session, user: User | None, at: datetime) -> str:
-    """What the browser needs to use one, as JSON: one of the person's, or without a person any that the device has."""
+def begin_asking(session: Session, user: User | None, at: datetime, act: str = "") -> str:
+    """What the browser needs to use one, as JSON: one of the person's, or without a person any that the device has.
+
+    With an act (stepup) the answer is good for that act only.
+    """
     options, state = Ceremonies(None).authenticate_begin(user, require_user_verification=True)
-    session[_ASK_KEY] = {**state, "at": at.isoformat()}
+    session[_ASK_KEY] = {**state, "at": at.isoformat(), "act": act}
     return json.dumps(options)
 
 
-def take(session: Session, user: User | None, *, answer: str, address: str, at: datetime) -> Any:
+def take(session: Session, user: User | None, *, answer: str, address: str, at: datetime, act: str = "") -> Any:
     """The passkey that answered; its `user` is who it is. Raises NotTaken, TooManyAttempts or Closed."""
     state = _take_state(session, _ASK_KEY, at)
     sign_in.count_attempt(f"passkey:{user.pk if user else address}", address)
-    if state is None:
+    if state is None or state.pop("act", "") != act:
         raise NotTaken
     try:
         found = Ceremonies(None).authenticate_complete(user, state, _parse(answer))

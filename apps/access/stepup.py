@@ -1,21 +1,24 @@
 """Step-up: before a sensitive act a person with a second factor shows a fresh code.
 
-The proof lives in one session for five minutes and holds for the store that was chosen then; a code is never taken twice.
+The proof lives in one session for five minutes and holds for the store that was chosen then; a code is never taken twice. What moves
+money or opens a way for it is an `act`: a digest of what is done. A code for an act opens that act and nothing else, and no other does.
 """
 
-from collections.abc import MutableMapping
+import hashlib
+import json
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
 
-from apps.access import second_factor, sessions, sign_in
-from apps.access.models import SecondFactor
+from apps.access import passkeys, second_factor, sessions, sign_in
 from apps.core.errors import Coded
 from apps.stores.models import User
 
 FRESH = timedelta(minutes=5)
-PROOF_KEY = "stepup"
+PROOF_KEY, ACT_KEY = "stepup", "stepup_act"
 Session = MutableMapping[str, Any]
 _RETRY = {"Retry-After": "5"}
 
@@ -56,17 +59,29 @@ class CodeCheckUnavailable(Coded):
     message = "Codes can't be checked right now"
 
 
-def prove(session: Session, user: User, code: str, address: str, at: datetime) -> SecondFactor:
-    """Take a code for this session. Raises what sign_in.by_code raises."""
-    factor = sign_in.by_code(user, code, address)
-    note(session, user, at)
-    return factor
+def act_of(*parts: object) -> str:
+    """The digest of an act: who for, what, how much, where to."""
+    return hashlib.sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()
 
 
-def prove_by_header(session: Session, user: User, code: str, address: str, at: datetime) -> None:
-    """As `prove`, told as the API tells it: CodeInvalid, TooManyCodes or CodeCheckUnavailable."""
+def take(session: Session, user: User, *, code: str = "", passkey: str = "", address: str, at: datetime, act: str = "") -> Any:
+    """The factor that has answered: the passkey if one did, else the app. Raises what passkeys.take and sign_in.by_code raise."""
+    if passkey:
+        return passkeys.take(session, user, answer=passkey, address=address, at=at, act=act)
+    return sign_in.by_code(user, code, address)
+
+
+def prove_by_header(session: Session, user: User, code: str, address: str, at: datetime, act: str = "") -> None:
+    """Take a code for this session, or for one act in it. Raises CodeInvalid, TooManyCodes or CodeCheckUnavailable."""
+    with _told_as_the_api_does():
+        take(session, user, code=code, address=address, at=at)
+    note(session, user, at, act)
+
+
+@contextmanager
+def _told_as_the_api_does() -> Iterator[None]:
     try:
-        prove(session, user, code, address, at)
+        yield
     except second_factor.WrongCode:
         raise CodeInvalid from None
     except sign_in.TooManyAttempts as refusal:
@@ -96,23 +111,29 @@ def lacks_second_factor(user: User) -> bool:
     return False
 
 
-def note(session: Session, user: User, at: datetime) -> None:
-    """A code has just been taken in this session."""
-    session[PROOF_KEY] = {"at": at.isoformat(), "store_id": _store_of(session, user)}
+def note(session: Session, user: User, at: datetime, act: str = "") -> None:
+    """A code has just been taken in this session: for the act, or for what needs no code of its own."""
+    proof = {"at": at.isoformat(), "store_id": _store_of(session, user)}
+    session[ACT_KEY if act else PROOF_KEY] = {**proof, "act": act} if act else proof
 
 
-def is_fresh(session: Session, user: User, at: datetime) -> bool:
-    """Whether nothing more is needed: no second factor, or a code within the last five minutes for this store."""
-    proof = session.get(PROOF_KEY)
-    if proof is not None and _is_recent(proof["at"], at) and proof["store_id"] == _store_of(session, user):
+def is_fresh(session: Session, user: User, at: datetime, act: str = "") -> bool:
+    """Whether nothing more is needed: no second factor, or within the last five minutes a code for this act, in this store."""
+    proof = session.get(ACT_KEY if act else PROOF_KEY)
+    if proof is not None and _is_recent(proof["at"], at) and proof["store_id"] == _store_of(session, user) and proof.get("act", "") == act:
         return True
     return second_factor.confirmed(user) is None
 
 
-def require(session: Session, user: User, at: datetime) -> None:
+def require(session: Session, user: User, at: datetime, act: str = "") -> None:
     """Raises StepUpRequired."""
-    if not is_fresh(session, user, at):
+    if not is_fresh(session, user, at, act):
         raise StepUpRequired
+
+
+def spend(session: Session) -> None:
+    """The act is done, and would be done again: the next time needs a code of its own."""
+    session.pop(ACT_KEY, None)
 
 
 def _store_of(session: Session, user: User) -> str:

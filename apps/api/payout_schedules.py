@@ -31,7 +31,7 @@ class ScheduleDoor(Door):
 class PayoutSchedules(ScheduleDoor):
     """Make a schedule, or list the active ones oldest first."""
 
-    asks_for_code = True
+    asks_for_code = is_act = True
     bodies = {"POST": _BODY}
     statuses = {"POST": 201}
 
@@ -46,6 +46,8 @@ class PayoutSchedules(ScheduleDoor):
 class PayoutScheduleById(ScheduleDoor):
     """One schedule with every payout it made; change it or delete it for good."""
 
+    asks_for_code = is_act = True
+    asks_on = "PATCH"
     bodies = {"PATCH": _BODY}
     statuses = {"DELETE": 204}
 
@@ -66,7 +68,7 @@ class PayoutScheduleById(ScheduleDoor):
 class RunPayoutSchedule(ScheduleDoor):
     """Evaluate a schedule now, whatever is due."""
 
-    asks_for_second_factor = True
+    asks_for_second_factor = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
         ran = runs.run_by_hand(self.kept(id))

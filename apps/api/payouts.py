@@ -30,7 +30,7 @@ _CALLBACK = Object({"id": Text(100, required=True), "reference": Text(36)}).sche
 class Payouts(Door):
     """Send a part of the balance to a wallet or a bank account, or list the payouts newest first."""
 
-    asks_for_code = True
+    asks_for_code = is_act = True
     bodies = {"POST": BODY.schema()}
     statuses = {"POST": 201}
 
@@ -75,7 +75,7 @@ class RetryPayout(Door):
     """Set a failed payout on its way again."""
 
     missing = NotFound("Payout not found")
-    asks_for_code = True
+    asks_for_code = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
         payout = retry_payout(self.find(selectors.payouts_seen_by(self.access), id))

@@ -16,7 +16,7 @@ from apps.payments.services.refund_shares import Wish
 class Refunds(PaymentDoor):
     """Refund a payment (replays answer the records of the first call), or list its refunds newest first."""
 
-    asks_for_code = True
+    asks_for_code = is_act = True
     bodies = {"POST": REFUND.schema()}
     statuses = {"POST": 201}
 

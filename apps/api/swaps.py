@@ -28,7 +28,7 @@ class SwapQuote(Door):
 class Swaps(Door):
     """Swap a part of the balance, or list the swaps newest first."""
 
-    asks_for_second_factor = True
+    asks_for_second_factor = is_act = True
     bodies = {"POST": BODY.schema()}
     statuses = {"POST": 201}
 

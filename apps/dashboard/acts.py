@@ -14,6 +14,7 @@ ACTS: dict[str, str] = {
     "payout_schedule_change": "Change a payout schedule",
     "payout_schedule_run": "Run a payout schedule",
     "swap_create": "Swap a balance",
+    "settings_auto_swap": "Change the automatic swaps",
     "platform_link_create": "Make an onboarding link",
     "platform_account_close": "Close a sub-merchant's account",
     "key_create": "Create an API key",

@@ -17,6 +17,7 @@ from apps.assets.selectors import active_assets
 from apps.core import clock, money
 from apps.core.errors import Flat
 from apps.core.literal import Text
+from apps.dashboard import confirming
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 
@@ -45,11 +46,17 @@ def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, {"name": "", "scopes": list(scopes.AGENT)}, [])
     given = {"name": request.POST.get("name", ""), "scopes": request.POST.getlist("scopes")}
-    try:
+
+    def make() -> tuple[AgentCredential, str]:
         name = _NAME.check(given["name"], "name")
-        row, secret = services.create_agent_credential(
-            request.access.store, request.access.mode, name=name, wanted=request.POST.getlist("scopes")
-        )
+        return services.create_agent_credential(request.access.store, request.access.mode, name=name, wanted=request.POST.getlist("scopes"))
+
+    try:
+        rows = [("Name", given["name"]), ("Scopes", ", ".join(request.POST.getlist("scopes")) or "none")]
+        asked = confirming.ask_about_form(request, rows, make)
+        if asked is not None:
+            return asked
+        row, secret = make()
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
     return show(request, "dashboard/agents/created.html", {"credential": row, "secret": secret}, status=201)
@@ -79,10 +86,25 @@ def caps(request: PageRequest, id: str) -> HttpResponse:
         wanted = [(asset, _cap(given, asset, "per_tx"), _cap(given, asset, "daily")) for asset in assets]
     except NotAnAmount as refusal:
         return _caps_form(request, row, assets, given, sentences(refusal), 422)
-    for asset, per_tx, daily in wanted:
-        set_cap(row, asset, per_tx, daily)
+
+    def keep() -> None:
+        for asset, per_tx, daily in wanted:
+            set_cap(row, asset, per_tx, daily)
+
+    asked = confirming.ask_about_form(request, [("Agent", row.name or row.token_prefix), *_told_caps(given, assets)], keep)
+    if asked is not None:
+        return asked
+    keep()
     messages.success(request, "The caps have been saved.")
     return go("agents")
+
+
+def _told_caps(given: Mapping[str, str], assets: list[Asset]) -> list[tuple[str, object]]:
+    rows: list[tuple[str, object]] = []
+    for asset in assets:
+        parts = [(given.get(f"{asset.pk}.per_tx"), "per payout"), (given.get(f"{asset.pk}.daily"), "per day")]
+        rows.append((f"{asset.coin_symbol} on {asset.chain.name}", ", ".join(f"{typed} {of}" for typed, of in parts if typed) or "no cap"))
+    return rows
 
 
 def _cap(given: Mapping[str, str], asset: Asset, part: str) -> int | None:

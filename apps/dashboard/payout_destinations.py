@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
+from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.payouts import selectors
 from apps.payouts.models import Destination, Network
@@ -30,8 +31,16 @@ def add_a_wallet(request: PageRequest) -> HttpResponse:
     if lookalike and not given["compared"]:
         context["lookalike"] = checksummed(lookalike)
         return show(request, "dashboard/payout_destinations/wallet.html", context)
+
+    def add() -> Destination:
+        return add_wallet(request.access.store, request.access.mode, network_named(given["network"]), given["address"], given["label"])
+
     try:
-        made = add_wallet(request.access.store, request.access.mode, network_named(given["network"]), given["address"], given["label"])
+        rows = [("Network", given["network"]), ("Address", given["address"]), ("Name", given["label"])]
+        asked = confirming.ask_about_form(request, rows, add)
+        if asked is not None:
+            return asked
+        made = add()
     except Refusals as refusal:
         context["errors"] = sentences(refusal)
         return show(request, "dashboard/payout_destinations/wallet.html", context, status=status_of(refusal))
@@ -49,8 +58,9 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
     context: dict[str, Any] = {"given": given, "errors": [], "currencies": Currency.choices}
     if request.method == "GET":
         return show(request, "dashboard/payout_destinations/bank.html", context)
-    try:
-        add_bank(
+
+    def add() -> Destination:
+        return add_bank(
             request.access.store,
             request.access.mode,
             currency=given["currency"],
@@ -58,6 +68,13 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
             account=given["account"],
             label=given["label"],
         )
+
+    try:
+        rows = [("Currency", given["currency"]), ("Holder", given["holder"]), ("Account", given["account"]), ("Name", given["label"])]
+        asked = confirming.ask_about_form(request, rows, add)
+        if asked is not None:
+            return asked
+        add()
     except Refusals as refusal:
         given["account"] = ""
         context["errors"] = sentences(refusal)

@@ -9,6 +9,7 @@ from apps.access import stepup
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.literal import FiatAmount, Invalid
+from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.payouts import selectors
 from apps.payouts.models import Schedule
@@ -46,8 +47,15 @@ def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, {"frequency": "weekly", "minimum_fiat_currency": "EUR"}, [])
     given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+
+    def make() -> Schedule:
+        return schedules.create_schedule(request.access, {"payout_schedule": _read(given, is_new=True)})
+
     try:
-        made = schedules.create_schedule(request.access, {"payout_schedule": _read(given, is_new=True)})
+        asked = confirming.ask_about_form(request, _told(request, given), make)
+        if asked is not None:
+            return asked
+        made = make()
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
     messages.success(request, "The schedule is made.")
@@ -73,8 +81,15 @@ def change(request: PageRequest, id: str) -> HttpResponse:
         }
         return _form(request, given, [], schedule=schedule)
     given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+
+    def keep() -> Schedule:
+        return schedules.update_schedule(request.access, schedule, {"payout_schedule": _read(given, is_new=False)})
+
     try:
-        schedules.update_schedule(request.access, schedule, {"payout_schedule": _read(given, is_new=False)})
+        asked = confirming.ask_about_form(request, _told(request, given, schedule), keep)
+        if asked is not None:
+            return asked
+        keep()
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal), schedule=schedule)
     messages.success(request, "Saved.")
@@ -98,9 +113,13 @@ def run(request: PageRequest, id: str) -> HttpResponse:
     """Pay out now what is there."""
     schedule: Schedule = find(_kept(request), id)
     if request.method == "GET":
-        return show(request, "dashboard/payout_schedules/run.html", {"schedule": schedule, "to": _to(schedule)})
+        return _run_page(request, schedule, confirming.Asked([], 200))
     try:
         stepup.require_second_factor(request.person)
+        wanted = confirming.ask(request, _run_act(request, schedule))
+        if wanted is not None:
+            return _run_page(request, schedule, wanted)
+        stepup.spend(request.session)
         ran = runs.run_by_hand(schedule)
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
@@ -112,6 +131,23 @@ def run(request: PageRequest, id: str) -> HttpResponse:
     return go("payout_schedule", schedule.pk)
 
 
+def _run_page(request: PageRequest, schedule: Schedule, wanted: confirming.Asked) -> HttpResponse:
+    context = {
+        "schedule": schedule,
+        "to": _to(schedule),
+        "errors": wanted.errors,
+        **confirming.fields(request, _run_act(request, schedule)),
+    }
+    return show(request, "dashboard/payout_schedules/run.html", context, status=wanted.status)
+
+
+def _run_act(request: PageRequest, schedule: Schedule) -> str:
+    """All that is available of an asset, to where the schedule pays now."""
+    return confirming.act_of(
+        request, schedule.asset_id, schedule.swap_target_asset_id, schedule.destination_id, schedule.destination_address
+    )
+
+
 def delete(request: PageRequest, id: str) -> HttpResponse:
     schedule: Schedule = find(_kept(request), id)
     if request.method == "GET":
@@ -119,6 +155,20 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
     schedules.delete_schedule(request.access, schedule)
     messages.success(request, "The schedule has been deleted.")
     return go("payout_schedules")
+
+
+def _told(request: PageRequest, given: dict[str, str], schedule: Schedule | None = None) -> list[tuple[str, object]]:
+    """The form as people read it."""
+    names = {f"{one.kind}:{one.pk}": title(one) for one in selectors.destinations_seen_by(request.access)}
+    to = names.get(given["destination"], "")
+    return [
+        ("Coin", given["asset_id"] if schedule is None else schedule.asset_id),
+        ("How often", given["frequency"]),
+        ("To", to if schedule is None or to else _to(schedule)),
+        ("Only when worth", f"{given['minimum']} {given['minimum_fiat_currency']}" if given["minimum"] else ""),
+        ("Swap first into", given["swap_target_asset_id"]),
+        ("Next run on", given["next_day"]),
+    ]
 
 
 def _read(given: dict[str, str], *, is_new: bool) -> dict[str, Any]:

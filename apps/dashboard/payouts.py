@@ -1,6 +1,6 @@
 """Payouts: the list, one with its history, and sending: what and where to, then a page that says exactly what leaves.
 
-What was agreed to is sent or nothing: a digest of amount and destination comes back with the form.
+What was agreed to is sent or nothing: a digest of amount and destination comes back with the form, and a code for just that.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ from apps.assets.selectors import active_assets
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.literal import Invalid
+from apps.dashboard import confirming
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.ledger.selectors import balances
@@ -133,9 +134,12 @@ def create(request: PageRequest) -> HttpResponse:
         lookalike = lookalike_of(request.access, order.target.address) if order.target.address else None
         if not given["agreed"] or (lookalike and not given["compared"]):
             errors = ["Compare the two addresses, and say that you have."] if given["agreed"] else []
-            return _review(request, given, asked, order, lookalike, errors)
+            return _review(request, given, asked, order, lookalike, confirming.Asked(errors, 422 if errors else 200))
         if given["agreed"] != _digest(order):
             raise AgreedToAnother("that is not the payout you looked at; look at the figures again")
+        wanted = confirming.ask(request, _act(request, given, order))
+        if wanted is not None:
+            return _review(request, given, asked, order, lookalike, wanted)
         payout, _ = create_payout(request.access, asked, f"dashboard-{given['form_key']}", caller=request.access.caller)
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
@@ -173,8 +177,12 @@ def _digest(order: Order) -> str:
     return hashlib.sha256(f"{order.asset.pk}:{order.amount_atomic}:{where}".encode()).hexdigest()
 
 
+def _act(request: PageRequest, given: dict[str, str], order: Order) -> str:
+    return confirming.act_of(request, _digest(order), given["form_key"])
+
+
 def _review(
-    request: PageRequest, given: dict[str, str], asked: dict[str, Any], order: Order, lookalike: str | None, errors: list[str]
+    request: PageRequest, given: dict[str, str], asked: dict[str, Any], order: Order, lookalike: str | None, wanted: confirming.Asked
 ) -> HttpResponse:
     """What leaves, where to, what it costs, and that it can't be called back."""
     store, target = request.access.store, order.target
@@ -182,7 +190,7 @@ def _review(
     fee = fee_for_store(order.asset) if bears_fee else None
     context = {
         "given": given,
-        "errors": errors,
+        "errors": wanted.errors,
         "order": order,
         "to": checksummed(target.address) if target.address else title(target.destination) if target.destination else "",
         "label": target.destination.label if target.destination is not None else "",
@@ -193,8 +201,9 @@ def _review(
         "is_new": is_new_target(request.access, target, request.access.now()),
         "lookalike": None if lookalike is None else checksummed(lookalike),
         "agreed": _digest(order),
+        **confirming.fields(request, _act(request, given, order)),
     }
-    return show(request, "dashboard/payouts/review.html", context, status=422 if errors else 200)
+    return show(request, "dashboard/payouts/review.html", context, status=wanted.status)
 
 
 def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:

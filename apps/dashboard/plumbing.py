@@ -47,7 +47,10 @@ EVERYBODY, SIGNED_IN = "everybody", "signed in"
 
 @dataclass(frozen=True)
 class Page:
-    """One line of the table of pages. `permission` is asked for reading, `write` for a POST; `stepup` for both."""
+    """One line of the table of pages. `permission` is asked for reading, `write` for a POST; `stepup` for both.
+
+    A page that `is_act` asks for a code itself, for what is done there (apps.dashboard.confirming).
+    """
 
     path: str
     name: str
@@ -56,6 +59,7 @@ class Page:
     write: str = ""
     methods: tuple[str, ...] = ("GET",)
     stepup: bool = False
+    is_act: bool = False
 
     def route(self) -> URLPattern:
         return path(self.path, door(self), name=self.name)

@@ -11,6 +11,7 @@ from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
 from apps.core.literal import Invalid
+from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.payments import states
 from apps.payments.models import Payment, Refund
@@ -49,6 +50,9 @@ def create(request: PageRequest, id: str) -> HttpResponse:
     try:
         wish, key = _read(given)
         if given["agreed"]:
+            wanted = _ask(request, payment, wish, given)
+            if wanted is not None:
+                return _review(request, payment, given, wish, wanted.errors, wanted.status)
             request_refund(request.access, payment, wish, key, agreed=given["agreed"])
             messages.success(request, "The refund is on its way. This page shows how far it is.")
             return go("payment", payment.pk)
@@ -57,6 +61,18 @@ def create(request: PageRequest, id: str) -> HttpResponse:
         return _review(request, payment, given, wish, sentences(refusal), status_of(refusal))
     except Refusals as refusal:
         return _form(request, payment, given, sentences(refusal), status_of(refusal))
+
+
+def _ask(request: PageRequest, payment: Payment, wish: Wish, given: dict[str, str]) -> confirming.Asked | None:
+    """A code for the figures that were looked at. Other figures are told before it is taken."""
+    act = _act(request, given, given["agreed"])
+    if not confirming.is_open(request, act) and plan_digest(shares_to_send(payment, wish)) != given["agreed"]:
+        raise FiguresChanged
+    return confirming.ask(request, act)
+
+
+def _act(request: PageRequest, given: dict[str, str], agreed: str) -> str:
+    return confirming.act_of(request, agreed, given["form_key"])
 
 
 def _read(given: dict[str, str]) -> tuple[Wish, str]:
@@ -85,6 +101,7 @@ def _review(
         "transfers": [{"share": one, "to_address": checksummed(one.to_address)} for one in transfers],
         "is_partial": payment.status == states.COMPLETED and _total(transfers) != left_to_refund(payment),
         "agreed": plan_digest(shares),
+        **confirming.fields(request, _act(request, given, plan_digest(shares))),
     }
     return show(request, "dashboard/refunds/review.html", context, status=status)
 

@@ -78,10 +78,8 @@ def _passkey_form(request: HttpRequest, refusal: Failure | None = None) -> HttpR
 
 def _taken(request: HttpRequest, user: User) -> Any:
     """The code or passkey with which the person has answered. Raises what either raises."""
-    answer, address = request.POST.get("passkey", ""), client_address(request)
-    if answer:
-        return passkeys.take(request.session, user, answer=answer, address=address, at=clock.real_now())
-    return sign_in.by_code(user, request.POST.get("code", ""), address)
+    code, passkey = request.POST.get("code", ""), request.POST.get("passkey", "")
+    return stepup.take(request.session, user, code=code, passkey=passkey, address=client_address(request), at=clock.real_now())
 
 
 def sign_out(request: HttpRequest) -> HttpResponse:

@@ -16,13 +16,14 @@ from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.literal import Invalid
+from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.ledger.selectors import balances
 from apps.stores import roles
 from apps.swaps import selectors
 from apps.swaps.models import Swap
 from apps.swaps.services.auto import set_auto_swap, targets
-from apps.swaps.services.create import RateMoved, create_swap
+from apps.swaps.services.create import RateMoved, check_swap, create_swap
 from apps.swaps.services.quote import NotAnAmount, Quote, quote_swap
 
 PER_PAGE = 25
@@ -75,6 +76,9 @@ def create(request: PageRequest) -> HttpResponse:
             return _review(request, given, order, [])
         stepup.require_second_factor(request.person)
         least = int(given["agreed"]) if given["agreed"].isascii() and given["agreed"].isdigit() else 0
+        wanted = _ask(request, given, order, least)
+        if wanted is not None:
+            return _review(request, given, order, wanted.errors, wanted.status)
         swap, _ = create_swap(request.access, **order, key=key, caller=request.access.caller, least_atomic=least)
     except RateMoved as refusal:
         return _review(request, given, order, sentences(refusal), status_of(refusal))
@@ -82,6 +86,18 @@ def create(request: PageRequest) -> HttpResponse:
         return _form(request, given, sentences(refusal), status_of(refusal))
     messages.success(request, "The swap is on its way. This page shows how far it is.")
     return go("swap", swap.pk)
+
+
+def _ask(request: PageRequest, given: dict[str, str], order: dict[str, Any], least_atomic: int) -> confirming.Asked | None:
+    """A code for the figures that were looked at. What would be refused is, before it is taken."""
+    act = _act(request, given, order, least_atomic)
+    if not confirming.is_open(request, act):
+        check_swap(request.access, **order, least_atomic=least_atomic)
+    return confirming.ask(request, act)
+
+
+def _act(request: PageRequest, given: dict[str, str], order: dict[str, Any], least_atomic: int) -> str:
+    return confirming.act_of(request, sorted(order.items()), least_atomic, given["form_key"])
 
 
 def _read(given: dict[str, str]) -> tuple[dict[str, Any], str]:
@@ -105,7 +121,13 @@ def _read(given: dict[str, str]) -> tuple[dict[str, Any], str]:
 def _review(request: PageRequest, given: dict[str, str], order: dict[str, Any], errors: list[str], status: int = 200) -> HttpResponse:
     """What would be sold, what it is expected to bring, and the least that is taken for it."""
     quote: Quote = quote_swap(request.access, **order)
-    context = {"given": given, "quote": quote, "errors": errors, "slippage": money.percentage_from_bps(quote.slippage_bps)}
+    context = {
+        "given": given,
+        "quote": quote,
+        "errors": errors,
+        "slippage": money.percentage_from_bps(quote.slippage_bps),
+        **confirming.fields(request, _act(request, given, order, quote.min_received_atomic)),
+    }
     return show(request, "dashboard/swaps/review.html", context, status=status)
 
 
@@ -131,8 +153,14 @@ def automatic(request: PageRequest) -> HttpResponse:
     errors: list[str] = []
     status = 200
     if request.method == "POST":
+        target = request.POST.get("target_asset_id") or None
         try:
-            set_auto_swap(request.access, request.POST.get("target_asset_id") or None)
+            asked = confirming.ask_about_form(
+                request, [("Swap incoming payments into", target or "nothing")], lambda: set_auto_swap(request.access, target)
+            )
+            if asked is not None:
+                return asked
+            set_auto_swap(request.access, target)
             messages.success(request, "Saved. Payments that complete from now on follow this.")
             return go("settings_auto_swap")
         except Refusals as refusal:

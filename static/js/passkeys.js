@@ -52,10 +52,10 @@ function tell(form, text) {
   place.hidden = !text;
 }
 
-async function run(form, isQuiet) {
+async function run(form, asked, isQuiet) {
   tell(form, "");
   try {
-    const options = JSON.parse(form.dataset.options);
+    const options = JSON.parse(asked);
     const given = form.dataset.passkey === "add" ? await make(options) : await use(options);
     form.elements.passkey.value = JSON.stringify(given);
     form.requestSubmit();
@@ -74,12 +74,27 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
     if (form.elements.passkey.value) return;
     event.preventDefault();
     event.stopPropagation();
-    run(form, false);
+    run(form, form.dataset.options, false);
   });
-  if ("now" in form.dataset) run(form, true);
+  if ("now" in form.dataset) run(form, form.dataset.options, true);
+}
+
+// A form that takes a code or, by this button, a passkey instead.
+for (const button of document.querySelectorAll("button[data-passkey-confirm]")) {
+  const { form } = button;
+  const { code } = form.elements;
+  if (!window.PublicKeyCredential) {
+    button.hidden = true;
+    continue;
+  }
+  button.addEventListener("click", async () => {
+    code.required = false;
+    if (form.reportValidity()) await run(form, button.dataset.options, false);
+    code.required = true;
+  });
 }
 
 // A page that comes back from the browser's memory has an answer that was used.
 window.addEventListener("pageshow", (event) => {
-  if (event.persisted) for (const form of document.querySelectorAll("form[data-passkey]")) form.elements.passkey.value = "";
+  if (event.persisted) for (const field of document.querySelectorAll("input[name=passkey]")) field.value = "";
 });

@@ -82,6 +82,14 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("heading", name="Create test key")).to_be_visible()
 
+    page.goto(page.url.replace("api-keys/new", "payouts/destinations/wallet"))
+    page.get_by_label("Address").fill("0x52908400098527886E0F7030069857D2E4169EE7")
+    page.get_by_role("button", name="Add wallet").click()
+    fine(page)
+    shoot(page, "passkeys-confirm-act")
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page.get_by_text("Saved: 0x52908400098527886E0F7030069857D2E4169EE7")).to_be_visible()
+
 
 def test_a_device_that_gives_no_passkey_is_told_about(world: Cast, open_page: OpenPage, server: str) -> None:
     page = open_page(server + "/dashboard/sign-in/passkey", height=700)  # passkeys are of host names, and this is an address

@@ -10,6 +10,7 @@ from tests import make
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.test_dashboard import code_of, fine, sign_in
 from tests.cast import Api, Cast
+from tests.dashboard.browse import next_code
 
 LOOKS = [("desktop", 1280, False), ("phone-dark", 390, True)]
 
@@ -83,6 +84,9 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(world: Cast, open_pa
     page.get_by_label("Name", exact=True).fill("The shopping agent")
     see(page, "Create test credential", f"agents-new-{look}")
     page.get_by_role("button", name="Create credential").click()
+    see(page, "Confirm it is you", f"agents-confirm-{look}")
+    page.get_by_label("Code from your authenticator app").fill(next_code(world.alice))
+    page.get_by_role("button", name="Confirm").click()
     see(page, "The agent's test credential", f"agents-created-{look}")
     base = page.url.split("/dashboard")[0]
     page.goto(f"{base}/dashboard/agents")

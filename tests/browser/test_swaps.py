@@ -12,6 +12,7 @@ from tests import make
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.test_dashboard import code_of, fine, sign_in
 from tests.cast import Cast
+from tests.dashboard.browse import next_code
 
 
 @pytest.fixture
@@ -41,6 +42,7 @@ def test_a_merchant_swaps_and_sees_what_it_brought(dollars: Cast, open_page: Ope
     expect(page.get_by_role("heading", name="Make this swap?")).to_be_visible()
     fine(page)
     shoot(page, f"dashboard-swap-review-{look}")
+    page.get_by_label("Code from your authenticator app").fill(next_code(dollars.alice))
     page.get_by_role("button", name="Swap", exact=True).click()
     expect(page.get_by_text("The swap is on its way.")).to_be_visible()
     advance_swaps()

@@ -1,6 +1,8 @@
 """A person at the dashboard: Django's client, and what an authenticator app shows."""
 
+import re
 from binascii import unhexlify
+from html import unescape
 from typing import Any
 
 from django.test import Client
@@ -15,8 +17,8 @@ from apps.stores.models import User
 class Browser:
     """A person who has signed in, or a visitor. (How one signs in is told in test_sign_in.)"""
 
-    def __init__(self, user: User | None = None) -> None:
-        self.client = Client()
+    def __init__(self, user: User | None = None, *, answers: bool = False) -> None:
+        self.client, self.user, self.answers = Client(), user, answers
         if user is not None:
             self.client.force_login(user)
             session = self.client.session
@@ -28,7 +30,17 @@ class Browser:
 
     def post(self, path: str, **fields: Any) -> Any:
         headers = fields.pop("headers", None)
-        return self.client.post(address(path), fields, headers=headers)
+        answer = self.client.post(address(path), fields, headers=headers)
+        if self.answers and answer.status_code == 200 and answer.context.get("asks_code"):
+            is_shown_first = b'name="agreed"' in answer.content and "agreed" not in fields
+            return answer if is_shown_first else self.confirm(answer, path, **fields)
+        return answer
+
+    def confirm(self, asked: Any, path: str, **fields: Any) -> Any:
+        """Send the page's form with a code that works."""
+        assert self.user is not None
+        sent = {**fields, "act": asked.context["act"], "code": next_code(self.user)}
+        return self.client.post(address(path), sent)
 
     def code(self, code: str) -> Any:
         return self.post("sign-in/code", code=code)
@@ -44,6 +56,19 @@ def address(path: str) -> str:
 def code_of(factor: SecondFactor) -> str:
     """What the app shows now."""
     return f"{totp(unhexlify(factor.key)):06d}"
+
+
+def next_code(user: User) -> str:
+    """A code of the person's app that works, as if half a minute had passed since the last one."""
+    factor = SecondFactor.objects.get(user=user)
+    SecondFactor.objects.filter(pk=factor.pk).update(last_step=-1)
+    return code_of(factor)
+
+
+def hidden_fields(answer: Any) -> dict[str, str]:
+    """What the form of a page brings back by itself."""
+    found = re.findall(r'<input type="hidden" name="([\w.]+)" value="([^"]*)"', answer.content.decode())
+    return {name: unescape(value) for name, value in found if name not in ("csrfmiddlewaretoken", "next")}
 
 
 def text(answer: Any) -> str:

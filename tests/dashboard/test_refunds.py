@@ -8,7 +8,7 @@ import pytest
 from apps.access import second_factor
 from apps.payments.models import Refund
 from tests.cast import Cast
-from tests.dashboard.browse import Browser, text
+from tests.dashboard.browse import Browser, next_code, text
 from tests.make import advance, detail, late_deposit, paid, payment
 
 TO = "0x1111111111111111111111111111111111111111"
@@ -128,9 +128,11 @@ def test_who_may_not_move_money_is_not_offered_a_refund(cast: Cast, made: dict[s
     assert browser.get(f"payments/{made['id']}/refund").status_code == 403
 
 
-def test_with_a_second_factor_a_fresh_code_is_asked_for(cast: Cast, made: dict[str, Any]) -> None:
-    factor = second_factor.pending(cast.alice)
-    factor.confirmed = True
-    factor.save()
-    answer = Browser(cast.alice).get(f"payments/{made['id']}/refund")
-    assert answer.status_code == 302 and answer["Location"].startswith("/dashboard/confirm?")
+def test_other_figures_are_told_before_a_code_is_taken(cast: Cast, made: dict[str, Any]) -> None:
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser, code = Browser(cast.alice), next_code(cast.alice)
+    review = reviewed(browser, made, amount="0.001", destination_address=TO)
+    changed = confirmed(browser, made, review, amount="0.002", code=code)
+    assert changed.status_code == 422 and "look at the new figures" in text(changed)
+    assert confirmed(browser, made, changed, code=code).status_code == 303
+    assert Refund.objects.get().amount_atomic == 2 * 10**15

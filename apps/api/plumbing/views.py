@@ -3,6 +3,7 @@
 Authenticate, keep publishable keys out, check method and scope, take a token, parse literally; the route line says which.
 """
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -49,8 +50,10 @@ class Door(APIView):
     queries: ClassVar[Mapping[str, Schema]] = {}  # what a GET asks in its address, for the API description; `required` is taken out
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
     for_agents: ClassVar[bool] = False
-    asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code for its POST
+    asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code
+    asks_on: ClassVar[str] = "POST"  # the method for which it does
     asks_for_second_factor: ClassVar[bool] = False  # whether it also must have a second factor
+    is_act: ClassVar[bool] = False  # whether the code opens this one call alone: what moves money or opens a way for it
     access: Access
     _taken: buckets.Taken | None = None
 
@@ -79,7 +82,7 @@ class Door(APIView):
         if not is_public:
             self._check_key_type(method)
             self._check_scope(method)
-            if method == "POST":
+            if method == self.asks_on:
                 self._check_session(request)
         self._take_token(request, method)
 
@@ -124,14 +127,21 @@ class Door(APIView):
         elif self.asks_for_code and self.access.user is not None:
             self._step_up(request, self.access.user)
 
-    @staticmethod
-    def _step_up(request: Request, user: User) -> None:
-        """A code in `X-OTP-Code` proves this session for five minutes. Keys and tokens are never asked."""
+    def _step_up(self, request: Request, user: User) -> None:
+        """A code in `X-OTP-Code` proves this session for five minutes, or this very call. Keys and tokens are never asked."""
         session, now = request._request.session, clock.real_now()
-        code = request.headers.get("X-OTP-Code", "")
+        code, act = request.headers.get("X-OTP-Code", ""), self._act(request) if self.is_act else ""
         if code:
-            stepup.prove_by_header(session, user, code, client_address(request._request), now)
-        stepup.require(session, user, now)
+            stepup.prove_by_header(session, user, code, client_address(request._request), now, act)
+        stepup.require(session, user, now, act)
+        if act and "Idempotency-Key" not in request.headers:
+            stepup.spend(session)  # the same call again would do it again
+
+    def _act(self, request: Request) -> str:
+        """This call, to the byte: the same one again needs no second code."""
+        sent = hashlib.sha256(request._request.body).hexdigest()
+        key = request.headers.get("Idempotency-Key", "")
+        return stepup.act_of(request.path, request.method, self.access.store_id, self.access.mode, key, sent)
 
     def demand_second_factor(self, request: Request) -> None:
         """For what sends money away: a session needs a second factor and a fresh code of it. Keys and tokens are never asked."""

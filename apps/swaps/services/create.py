@@ -47,17 +47,29 @@ def create_swap(
     earlier = rows.first()
     if earlier is not None:
         return earlier, False
-    source, buy, amount = read_order(viewer, source_asset_id, buy_asset_id, sell_amount_atomic)
-    _check_balance(viewer, source, amount)
-    quote = estimate(viewer.mode, source, buy, amount)
-    if quote.estimated_atomic < least_atomic:
-        raise RateMoved
+    quote = check_swap(
+        viewer,
+        source_asset_id=source_asset_id,
+        buy_asset_id=buy_asset_id,
+        sell_amount_atomic=sell_amount_atomic,
+        least_atomic=least_atomic,
+    )
     store = Store.objects.get(pk=viewer.store_id)
     at = clock.now(store, viewer.mode)
     try:
         return once(rows, lambda: _make(store, viewer.mode, quote, at, key=key, caller=caller, payment=payment))
     except InsufficientBalance:
         raise InsufficientForSwap from None
+
+
+def check_swap(viewer: Viewer, *, source_asset_id: str, buy_asset_id: str, sell_amount_atomic: str, least_atomic: int) -> Quote:
+    """What a swap would bring now. Raises what create_swap does; nothing is made."""
+    source, buy, amount = read_order(viewer, source_asset_id, buy_asset_id, sell_amount_atomic)
+    _check_balance(viewer, source, amount)
+    quote = estimate(viewer.mode, source, buy, amount)
+    if quote.estimated_atomic < least_atomic:
+        raise RateMoved
+    return quote
 
 
 def _check_balance(viewer: Viewer, source: Asset, amount_atomic: int) -> None:

@@ -1,0 +1,96 @@
+"""What moves money, or opens a way for it, takes a code or passkey of its own on the page that says what is done.
+
+The answer is taken for the act that the page showed and for no other. Who has no second factor is asked for nothing here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpResponse
+
+from apps.access import passkeys, stepup
+from apps.core import clock
+from apps.core.errors import Failure
+from apps.core.literal import Invalid
+from apps.core.middleware import client_address
+from apps.dashboard.acts import ACTS, page_of
+from apps.dashboard.plumbing import PageRequest, sentences, show, status_of
+
+_ANSWER = ("code", "passkey", "act", "csrfmiddlewaretoken")
+
+
+class LookedAtAnother(Invalid):
+    """The code came with another act than the page had shown."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The page is shown (again), with what was wrong about the code if one was given."""
+
+    errors: list[str]
+    status: int
+
+
+def act_of(request: PageRequest, *parts: object) -> str:
+    """What is done here: on this page, in this store and mode, with these figures and addresses."""
+    return stepup.act_of(request.path, request.access.store_id, request.access.mode, *parts)
+
+
+def is_open(request: PageRequest, act: str) -> bool:
+    """Whether the act needs no code (any more)."""
+    return stepup.is_fresh(request.session, request.person, clock.real_now(), act)
+
+
+def ask(request: PageRequest, act: str) -> Asked | None:
+    """None lets the act go on: nothing is asked, or the right answer came with it."""
+    if is_open(request, act):
+        return None
+    code, passkey, at = request.POST.get("code", "").strip(), request.POST.get("passkey", ""), clock.real_now()
+    if not code and not passkey:
+        return Asked([], 200)
+    try:
+        if request.POST.get("act") != act:
+            raise LookedAtAnother("that is not what the page showed; look at it again")
+        stepup.take(request.session, request.person, code=code, passkey=passkey, address=client_address(request), at=at, act=act)
+    except (Failure, LookedAtAnother) as refusal:
+        return Asked(sentences(refusal), status_of(refusal))
+    stepup.note(request.session, request.person, at, act)
+    return None
+
+
+def fields(request: PageRequest, act: str) -> dict[str, Any]:
+    """What dashboard/_code.html needs: whether a code is asked for, what for, and what a passkey is asked."""
+    if is_open(request, act):
+        return {"asks_code": False}
+    has_passkey = passkeys.of(request.person).exists()
+    options = passkeys.begin_asking(request.session, request.person, clock.real_now(), act) if has_passkey else ""
+    return {"asks_code": True, "act": act, "passkey_options": options}
+
+
+def ask_about_form(request: PageRequest, rows: Sequence[tuple[str, object]], rehearsal: Callable[[], object]) -> HttpResponse | None:
+    """The page between a form and its act: `rows` say once more what was filled in. None lets it go on, once.
+
+    What the act would refuse is refused first, by `rehearsal`, of which nothing stays, so that no code is spent on it.
+    """
+    given = sorted((name, value) for name, values in request.POST.lists() if name not in _ANSWER for value in values)
+    act = act_of(request, given)
+    stepup.spend(request.session)
+    if is_open(request, act):
+        return None
+    with transaction.atomic():
+        rehearsal()
+        transaction.set_rollback(True)
+    asked = ask(request, act)
+    if asked is None:
+        stepup.spend(request.session)
+        return None
+    context = {
+        "title": ACTS[page_of(request.path)],
+        "rows": [(name, value) for name, value in rows if value],
+        "given": given,
+        "errors": asked.errors,
+        **fields(request, act),
+    }
+    return show(request, "dashboard/confirm.html", context, status=asked.status)
