@@ -12,9 +12,10 @@ from django.db import transaction
 from prometheus_client import Counter
 
 from apps.assets.models import Chain
+from apps.chain import history
 from apps.chain.calls import call_of
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
-from apps.chain.providers.base import Nodes
+from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import HANDLERS, IN_FLIGHT, OUTGOING
 from apps.core import jobs
 from apps.core.errors import Flat
@@ -59,8 +60,23 @@ def halt_behind(wallet: HotWallet, nonce_on_chain: int, at: datetime) -> None:
         finish(row, _Status.REVIEW, at, reason="It may have been sent before the records were restored")
 
 
-def resume(wallet: HotWallet, nodes: Nodes) -> None:
-    """Go on after a person has looked; nonces continue where the chain stands when it is ahead."""
+def look_back(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """Of a wallet halted so: keep what the chain knows of it, for the person who looks."""
+    wallet.refresh_from_db()
+    if wallet.halted_at is None:
+        return
+    try:
+        history.read(wallet, nodes, at)
+    except (history.HistoryUnread, RpcError) as error:
+        log.warning("history_unread", chain=wallet.pk, error=str(error))
+
+
+def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """Go on after a person has looked; nonces continue where the chain stands when it is ahead, and what stands there is remembered.
+
+    Raises HistoryUnread when the chain can't tell what the wallet has sent.
+    """
+    history.read(wallet, nodes, at)
     used = int(nodes.call("eth_getTransactionCount", [wallet.address, "latest"]), 16)
     with transaction.atomic():
         row = HotWallet.objects.select_for_update().get(pk=wallet.pk)
@@ -98,6 +114,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
         raise ResolutionRefused("That transaction moves something else")
     nonce = int(found["nonce"], 16)
     with transaction.atomic():
+        history.settle(row, holder, at, tx_hash)
         if OutgoingTransaction.objects.filter(chain=row.chain_id, from_address=holder, nonce=nonce).exclude(pk=row.pk).exists():
             raise ResolutionRefused("That transaction belongs to another record")
         known = SignedTransaction.objects.filter(tx_hash=tx_hash).first()
@@ -114,6 +131,7 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
     """A person found that nothing was sent: what was never signed is asked for again, what lost its nonce has failed."""
     with transaction.atomic():
         if row.nonce is None:
+            history.settle(row, HotWallet.objects.get(chain=row.chain_id).address, at)
             _leave_review(row, _Status.REQUESTED, reason="", requested_at=at, finished_at=None)
             jobs.enqueue("chain.send", row.pk)
         else:

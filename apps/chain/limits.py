@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db.models import Sum
 
 from apps.assets.models import Asset, Chain
+from apps.chain import history
 from apps.chain.calls import refusal_of_call
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.states import TAKES_NO_TOKENS
@@ -33,6 +34,9 @@ def refusal(row: OutgoingTransaction, chain: Chain, at: datetime) -> tuple[str, 
             return _Status.FAILED, wrong
     elif is_refused_destination(row.to_address, row.purpose, row.mode):
         return _Status.FAILED, "The destination is refused"
+    twin = history.same_as(row, HotWallet.objects.get(chain=chain).address)
+    if twin is not None:
+        return _Status.REVIEW, f"The wallet did the same before the records were restored: {twin.tx_hash}"
     if row.purpose == _Purpose.X402:
         return None  # nothing of ours goes
     most, most_a_day = caps(asset)

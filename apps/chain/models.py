@@ -253,3 +253,23 @@ class SignedTransaction(models.Model):
 
     class Meta:
         ordering = ["id"]
+
+
+class UnknownTransaction(models.Model):
+    """One of a hot wallet's that no record of ours asked for, as a restored backup doesn't know what was sent after it.
+
+    Until a person has said what it was (`settled_at`), nothing that would do the same is signed.
+    """
+
+    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    from_address = models.CharField(max_length=42, db_collation="C")
+    nonce = models.BigIntegerField()
+    tx_hash = models.CharField(max_length=66, unique=True, db_collation="C")
+    to_address = models.CharField(max_length=42, blank=True, db_collation="C")
+    value_atomic = AtomicField()
+    data = models.TextField(db_collation="C")
+    found_at = models.DateTimeField()
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["chain", "from_address", "nonce"], name="unknown_nonce_once")]

@@ -33,9 +33,10 @@ _Status, _Purpose = OutgoingTransaction.Status, OutgoingTransaction.Purpose
 
 @dataclass(frozen=True)
 class Facts:
-    """What the chain says of the wallet at one block, and what a place in the next one costs."""
+    """What the chain says of the wallet at one block, and what a place in the next one costs. `pending_nonce` counts the unmined too."""
 
     nonce: int
+    pending_nonce: int
     native_atomic: int
     offer: Offer | None
 
@@ -63,21 +64,24 @@ class ChainSigner:
         facts = self._facts()
         self._token_balances.clear()
         signed = sum(self._sign_requested(row, facts, at) for row in asked)
+        if max(facts.nonce, facts.pending_nonce) > wallet.next_nonce:
+            hot_wallets.look_back(wallet, self.nodes, at)
         return signed + sum(self._replace(row, facts, at) for row in stuck if row.nonce == facts.nonce)
 
     # --- asking the chain: never inside a transaction ---------------------------------------------
 
     def _facts(self) -> Facts:
         block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
-        used, balance, tip = self.nodes.batch(
+        used, pending, balance, tip = self.nodes.batch(
             [
                 ("eth_getTransactionCount", [self.key.address, block["number"]]),
+                ("eth_getTransactionCount", [self.key.address, "pending"]),
                 ("eth_getBalance", [self.key.address, block["number"]]),
                 ("eth_maxPriorityFeePerGas", []),
             ]
         )
         offer = fees.suggested(int(block.get("baseFeePerGas", "0x0"), 16), int(tip, 16), self.ceiling_wei)
-        return Facts(int(used, 16), int(balance, 16), offer)
+        return Facts(int(used, 16), int(pending, 16), int(balance, 16), offer)
 
     def _token_balance(self, asset: Asset) -> int:
         if asset.pk not in self._token_balances:
@@ -128,8 +132,9 @@ class ChainSigner:
             row = locked.filter(pk=pk, status=_Status.REQUESTED).first()
             if row is None or wallet.halted_at is not None:
                 return 0
-            if facts.nonce > wallet.next_nonce:
-                hot_wallets.halt_behind(wallet, facts.nonce, at)
+            known_on_chain = max(facts.nonce, facts.pending_nonce)
+            if known_on_chain > wallet.next_nonce:
+                hot_wallets.halt_behind(wallet, known_on_chain, at)
                 return 0
             if limits.refusal(row, self.chain, at) or not self._is_funded(row, facts, tokens, gas_limit):
                 return 0  # another signature came between: the next run decides

@@ -226,8 +226,11 @@ HAVING sum(r.amount_atomic) > coalesce((
 SELECT purpose || ' ' || reference, count(*) || ' transactions serve it' FROM chain_outgoingtransaction
 GROUP BY purpose, reference HAVING count(*) > 1
 UNION ALL SELECT chain_id || ' ' || from_address, 'nonces ' || min(nonce) || ' to ' || max(nonce) || ' in ' || count(*) || ' transactions'
-FROM chain_outgoingtransaction WHERE nonce IS NOT NULL GROUP BY chain_id, from_address
-HAVING count(*) <> max(nonce) - min(nonce) + 1 OR count(DISTINCT nonce) <> count(*)
+FROM (SELECT chain_id, from_address, nonce FROM chain_outgoingtransaction WHERE nonce IS NOT NULL
+      UNION SELECT chain_id, from_address, nonce FROM chain_unknowntransaction) used
+GROUP BY chain_id, from_address HAVING count(*) <> max(nonce) - min(nonce) + 1
+UNION ALL SELECT chain_id || ' ' || from_address, 'nonce ' || nonce || ' is used ' || count(*) || ' times'
+FROM chain_outgoingtransaction WHERE nonce IS NOT NULL GROUP BY chain_id, from_address, nonce HAVING count(*) > 1
 UNION ALL SELECT 'wallet ' || w.chain_id, 'its next nonce is ' || w.next_nonce || ', and ' || max(o.nonce) || ' is used'
 FROM chain_hotwallet w JOIN chain_outgoingtransaction o ON o.chain_id = w.chain_id AND o.from_address = w.address
 GROUP BY w.chain_id, w.next_nonce HAVING max(o.nonce) >= w.next_nonce

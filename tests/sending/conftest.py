@@ -8,7 +8,7 @@ import pytest
 from apps.assets.models import Asset, Chain
 from apps.chain import sender, signing
 from apps.chain.keys import Seed
-from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
 from apps.console.demo.chain import Wallet
 from apps.core import clock
 from config import local_chain
@@ -95,6 +95,7 @@ def world(_django_db_helper: None) -> Iterator[World]:
     one.automine(True)
     SignedTransaction.objects.all().delete()
     OutgoingTransaction.objects.all().delete()
+    UnknownTransaction.objects.all().delete()
     HotWallet.objects.all().delete()
 
 

@@ -4,9 +4,10 @@ from contextlib import closing
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 
 from apps.chain import hot_wallets
-from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.states import UNMINED
@@ -20,8 +21,11 @@ class Command(OperatorCommand):
     help = "Show, stop or resume sending, or settle a transaction that is in review"
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", nargs="?", default="show", choices=["show", "stop", "resume", "sent", "unsent", "cancel"])
-        parser.add_argument("what", nargs="?", help="a network, or all (stop, resume); the id of a transaction (sent, unsent, cancel)")
+        actions = ["show", "stop", "resume", "sent", "unsent", "cancel", "known"]
+        parser.add_argument("action", nargs="?", default="show", choices=actions)
+        parser.add_argument(
+            "what", nargs="?", help="a network, or all (stop, resume); a transaction's id (sent, unsent, cancel), or its hash (known)"
+        )
         parser.add_argument("--reason", default="Stopped by an operator")
         parser.add_argument("--hash", help="the hash of the transaction that did it (sent)")
 
@@ -30,6 +34,8 @@ class Command(OperatorCommand):
         try:
             if action in ("stop", "resume"):
                 self._switch(action, what, options["reason"][:200])
+            elif action == "known":
+                self._explain(what or "")
             elif action in ("sent", "unsent", "cancel"):
                 self._resolve(action, what, options["hash"])
         except RpcError as error:
@@ -46,7 +52,7 @@ class Command(OperatorCommand):
                 hot_wallets.halt(wallet, reason, clock.real_now())
             else:
                 with closing(nodes_of(wallet.chain)) as nodes:
-                    hot_wallets.resume(wallet, nodes)
+                    hot_wallets.resume(wallet, nodes, clock.real_now())
 
     def _resolve(self, action: str, what: str | None, tx_hash: str | None) -> None:
         row = OutgoingTransaction.objects.filter(pk=what).select_related("asset", "chain").first() if what and is_uuid(what) else None
@@ -60,6 +66,15 @@ class Command(OperatorCommand):
         else:
             (hot_wallets.cancel if action == "cancel" else hot_wallets.resolve_as_unsent)(row, clock.real_now())
         audit.record(f"outgoing.resolved_as_{action}", target=row, name=str(row.reference), details={"hash": tx_hash})
+
+    def _explain(self, tx_hash: str) -> None:
+        """A person knows what a transaction of the wallet was: nothing is held up by it any more."""
+        row = UnknownTransaction.objects.filter(tx_hash=tx_hash.lower(), settled_at=None).first()
+        if row is None:
+            raise CommandError(f"No unknown transaction has the hash {tx_hash}")
+        with transaction.atomic():
+            UnknownTransaction.objects.filter(pk=row.pk).update(settled_at=clock.real_now())
+            audit.record("hot_wallet.transaction_explained", target=row, name=row.tx_hash)
 
     def _state(self) -> dict[str, Any]:
         review = OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW).order_by("requested_at")
@@ -87,5 +102,16 @@ class Command(OperatorCommand):
                     "reason": row.reason,
                 }
                 for row in review[:100]
+            ],
+            "unknown": [
+                {
+                    "network": row.chain_id,
+                    "nonce": row.nonce,
+                    "hash": row.tx_hash,
+                    "to_address": row.to_address,
+                    "value_atomic": str(row.value_atomic),
+                    "data": row.data,
+                }
+                for row in UnknownTransaction.objects.filter(settled_at=None).order_by("chain_id", "nonce")[:100]
             ],
         }

@@ -1,0 +1,117 @@
+"""A database brought back from a backup: what was sent after it is read from the chain, and asked for again it is not sent again."""
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from apps.chain import signing
+from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
+from apps.console import audit
+from tests.sending.conftest import TOKEN, World
+
+pytestmark = pytest.mark.chain
+
+
+@pytest.fixture
+def restored(world: World) -> Callable[[], None]:
+    """Brings the records of what leaves back to where they stood before the call."""
+    signing.introduce()
+    before = HotWallet.objects.values().get()
+
+    def restore() -> None:
+        SignedTransaction.objects.all().delete()
+        OutgoingTransaction.objects.all().delete()
+        HotWallet.objects.filter(pk="sepolia").update(**before)
+
+    return restore
+
+
+def sending(*arguments: str) -> dict[str, Any]:
+    told = StringIO()
+    call_command("sending", *arguments, "--json", stdout=told)
+    return dict(json.loads(told.getvalue()))
+
+
+def status(row: OutgoingTransaction) -> tuple[str, str]:
+    row.refresh_from_db()
+    return row.status, row.reason
+
+
+def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(world: World, restored: Callable[[], None]) -> None:
+    to = world.stranger()
+    paid = world.ask(12345, to, reference="paid")
+    world.finish()
+    paid.refresh_from_db()
+    restored()
+    first = world.ask(1, world.stranger())  # what meets the halt waits for a person whatever it is
+    world.finish()
+    assert status(first)[0] == "review"
+    assert [one["hash"] for one in sending()["unknown"]] == [paid.tx_hash]
+    while_halted = world.ask(12345, to, reference="paid")
+    other = world.ask(2, world.stranger())
+    sending("resume", "sepolia")
+    world.finish()
+    assert status(while_halted) == ("review", f"The wallet did the same before the records were restored: {paid.tx_hash}")
+    assert (status(other)[0], world.balance(to)) == ("confirmed", 12345)
+    later = world.ask(12345, to, reference="a schedule that ran again")
+    world.finish()
+    assert (status(later)[0], world.balance(to)) == ("review", 12345)
+    sending("sent", str(while_halted.pk), "--hash", paid.tx_hash)
+    sending("unsent", str(first.pk))
+    sending("unsent", str(later.pk))  # the person knows: this one is meant
+    world.finish()
+    assert {status(one)[0] for one in (while_halted, first, later)} == {"confirmed"}
+    assert (world.balance(to), len(world.raw_transfers(to))) == (2 * 12345, 2)
+    assert [one for one in audit.findings() if one.invariant == "sent_once"] == []
+
+
+def test_tokens_are_recognised_too(world: World, restored: Callable[[], None], token: str, held: Callable[[str, str], int]) -> None:
+    to = world.stranger()
+    world.ask(5, to, TOKEN)
+    world.finish()
+    restored()
+    again = world.ask(5, to, TOKEN)
+    world.finish()
+    sending("resume", "sepolia")
+    sending("unsent", str(again.pk))
+    other = world.ask(6, to, TOKEN)
+    world.finish()
+    assert (status(again)[0], status(other)[0], held(token, to)) == ("confirmed", "confirmed", 16)
+
+
+def test_what_no_block_has_yet_halts_too_and_is_waited_for(
+    world: World, restored: Callable[[], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.automine(False)
+    to = world.stranger()
+    for number in range(2):
+        world.ask(12345 + number, to)
+    world.work()
+    restored()
+    again = world.ask(12346, to)
+    world.work()
+    assert status(again)[0] == "review" and HotWallet.objects.get(pk="sepolia").halted_at is not None
+    with pytest.raises(SystemExit):
+        call_command("sending", "resume", "sepolia")
+    assert "no block has yet" in capsys.readouterr().err
+    world.mine()
+    sending("resume", "sepolia")
+    assert UnknownTransaction.objects.count() == 2
+    world.finish()
+    assert (status(again)[0], world.balance(to), len(world.raw_transfers(to))) == ("review", 12345 + 12346, 2)
+
+
+def test_a_person_explains_what_nobody_asks_for_again(world: World, restored: Callable[[], None]) -> None:
+    world.ask()
+    world.finish()
+    restored()
+    world.ask(1)
+    world.finish()
+    (unknown,) = sending()["unknown"]
+    assert sending("known", unknown["hash"])["unknown"] == []
+    with pytest.raises(SystemExit):
+        call_command("sending", "known", unknown["hash"])
