@@ -73,6 +73,7 @@ PERIODIC: dict[str, float] = {
     "billing.send_reminders": MINUTE,
     "webhooks.deliver_due": 5 * SECOND,
     "stores.check_domains": 5 * MINUTE,
+    "stores.seal_audit_log": MINUTE,
     "access.prune": 60 * MINUTE,
     "webhooks.prune": 60 * MINUTE,
     "core.prune": 60 * MINUTE,

@@ -13,8 +13,10 @@ from psycopg.types.json import Jsonb
 from apps.console import custody
 from apps.console.invariant import Invariant
 from apps.console.invariants import INVARIANTS, PARAMETERS
+from apps.stores.models import AuditSeal
 
 FINDINGS_MAX = 100
+_KEPT = "kept_seal"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,13 @@ def verdicts(check_chain: bool = False) -> list[Verdict]:
         breaches = [Finding(custody.NAME, one.subject, one.detail) for one in checked if one.detail]
         found.append(Verdict(custody.NAME, custody.SAYS, len(checked), breaches))
     return found
+
+
+def kept_seal(text: str) -> Verdict:
+    """Whether a seal that was kept elsewhere, `number:seal`, is still one of the audit log's."""
+    stands = any(str(one) == text.strip() for one in AuditSeal.objects.filter(seal=text.strip().rpartition(":")[2][:64]))
+    broken = [] if stands else [Finding(_KEPT, f"seal {text[:90]}", "the log doesn't have it: lines and seals were made anew")]
+    return Verdict(_KEPT, "The seal that was kept elsewhere still stands", 1, broken)
 
 
 def _ask(invariant: Invariant) -> Verdict:

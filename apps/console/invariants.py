@@ -10,6 +10,7 @@ from apps.console.billing_invariants import BILLING
 from apps.console.invariant import Invariant
 from apps.console.onramp_invariants import CARDS
 from apps.console.payout_invariants import PAYOUTS
+from apps.console.seal_invariants import AUDIT_LOG
 from apps.console.swap_invariants import SWAPS
 from apps.console.x402_invariants import X402
 from apps.payments import states
@@ -284,4 +285,4 @@ WHERE p.status = 'active' AND p.deleted_at IS NULL AND greatest(p.created_at, p.
     ),
 )
 
-INVARIANTS = LEDGER + PAYMENTS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402
+INVARIANTS = LEDGER + PAYMENTS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + AUDIT_LOG

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
@@ -231,6 +232,19 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor_name or self.actor_kind}: {self.action}"
+
+
+class AuditSeal(models.Model):
+    """A hash over lines of the audit log and over the seal before (apps.stores.seals); no change either."""
+
+    number = models.BigIntegerField(primary_key=True)
+    sealed_at = models.DateTimeField()
+    entry_ids = ArrayField(models.BigIntegerField())
+    previous = models.CharField(max_length=64)
+    seal = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.seal}"
 
 
 class Invitation(models.Model):

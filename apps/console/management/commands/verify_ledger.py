@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from apps.console import audit
 from apps.console.command import OperatorCommand
+from apps.stores import seals
 
 
 class Command(OperatorCommand):
@@ -13,6 +14,7 @@ class Command(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--chain", action="store_true", help="also ask the nodes what our addresses hold")
+        parser.add_argument("--seal", default="", metavar="NUMBER:SEAL", help="also ask whether this seal, kept elsewhere, still stands")
 
     def handle(self, *args: Any, **options: Any) -> None:
         super().handle(*args, **options)
@@ -21,9 +23,13 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> dict[str, Any]:
         verdicts = audit.verdicts(check_chain=options["chain"])
+        if options["seal"]:
+            verdicts.append(audit.kept_seal(options["seal"]))
         self.is_broken = any(verdict.findings for verdict in verdicts)
+        seal = seals.newest()
         return {
             "ok": not self.is_broken,
+            "newest_seal": str(seal) if seal is not None else None,
             "invariants": [
                 {
                     "name": verdict.name,
@@ -41,4 +47,4 @@ class Command(OperatorCommand):
             verdict = f"BROKEN ({len(one['findings'])})" if one["findings"] else "OK"
             lines.append(f"{one['name']:<24} {one['counted']:>10}  {verdict:<13} {one['says']}")
             lines += [f"    {finding['subject']}: {finding['detail']}" for finding in one["findings"]]
-        return "\n".join(lines)
+        return "\n".join([*lines, f"newest seal of the audit log: {result['newest_seal'] or 'none yet'}"])
