@@ -9,11 +9,11 @@ import uuid
 from django.db import models
 from django.db.models.functions import Lower
 
-from apps.core.models import Owned
+from apps.core.models import Formed, once_per_form
 from apps.stores.models import Currency
 
 
-class Product(Owned):
+class Product(Formed):
     """The thing sold."""
 
     name = models.CharField(max_length=255)
@@ -23,6 +23,7 @@ class Product(Owned):
     updated_at = models.DateTimeField()
 
     class Meta:
+        constraints = [once_per_form("product")]
         indexes = [models.Index(fields=["store", "mode", "-created_at"], name="product_newest")]
 
 
@@ -33,7 +34,7 @@ class Interval(models.TextChoices):
     YEARLY = "yearly"
 
 
-class Price(Owned):
+class Price(Formed):
     """What a product costs per interval. Only `active` ever changes."""
 
     product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+")
@@ -49,6 +50,7 @@ class Price(Owned):
         constraints = [
             models.CheckConstraint(condition=models.Q(unit_amount_cents__gte=0), name="price_not_negative"),
             models.CheckConstraint(condition=models.Q(interval_count__gte=1, interval_count__lte=365), name="price_interval_count"),
+            once_per_form("price"),
         ]
         indexes = [models.Index(fields=["product", "-created_at"], name="price_newest")]
 
@@ -58,7 +60,7 @@ class Price(Owned):
         return self.interval, self.interval_count, self.currency
 
 
-class Customer(Owned):
+class Customer(Formed):
     """Who is billed. A deleted one keeps its row, its invoices and its e-mail address."""
 
     email = models.EmailField(max_length=254)
@@ -70,13 +72,16 @@ class Customer(Owned):
     updated_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint("store", "mode", Lower("email"), name="customer_email_once_per_store")]
+        constraints = [
+            models.UniqueConstraint("store", "mode", Lower("email"), name="customer_email_once_per_store"),
+            once_per_form("customer"),
+        ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(deleted_at=None), name="customer_newest"),
         ]
 
 
-class Subscription(Owned):
+class Subscription(Formed):
     """A customer on one or more prices. `price` and `quantity` are the anchor; add-ons are items.
 
     Periods follow one another; months are counted on `anchor_day`. `next_step_at` is never later than the next thing that time
@@ -117,6 +122,7 @@ class Subscription(Owned):
                 condition=models.Q(current_period_end__gt=models.F("current_period_start")), name="subscription_period_is_forward"
             ),
             models.CheckConstraint(condition=models.Q(anchor_day__gte=1, anchor_day__lte=31), name="subscription_anchor_is_day"),
+            once_per_form("subscription"),
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="subscription_newest"),
@@ -151,7 +157,7 @@ class SubscriptionChange(models.Model):
         ordering = ["id"]
 
 
-class Invoice(Owned):
+class Invoice(Formed):
     """What a customer owes. A draft can be changed; afterwards its totals, lines and number stand for good."""
 
     class Status(models.TextChoices):
@@ -219,6 +225,7 @@ class Invoice(Owned):
             ),
             models.UniqueConstraint(fields=["store", "mode", "number"], name="invoice_number_once"),
             models.UniqueConstraint(fields=["store", "mode", "custom_number"], name="invoice_custom_number_once"),
+            once_per_form("invoice"),
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="invoice_newest"),

@@ -5,11 +5,11 @@ Keys are unique per store, mode, operation and caller. A first call that failed 
 
 import re
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import IntegrityError, models, transaction
 
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Coded, Failure, Flat
 
 Row = TypeVar("Row", bound=models.Model)
 _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
@@ -47,3 +47,20 @@ def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bo
         if found is None:
             raise
         return found, False
+
+
+def once_per_form(rows: models.QuerySet[Any], form_key: str | None, create: Callable[[], Row]) -> Row:
+    """The row that a form makes, which is there already when the form was sent before; without a key a new one each time.
+
+    A twin that is slower may be refused for what the quicker one took (a name, an address): it gets the quicker one's row too.
+    """
+    if form_key is None:
+        return create()
+    mine: models.QuerySet[Row] = rows.filter(form_key=form_key)
+    try:
+        return once(mine, create)[0]
+    except Failure:
+        found = mine.first()
+        if found is None:
+            raise
+        return found

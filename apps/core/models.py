@@ -78,6 +78,21 @@ class Owned(models.Model):
         return self.mode == Mode.LIVE
 
 
+class Formed(Owned):
+    """A row that a page's form may have made. The form's own key makes it once, however often the form is sent."""
+
+    form_key = models.CharField(max_length=32, null=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+def once_per_form(name: str) -> models.UniqueConstraint:
+    """The rule of a Formed row, which each model has under a name of its own."""
+    fields = ["store", "mode", "form_key"]
+    return models.UniqueConstraint(fields=fields, condition=models.Q(form_key__isnull=False), name=f"{name}_once_per_form")
+
+
 class OutgoingMail(models.Model):
     """A letter to one person. `next_attempt_at` is when it is due, and while a worker has it, when another may take it."""
 

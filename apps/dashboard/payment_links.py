@@ -1,11 +1,11 @@
 """Creating a payment by hand: the form, then the link with its QR code."""
 
-import uuid
 from typing import Any
 
 from django.http import HttpResponse
 
 from apps.core.literal import Invalid
+from apps.dashboard import form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
@@ -21,12 +21,13 @@ LIFETIMES = {900: "15 minutes", 3600: "1 hour", 21600: "6 hours", 86400: "24 hou
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        given = {"currency": request.access.store.settlement_currency, "expires_in": str(EXPIRES_IN_DEFAULT), "form_key": uuid.uuid4().hex}
+        given = {"currency": request.access.store.settlement_currency, "expires_in": str(EXPIRES_IN_DEFAULT), **form_keys.new()}
         return _form(request, given, [])
-    given = {name: request.POST.get(name, "").strip() for name in (*_TEXTS, "expires_in", "fee", "form_key")}
+    given = {name: request.POST.get(name, "").strip() for name in (*_TEXTS, "expires_in", "fee", form_keys.NAME)}
     try:
+        key = f"dashboard-{form_keys.of(given)}"
         fields = payment_intent(request.access.mode).check(_read(given), "payment_intent")
-        payment, _ = create_payment(request.access, fields, f"dashboard-{given['form_key']}")
+        payment, _ = create_payment(request.access, fields, key)
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
     return go("payment_link", payment.pk)
@@ -39,8 +40,6 @@ def show_link(request: PageRequest, id: str) -> HttpResponse:
 
 def _read(given: dict[str, str]) -> dict[str, Any]:
     """The form as the service takes it: what was left empty is not sent."""
-    if not (given["form_key"].isascii() and given["form_key"].isalnum() and len(given["form_key"]) == 32):
-        raise Invalid("the form is too old; open it again")
     if given["fee"] not in _FEE or given["expires_in"] not in map(str, LIFETIMES):
         raise Invalid("choose one of the offered values")
     sent: dict[str, Any] = {name: given[name].replace("\r\n", "\n") for name in _TEXTS if given[name]}

@@ -4,7 +4,6 @@ What was agreed to is sent or nothing: a digest of amount and destination comes 
 """
 
 import hashlib
-import uuid
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from apps.assets.selectors import active_assets
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.literal import Invalid
-from apps.dashboard import confirming
+from apps.dashboard import confirming, form_keys
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.ledger.selectors import balances
@@ -123,7 +122,7 @@ def _about_failed(request: PageRequest, id: str, act: Any, done: str) -> HttpRes
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        given = {"form_key": uuid.uuid4().hex, "asset_id": request.GET.get("asset", ""), "destination": request.GET.get("to", "")}
+        given = {**form_keys.new(), "asset_id": request.GET.get("asset", ""), "destination": request.GET.get("to", "")}
         return _form(request, given, [])
     given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
     try:
@@ -152,8 +151,7 @@ def create(request: PageRequest) -> HttpResponse:
 
 def _read(given: dict[str, str]) -> dict[str, Any]:
     """The form as the service takes it: the amount in coins becomes atomic units."""
-    if not (given["form_key"].isascii() and given["form_key"].isalnum() and len(given["form_key"]) == 32):
-        raise Invalid("the form is too old; open it again")
+    form_keys.of(given)
     asset = Asset.objects.filter(pk=given["asset_id"]).first()
     if asset is None:
         raise Invalid("choose what to pay out")

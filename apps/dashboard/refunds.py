@@ -3,15 +3,13 @@
 The page that was agreed to is sent or nothing: its figures come back with the form and are compared under the lock.
 """
 
-import uuid
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
-from apps.core.literal import Invalid
-from apps.dashboard import confirming
+from apps.dashboard import confirming, form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.payments import states
 from apps.payments.models import Payment, Refund
@@ -45,7 +43,7 @@ def is_offered(request: PageRequest, payment: Payment) -> bool:
 def create(request: PageRequest, id: str) -> HttpResponse:
     payment: Payment = find(payments_seen_by(request.access), id)
     if request.method == "GET":
-        return _form(request, payment, {"form_key": uuid.uuid4().hex}, [])
+        return _form(request, payment, form_keys.new(), [])
     given = {name: request.POST.get(name, "").strip() for name in (*_FIELDS, "form_key", "agreed")}
     try:
         wish, key = _read(given)
@@ -77,10 +75,9 @@ def _act(request: PageRequest, given: dict[str, str], agreed: str) -> str:
 
 def _read(given: dict[str, str]) -> tuple[Wish, str]:
     """The form as the service takes it: what was left empty is not sent."""
-    if not (given["form_key"].isascii() and given["form_key"].isalnum() and len(given["form_key"]) == 32):
-        raise Invalid("the form is too old; open it again")
+    key = form_keys.of(given)
     fields: dict[str, Any] = REFUND.check({name: given[name] for name in _FIELDS if given[name]}, "refund")
-    return Wish(**fields), f"dashboard-{given['form_key']}"
+    return Wish(**fields), f"dashboard-{key}"
 
 
 def _review(

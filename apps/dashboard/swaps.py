@@ -3,7 +3,6 @@
 The page that was agreed to is swapped or nothing: its least comes back with the form and is compared with a new estimate.
 """
 
-import uuid
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -16,7 +15,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.literal import Invalid
-from apps.dashboard import confirming
+from apps.dashboard import confirming, form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.ledger.selectors import balances
 from apps.stores import roles
@@ -68,7 +67,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"form_key": uuid.uuid4().hex, "source_asset_id": request.GET.get("from", "")}, [])
+        return _form(request, {**form_keys.new(), "source_asset_id": request.GET.get("from", "")}, [])
     given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
     try:
         order, key = _read(given)
@@ -102,8 +101,7 @@ def _act(request: PageRequest, given: dict[str, str], order: dict[str, Any], lea
 
 def _read(given: dict[str, str]) -> tuple[dict[str, Any], str]:
     """The form as the service takes it: the amount in coins becomes atomic units."""
-    if not (given["form_key"].isascii() and given["form_key"].isalnum() and len(given["form_key"]) == 32):
-        raise Invalid("the form is too old; open it again")
+    form_keys.of(given)
     source = Asset.objects.filter(pk=given["source_asset_id"]).first()
     if source is None or not given["buy_asset_id"]:
         raise Invalid("choose what to sell and what to buy")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import uuid
 from typing import Any
 
 import pytest
@@ -18,10 +19,17 @@ from tests.dashboard.browse import Browser, text
 EMAIL = "ann@example.com"
 LINE = {"line_description": ["Bread", "", "Cake"], "line_quantity": ["2", "1", "1"], "line_amount": ["10", "", "5,50"]}
 
+PRICE_FORM = {"unit_amount": "10", "currency": "EUR", "interval": "monthly", "interval_count": "1"}
+
 
 @pytest.fixture
 def browser(cast: Cast) -> Browser:
     return Browser(cast.bob)
+
+
+def new(browser: Browser, path: str, **fields: Any) -> Any:
+    """Send a form that was just opened."""
+    return browser.post(path, **{"form_key": uuid.uuid4().hex, **fields})
 
 
 def rows_of(answer: Any) -> list[list[str]]:
@@ -48,12 +56,12 @@ def draft_form(**changed: Any) -> dict[str, Any]:
 
 
 def test_a_customer_is_added_found_edited_and_deleted(cast: Cast, browser: Browser) -> None:
-    made = browser.post("customers/new", email=EMAIL, name="=Ann", line1="Ringstr. 1", city="Berlin")
+    made = new(browser, "customers/new", email=EMAIL, name="=Ann", line1="Ringstr. 1", city="Berlin")
     customer = Customer.objects.get(email=EMAIL)
     assert made.headers["Location"] == f"/dashboard/customers/{customer.pk}"
     assert customer.address == {"line1": "Ringstr. 1", "city": "Berlin"} and customer.phone is None
     assert "Ringstr. 1" in text(browser.get(f"customers/{customer.pk}"))
-    assert "A customer with this email already exists." in text(browser.post("customers/new", email=EMAIL.upper()))
+    assert "A customer with this email already exists." in text(new(browser, "customers/new", email=EMAIL.upper()))
     assert EMAIL in text(browser.get("customers?q=ANN@")) and EMAIL not in text(browser.get("customers?q=nobody"))
     assert rows_of(browser.get("customers.csv"))[1][1:3] == [EMAIL, "'=Ann"]
 
@@ -84,9 +92,9 @@ def test_only_who_may_bill_sees_the_link_to_a_customers_own_page(cast: Cast, bro
 
 
 def test_a_product_gets_prices_that_are_archived_and_never_changed(cast: Cast, browser: Browser) -> None:
-    browser.post("products/new", name="Bread club", description="Weekly")
+    new(browser, "products/new", name="Bread club", description="Weekly")
     product = Product.objects.get()
-    given = browser.post(f"products/{product.pk}/prices/new", unit_amount="12,50", currency="EUR", interval="monthly", interval_count="3")
+    given = new(browser, f"products/{product.pk}/prices/new", unit_amount="12,50", currency="EUR", interval="monthly", interval_count="3")
     assert given.headers["Location"] == f"/dashboard/products/{product.pk}"
     price = Price.objects.get()
     assert (price.unit_amount_cents, price.interval, price.interval_count) == (1250, "monthly", 3)
@@ -114,8 +122,8 @@ def test_a_product_gets_prices_that_are_archived_and_never_changed(cast: Cast, b
 ])  # fmt: skip
 def test_a_price_that_cannot_be_is_told_on_its_form(cast: Cast, browser: Browser, fields: dict[str, str], sentence: str) -> None:
     made = billing.product(cast.bakery.test)
-    sent = {"unit_amount": "10", "currency": "EUR", "interval": "monthly", "interval_count": "1", **fields}
-    answer = browser.post(f"products/{made['id']}/prices/new", **sent)
+    sent = {**PRICE_FORM, **fields}
+    answer = new(browser, f"products/{made['id']}/prices/new", **sent)
     assert answer.status_code == 422 and sentence in text(answer), text(answer)
     assert not Price.objects.exists()
 
@@ -123,10 +131,16 @@ def test_a_price_that_cannot_be_is_told_on_its_form(cast: Cast, browser: Browser
 def test_a_subscription_begins_changes_pauses_resumes_and_ends(cast: Cast, browser: Browser) -> None:
     api = cast.bakery.test
     first, second, owner = billing.price(api), billing.price(api, unit_amount_cents=500), billing.customer(api)
-    more = browser.post("subscriptions/new", email=owner["email"], price=[first["id"]], quantity=["2"], more="1")
+    more = new(browser, "subscriptions/new", email=owner["email"], price=[first["id"]], quantity=["2"], more="1")
     assert more.status_code == 200 and text(more).count('name="quantity"') == 4
-    browser.post(
-        "subscriptions/new", email=owner["email"].upper(), price=[first["id"], ""], quantity=["2", "1"], trial_days="0", grace_cycles="2"
+    new(
+        browser,
+        "subscriptions/new",
+        email=owner["email"].upper(),
+        price=[first["id"], ""],
+        quantity=["2", "1"],
+        trial_days="0",
+        grace_cycles="2",
     )
     row = Subscription.objects.get()
     assert (row.quantity, row.grace_cycles, row.status) == (2, 2, "active")
@@ -161,7 +175,7 @@ def test_a_subscription_that_cannot_be_is_told_on_its_form(cast: Cast, browser: 
     api = cast.bakery.test
     monthly, yearly, owner = billing.price(api), billing.price(api, interval="yearly"), billing.customer(api)
     for fields, sentence in (
-        ({"email": "nobody@example.com"}, "No customer has this e-mail address; add the customer first."),
+        ({"email": "nobody@example.com"}, "No customer has this e-mail address; add the customer, or correct it."),
         ({"price": [""]}, "Choose a price."),
         ({"price": [monthly["id"], yearly["id"]], "quantity": ["1", "1"]}, "All prices must be billed equally often and in one currency."),
         ({"quantity": ["0"]}, "must be at least 1"),
@@ -169,23 +183,70 @@ def test_a_subscription_that_cannot_be_is_told_on_its_form(cast: Cast, browser: 
         ({"grace_cycles": "9999"}, "The number of tolerated cycles must be at most 1000."),
     ):
         sent = {"email": owner["email"], "price": [monthly["id"]], "quantity": ["1"], "trial_days": "0", "grace_cycles": "1", **fields}
-        answer = browser.post("subscriptions/new", **sent)
+        answer = new(browser, "subscriptions/new", **sent)
         shown = text(answer).replace("&#x27;", "'")
         assert answer.status_code == 422 and sentence in shown, (fields, answer.context["errors"])
     assert not Subscription.objects.exists()
 
 
+def test_somebody_new_is_added_where_they_are_billed(cast: Cast, browser: Browser) -> None:
+    refused = new(browser, "invoices/new", **draft_form(save="1"))
+    assert refused.status_code == 422 and f"Add <bdi>{EMAIL}</bdi> and save the draft" in text(refused) and "Bread" in text(refused)
+    made = new(browser, "invoices/new", **draft_form(add_customer="1", customer_name="Ann"))
+    row = Invoice.objects.select_related("customer").get()
+    assert made.headers["Location"] == f"/dashboard/invoices/{row.pk}" and (row.customer.email, row.customer.name) == (EMAIL, "Ann")
+    sent = {"email": "ben@example.com", "price": [billing.price(cast.bakery.test)["id"]], "quantity": ["1"], "trial_days": "7"}
+    assert "and begin the subscription" in text(new(browser, "subscriptions/new", **sent))
+    new(browser, "subscriptions/new", **sent, add_customer="1")
+    assert Subscription.objects.get().customer.email == "ben@example.com"
+    browser.post(f"customers/{row.customer_id}/delete")
+    again = new(browser, "invoices/new", **draft_form(save="1"))
+    assert again.status_code == 422 and "add_customer" not in text(again)
+    bad = new(browser, "invoices/new", **draft_form(email="nobody", add_customer="1"))
+    assert bad.status_code == 422 and "Email is not a valid address." in text(bad)
+    chosen = f"subscriptions/new?price={Subscription.objects.get().price_id}"
+    assert f'value="{Subscription.objects.get().price_id}" selected' in text(browser.get(chosen))
+
+
+def test_a_form_that_is_sent_twice_makes_one_record(cast: Cast, browser: Browser) -> None:
+    api = cast.bakery.test
+    billed, owner = billing.price(api), billing.customer(api)
+    subscribed = {"email": owner["email"], "price": [billed["id"]], "quantity": ["1"], "trial_days": "0", "grace_cycles": "1"}
+    forms: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+        ("products/new", Product, {"name": "Bread club"}),
+        (
+            f"products/{billed['product_id']}/prices/new",
+            Price,
+            {"unit_amount": "5", "currency": "EUR", "interval": "monthly", "interval_count": "1"},
+        ),
+        ("customers/new", Customer, {"email": EMAIL}),
+        ("subscriptions/new", Subscription, subscribed),
+        ("invoices/new", Invoice, draft_form(save="1", custom_number="B-1")),
+    )
+    for path, kind, fields in forms:
+        before = kind.objects.count()
+        opened = browser.get(path)
+        key = opened.context["given"]["form_key"]
+        assert f'name="form_key" value="{key}"' in text(opened)
+        answers = [browser.post(path, **fields, form_key=key) for _ in range(2)]
+        assert [one.status_code for one in answers] == [303, 303] and len({one.headers["Location"] for one in answers}) == 1, path
+        assert kind.objects.count() == before + 1, path
+        old = browser.post(path, **fields, form_key="old")
+        assert old.status_code == 422 and "The form is too old; open it again." in text(old), path
+    assert Invoice.objects.filter(subscription__isnull=False).count() == 1
+
+
 def test_a_draft_is_written_recalculated_saved_finalized_sent_and_paid(cast: Cast, browser: Browser) -> None:
     api = cast.bakery.test
     billing.customer(api, email=EMAIL)
-    counted = browser.post("invoices/new", **draft_form(recalculate="1"))
+    counted = new(browser, "invoices/new", **draft_form(recalculate="1"))
     assert counted.status_code == 200 and "€24.72" in text(counted) and not Invoice.objects.exists()
-    part = browser.post("invoices/new", **draft_form(), headers={"HX-Request": "true"})
+    part = new(browser, "invoices/new", **draft_form(), headers={"HX-Request": "true"})
     assert text(part).startswith('<div id="totals"') and "€24.72" in text(part)
-    assert text(browser.post("invoices/new", **draft_form(more="1"))).count('name="line_amount"') == 5
-    assert "Cake" not in text(browser.post("invoices/new", **draft_form(less="1")))
+    assert text(new(browser, "invoices/new", **draft_form(more="1"))).count('name="line_amount"') == 5
+    assert "Cake" not in text(new(browser, "invoices/new", **draft_form(less="1")))
 
-    browser.post("invoices/new", **draft_form(save="1", notes="Thanks", po_number="PO 1"))
+    new(browser, "invoices/new", **draft_form(save="1", notes="Thanks", po_number="PO 1"))
     row = Invoice.objects.get()
     assert (row.total_cents, row.discount_value, row.tax_rate_bps, row.notes, row.po_number) == (2472, 10, 770, "Thanks", "PO 1")
     assert row.due_at is not None and row.due_at.isoformat() == "2027-01-31T23:59:59+00:00"
@@ -227,7 +288,7 @@ def test_an_invoice_that_cannot_be_is_told_in_words(cast: Cast, browser: Browser
         ({"custom_number": "A-1"}, "The number has already been taken."),
         ({"notes": "n" * 5001}, "Notes is too long"),
     ):
-        answer = browser.post("invoices/new", **draft_form(save="1", **fields))
+        answer = new(browser, "invoices/new", **draft_form(save="1", **fields))
         shown = text(answer).replace("&#x27;", "'")
         assert answer.status_code == 422 and sentence in shown, (fields, answer.context["errors"])
     assert Invoice.objects.count() == 1

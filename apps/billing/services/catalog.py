@@ -9,17 +9,22 @@ from apps.billing.models import Price, Product
 from apps.billing.services import acts
 from apps.billing.services.fields import PRICE, PRODUCT, PRODUCT_CHANGES, created, patched
 from apps.billing.services.totals import check_unit_amount
+from apps.core.idempotency import once_per_form
 
 
-@transaction.atomic
-def create_product(access: Access, body: dict[str, Any]) -> Product:
+def create_product(access: Access, body: dict[str, Any], form_key: str | None = None) -> Product:
     """A new product is always active. Raises Listed."""
-    at = access.now()
-    made: Product = Product.objects.create(
-        store=access.store, mode=access.mode, created_at=at, updated_at=at, **created(PRODUCT, body, "product")
-    )
-    acts.note("product.created", made)
-    return made
+    fields, at = created(PRODUCT, body, "product"), access.now()
+
+    @transaction.atomic
+    def make() -> Product:
+        made: Product = Product.objects.create(
+            store=access.store, mode=access.mode, created_at=at, updated_at=at, form_key=form_key, **fields
+        )
+        acts.note("product.created", made)
+        return made
+
+    return once_per_form(Product.objects.seen_by(access), form_key, make)
 
 
 @transaction.atomic
@@ -34,14 +39,20 @@ def update_product(access: Access, product: Product, body: dict[str, Any]) -> Pr
     return product
 
 
-@transaction.atomic
-def create_price(access: Access, product: Product, body: dict[str, Any]) -> Price:
+def create_price(access: Access, product: Product, body: dict[str, Any], form_key: str | None = None) -> Price:
     """Raises Listed."""
     fields, at = created(PRICE, body, "price"), access.now()
     check_unit_amount(fields["unit_amount_cents"], fields["currency"])
-    made: Price = Price.objects.create(store=access.store, mode=access.mode, product=product, created_at=at, updated_at=at, **fields)
-    acts.note("price.created", made)
-    return made
+
+    @transaction.atomic
+    def make() -> Price:
+        made: Price = Price.objects.create(
+            store=access.store, mode=access.mode, product=product, created_at=at, updated_at=at, form_key=form_key, **fields
+        )
+        acts.note("price.created", made)
+        return made
+
+    return once_per_form(Price.objects.seen_by(access).select_related("product"), form_key, make)
 
 
 @transaction.atomic

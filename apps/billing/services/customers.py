@@ -14,6 +14,7 @@ from apps.billing.services.subscription import cancel_locked
 from apps.billing.services.subscription_rows import locked
 from apps.billing.states import CANCELED
 from apps.core.errors import Flat
+from apps.core.idempotency import once_per_form
 
 
 class EmailTaken(Flat):
@@ -21,14 +22,18 @@ class EmailTaken(Flat):
     message = "A customer with this email already exists"
 
 
-@transaction.atomic
-def create_customer(access: Access, body: dict[str, Any]) -> Customer:
+def create_customer(access: Access, body: dict[str, Any], form_key: str | None = None) -> Customer:
     """Raises Listed or EmailTaken."""
     fields, at = created(CUSTOMER, body, "customer"), access.now()
-    made = Customer(store=access.store, mode=access.mode, created_at=at, updated_at=at, **fields)
-    _save(made)
-    acts.note("customer.created", made)
-    return made
+
+    @transaction.atomic
+    def make() -> Customer:
+        made = Customer(store=access.store, mode=access.mode, created_at=at, updated_at=at, form_key=form_key, **fields)
+        _save(made)
+        acts.note("customer.created", made)
+        return made
+
+    return once_per_form(Customer.objects.seen_by(access), form_key, make)
 
 
 @transaction.atomic

@@ -14,6 +14,7 @@ from apps.billing.services.named import named_customer
 from apps.billing.services.totals import Totals, check_discount, check_unit_amount, totals_of
 from apps.billing.states import DRAFT
 from apps.core.errors import Flat, Listed
+from apps.core.idempotency import once_per_form
 
 _COUNTED = ("currency", "discount_type", "discount_value", "tax_rate_bps")
 
@@ -26,17 +27,22 @@ class OnlyDraftsDeleted(Flat):
     message = "Only draft invoices can be deleted"
 
 
-def create_invoice(access: Access, body: dict[str, Any]) -> Invoice:
+def create_invoice(access: Access, body: dict[str, Any], form_key: str | None = None) -> Invoice:
     """A draft. Raises Listed, NamedCustomerNotFound or CustomerNotActive."""
     fields, at = created(INVOICE, body, "invoice"), access.now()
     customer, lines = named_customer(access, fields.pop("customer_id")), fields.pop("line_items")
-    with transaction.atomic():
-        made = Invoice(store=access.store, mode=access.mode, customer=customer, created_at=at, updated_at=at, **fields)
+
+    @transaction.atomic
+    def make() -> Invoice:
+        mine = {"store": access.store, "mode": access.mode, "customer": customer, "form_key": form_key}
+        made = Invoice(**mine, created_at=at, updated_at=at, **fields)
         _count(made, lines)
         _save(made, is_new=True)
         put_lines(made, lines)
         acts.note("invoice.drafted", made)
-    return made
+        return made
+
+    return once_per_form(Invoice.objects.seen_by(access), form_key, make)
 
 
 def update_invoice(access: Access, invoice: Invoice, body: dict[str, Any]) -> Invoice:

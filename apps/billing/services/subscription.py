@@ -20,6 +20,7 @@ from apps.billing.services.subscription_items import Line, changed_lines, put_li
 from apps.billing.services.subscription_rows import keep, locked, move
 from apps.billing.states import ACTIVE, CANCELED, OPEN, PAUSED, SUBSCRIPTION_MACHINE, TRIALING
 from apps.core.errors import Flat
+from apps.core.idempotency import once_per_form
 
 
 class SubscriptionCanceled(Flat):
@@ -40,7 +41,7 @@ class CannotSchedule(Flat):
         super().__init__(f"Cannot schedule cancellation of a {state} subscription")
 
 
-def create_subscription(access: Access, body: dict[str, Any]) -> Subscription:
+def create_subscription(access: Access, body: dict[str, Any], form_key: str | None = None) -> Subscription:
     """Active with its first invoice, or trialing. Raises Listed, or a customer's or price's refusal."""
     fields, at = created(SUBSCRIPTION, body, "subscription"), access.now()
     customer, lines = named_customer(access, fields["customer_id"]), wanted_lines(access, fields)
@@ -63,16 +64,22 @@ def create_subscription(access: Access, body: dict[str, Any]) -> Subscription:
         metadata=fields["metadata"],
         created_at=at,
         updated_at=at,
+        form_key=form_key,
     )
-    with transaction.atomic():
-        made.save(force_insert=True)
-        put_lines(made, lines)
-        made = locked(made.pk)
-        events.subscription_changed(made, "created", None, at, "created")
-        acts.note("subscription.created", made)
-        if not days:
-            bill_next(made, at)
-        keep(made, at)
+    return once_per_form(Subscription.objects.seen_by(access), form_key, lambda: _begun(made, lines, at))
+
+
+@transaction.atomic
+def _begun(made: Subscription, lines: list[Line], at: datetime) -> Subscription:
+    """Its row with its items, billed at once unless it has a trial."""
+    made.save(force_insert=True)
+    put_lines(made, lines)
+    made = locked(made.pk)
+    events.subscription_changed(made, "created", None, at, "created")
+    acts.note("subscription.created", made)
+    if made.status == ACTIVE:
+        bill_next(made, at)
+    keep(made, at)
     return made
 
 

@@ -12,6 +12,7 @@ from apps.billing.services import customers
 from apps.billing.services.outlook import cycle_cents
 from apps.billing.services.portal import portal_url
 from apps.core import clock
+from apps.dashboard import form_keys
 from apps.dashboard.billing.forms import texts, told
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
@@ -80,10 +81,10 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"email": request.GET.get("email", "")[:254]}, [])
-    given = texts(request.POST, *_FIELDS, *_ADDRESS)
+        return _form(request, {"email": request.GET.get("email", "")[:254], **form_keys.new()}, [])
+    given = texts(request.POST, *_FIELDS, *_ADDRESS, form_keys.NAME)
     try:
-        made = customers.create_customer(request.access, {"customer": _read(given, {})})
+        made = customers.create_customer(request.access, {"customer": _read(given, {})}, form_keys.of(given))
     except Refusals as refusal:
         return _form(request, given, told(refusal), status_of(refusal))
     messages.success(request, f"{made.email} has been added.")

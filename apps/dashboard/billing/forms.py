@@ -9,11 +9,13 @@ from django.http import QueryDict
 from apps.access.access import Access
 from apps.billing.models import Customer
 from apps.billing.selectors import customer_with_email, customers_seen_by
+from apps.billing.services.customers import create_customer
 from apps.core import money
 from apps.core.errors import Flat
 from apps.core.literal import FiatAmount, Invalid, is_uuid, parse_date
 from apps.dashboard.plumbing import sentences
 
+ADD = "add_customer"  # the button that adds somebody new
 TEXT_MAX = 6000  # more than any text may hold, so that the service says so
 _AMOUNT = FiatAmount(zero=True)
 _LABELS = {
@@ -39,7 +41,7 @@ _NAME = re.compile(rf"\b({'|'.join(_LABELS)})\b", re.IGNORECASE)
 
 
 class NoSuchCustomer(Flat):
-    message = "No customer has this e-mail address; add the customer first"
+    message = "No customer has this e-mail address; add the customer, or correct it"
 
 
 def texts(posted: QueryDict, *names: str) -> dict[str, str]:
@@ -79,12 +81,21 @@ def end_of_day(text: str, name: str) -> str:
     return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC).isoformat().replace("+00:00", "Z")
 
 
-def customer_named(access: Access, email: str) -> Customer:
-    """Raises NoSuchCustomer."""
+def customer_named(access: Access, posted: QueryDict) -> Customer:
+    """Whom a form names; somebody new once the form says so. Raises NoSuchCustomer, or what adding a customer raises."""
+    email = texts(posted, "email")["email"]
     found = customer_with_email(access, email) if email else None
+    if found is None and ADD in posted:
+        name = texts(posted, "customer_name")["customer_name"]
+        return create_customer(access, {"customer": {"email": email, "name": name or None}})
     if found is None or found.deleted_at is not None:
         raise NoSuchCustomer
     return found
+
+
+def may_add(access: Access, email: str, refusal: Exception) -> bool:
+    """Whether a form that was refused offers to add the customer."""
+    return isinstance(refusal, NoSuchCustomer) and bool(email) and customer_with_email(access, email) is None
 
 
 def email_of(access: Access, id: str) -> str:

@@ -1,5 +1,6 @@
 """The editor of drafts: lines, discount, tax, due date and notes, with totals that the service counts, live or at a press of a button."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -12,7 +13,8 @@ from apps.billing.services.invoice import OnlyDraftsEdited, create_invoice, prev
 from apps.billing.services.totals import Totals
 from apps.billing.states import DRAFT
 from apps.core import money
-from apps.dashboard.billing.forms import cents, customer_named, email_of, end_of_day, kept, percent_bps, texts, told, whole
+from apps.dashboard import form_keys
+from apps.dashboard.billing.forms import ADD, cents, customer_named, email_of, end_of_day, kept, may_add, percent_bps, texts, told, whole
 from apps.dashboard.billing.invoices import find_invoice
 from apps.dashboard.plumbing import PageRequest, Refusals, go, is_htmx, sentences, show, status_of
 from apps.stores.models import Currency
@@ -26,17 +28,20 @@ Lines = list[dict[str, str]]
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        given = dict.fromkeys(_FIELDS, "") | {"currency": request.access.store.settlement_currency}
+        given = dict.fromkeys(_FIELDS, "") | {"currency": request.access.store.settlement_currency} | form_keys.new()
         given["email"] = email_of(request.access, request.GET.get("customer", ""))
+        given["due"] = (request.access.now() + timedelta(days=request.access.store.invoice_due_days)).date().isoformat()
         return _form(request, given, _filled([]), None, [])
-    given, lines = texts(request.POST, *_FIELDS), _typed(request)
-    if "save" not in request.POST:
+    given, lines = texts(request.POST, *_FIELDS, form_keys.NAME), _typed(request)
+    if "save" not in request.POST and ADD not in request.POST:
         return _counted(request, given, lines, None)
     try:
-        customer = customer_named(request.access, given["email"])
-        made = create_invoice(request.access, {"invoice": {"customer_id": str(customer.pk), **_body(given, lines, None)}})
+        customer = customer_named(request.access, request.POST)
+        body = {"customer_id": str(customer.pk), **_body(given, lines, None)}
+        made = create_invoice(request.access, {"invoice": body}, form_keys.of(given))
     except Refusals as refusal:
-        return _form(request, given, _filled(lines), None, told(refusal), status_of(refusal))
+        is_new = may_add(request.access, given["email"], refusal)
+        return _form(request, given, _filled(lines), None, told(refusal), status_of(refusal), is_new=is_new)
     messages.success(request, "The draft is saved. Nobody sees it until you finalize it.")
     return go("invoice", made.pk)
 
@@ -152,6 +157,7 @@ def _form(
     status: int = 200,
     *,
     invoice: Invoice | None = None,
+    is_new: bool = False,
 ) -> HttpResponse:
     context = {
         "given": given,
@@ -159,6 +165,8 @@ def _form(
         "totals": totals,
         "currency": given["currency"],
         "errors": errors,
+        "is_new": is_new,
+        "says_more": any(given[name] for name in _TEXTS),
         "invoice": invoice,
         "currencies": Currency.choices,
         "emails": [] if invoice else list(active_customers(request.access).values_list("email", flat=True)[:EMAILS_MAX]),

@@ -10,6 +10,7 @@ from apps.billing import selectors
 from apps.billing.models import Interval, Price, Product
 from apps.billing.services import catalog
 from apps.core import clock, money
+from apps.dashboard import form_keys
 from apps.dashboard.billing.forms import cents, kept, texts, told, whole
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
@@ -68,11 +69,11 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 
 def create(request: PageRequest) -> HttpResponse:
-    given = texts(request.POST, "name", "description")
     if request.method == "GET":
-        return _form(request, given, [])
+        return _form(request, {"name": "", "description": "", **form_keys.new()}, [])
+    given = texts(request.POST, "name", "description", form_keys.NAME)
     try:
-        made = catalog.create_product(request.access, {"product": kept(given, "name", "description")})
+        made = catalog.create_product(request.access, {"product": kept(given, "name", "description")}, form_keys.of(given))
     except Refusals as refusal:
         return _form(request, given, told(refusal), status_of(refusal))
     messages.success(request, "The product is made. Give it a price.")
@@ -100,15 +101,15 @@ def create_price(request: PageRequest, id: str) -> HttpResponse:
     product: Product = find(_products(request), id)
     if request.method == "GET":
         given = {"currency": request.access.store.settlement_currency, "interval": Interval.MONTHLY.value, "interval_count": "1"}
-        return _price_form(request, product, given, [])
-    given = texts(request.POST, "unit_amount", "currency", "interval", "interval_count")
+        return _price_form(request, product, given | form_keys.new(), [])
+    given = texts(request.POST, "unit_amount", "currency", "interval", "interval_count", form_keys.NAME)
     try:
         body = {
             "unit_amount_cents": cents(given["unit_amount"], "amount"),
             "interval_count": whole(given["interval_count"] or "1", "interval_count"),
             **kept(given, "currency", "interval"),
         }
-        catalog.create_price(request.access, product, {"price": body})
+        catalog.create_price(request.access, product, {"price": body}, form_keys.of(given))
     except Refusals as refusal:
         return _price_form(request, product, given, told(refusal), status_of(refusal))
     messages.success(request, "The price is made.")

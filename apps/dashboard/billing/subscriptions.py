@@ -15,7 +15,8 @@ from apps.billing.services import subscription as services
 from apps.billing.services.outlook import cycle_cents, outlook
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.core import clock, money
-from apps.dashboard.billing.forms import customer_named, email_of, texts, told, whole
+from apps.dashboard import form_keys
+from apps.dashboard.billing.forms import customer_named, email_of, may_add, texts, told, whole
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show, status_of
@@ -96,20 +97,22 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         email = email_of(request.access, request.GET.get("customer", ""))
-        return _form(request, {"email": email, "trial_days": "0", "grace_cycles": "1"}, _blank([]), [])
-    given, items = texts(request.POST, "email", "trial_days", "grace_cycles"), _typed(request)
+        given = {"email": email, "trial_days": "0", "grace_cycles": "1", **form_keys.new()}
+        return _form(request, given, _blank([{"price": request.GET.get("price", "")[:100], "quantity": "1"}]), [])
+    given, items = texts(request.POST, "email", "trial_days", "grace_cycles", form_keys.NAME), _typed(request)
     if "more" in request.POST:
         return _form(request, given, _blank(items, ROWS), [])
     try:
         body = {
-            "customer_id": str(customer_named(request.access, given["email"]).pk),
+            "customer_id": str(customer_named(request.access, request.POST).pk),
             "items": _items(items),
             "trial_period_days": whole(given["trial_days"] or "0", "trial_period_days"),
             "grace_cycles": whole(given["grace_cycles"] or "1", "grace_cycles"),
         }
-        made = services.create_subscription(request.access, {"subscription": body})
+        made = services.create_subscription(request.access, {"subscription": body}, form_keys.of(given))
     except Refusals as refusal:
-        return _form(request, given, _blank(items), told(refusal), status_of(refusal))
+        is_new = may_add(request.access, given["email"], refusal)
+        return _form(request, given, _blank(items), told(refusal), status_of(refusal), is_new=is_new)
     messages.success(request, "The subscription has begun." if made.status == ACTIVE else "The subscription has begun with its trial.")
     return go("subscription", made.pk)
 
@@ -160,6 +163,7 @@ def _form(
     status: int = 200,
     *,
     subscription: Subscription | None = None,
+    is_new: bool = False,
 ) -> HttpResponse:
     prices = selectors.prices_on_offer(request.access, PRICES_MAX)
     prices += _archived(subscription, {one.pk for one in prices})
@@ -167,10 +171,12 @@ def _form(
         "given": given,
         "items": items,
         "errors": errors,
+        "is_new": is_new,
         "subscription": subscription,
         "prices": [(str(one.pk), one) for one in prices],
         "emails": [] if subscription else list(selectors.active_customers(request.access).values_list("email", flat=True)[:PRICES_MAX]),
         "no_prices": not prices,
+        "has_products": bool(prices) or selectors.products_seen_by(request.access).exists(),
     }
     return show(request, "dashboard/subscriptions/form.html", context, status=status)
 

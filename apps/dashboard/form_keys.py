@@ -1,0 +1,20 @@
+"""The key that a page gives its form: sent twice, or by an impatient finger, the form makes one record."""
+
+import uuid
+
+from apps.core.literal import Invalid
+
+NAME = "form_key"
+
+
+def new() -> dict[str, str]:
+    """For the values of a form that is opened."""
+    return {NAME: uuid.uuid4().hex}
+
+
+def of(given: dict[str, str]) -> str:
+    """The key that came back with a form. Raises Invalid."""
+    key = given[NAME]
+    if not (key.isascii() and key.isalnum() and len(key) == 32):
+        raise Invalid("the form is too old; open it again")
+    return key
