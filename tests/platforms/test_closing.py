@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test import Client
 
 from apps.access.scopes import ALL
 from apps.access.services import create_api_key
+from apps.billing.services.paying import InvoiceNotPayable, start_payment
+from apps.core import clock
 from apps.payments.models import Payment
-from apps.stores.models import Store
+from apps.stores.models import Member, Role, Store
+from tests.billing import records as billing
 from tests.cast import Api, Cast
+from tests.dashboard.browse import Browser, text
 from tests.platforms.conftest import platform_of
 from tests.platforms.makers import Platform, Sub, refusal
 from tests.stack import wait_for
@@ -73,6 +78,27 @@ def test_a_closing_that_meets_a_payment_of_its_account_is_refused(platform: Plat
         assert pay(merchant).status_code == 201
     refusal(answers[0], 409, "account_has_active_funds")
     assert Store.objects.get(pk=merchant.id).deleted_at is None
+
+
+def test_a_link_made_at_the_dashboard_says_that_the_account_is_closed(platform: Platform, committed: Cast) -> None:
+    merchant = platform.sub()
+    Member.objects.create(store=merchant.store, user=committed.bob, role=Role.OWNER, created_at=clock.real_now())
+    browser = Browser(committed.bob)
+    assert browser.post("store", store_id=str(merchant.id)).status_code == 303
+    given = browser.get("payments/new").context["given"]
+    with elsewhere(lambda: browser.post("payments/new", **{**given, "amount": "10", "fee": ""})) as answers:
+        assert close(platform, merchant).status_code == 204
+    assert answers[0].status_code == 403 and "This account is closed." in text(answers[0])
+
+
+def test_an_invoice_whose_account_is_closed_cannot_be_paid(platform: Platform) -> None:
+    merchant = platform.sub()
+    made = billing.opened(Api(create_api_key(merchant.store, "test", wanted=ALL)[1]))
+    with elsewhere(lambda: Client().post(f"/invoice/{made['public_token']}/pay")) as answers:
+        assert close(platform, merchant).status_code == 204
+    assert answers[0].status_code == 422 and "This invoice is closed" in text(answers[0])
+    with pytest.raises(InvoiceNotPayable):
+        start_payment(made["public_token"])
 
 
 def test_the_merchants_own_key_is_refused_like_the_revoked_one_that_it_is(platform: Platform) -> None:

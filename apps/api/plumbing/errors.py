@@ -4,7 +4,6 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -13,10 +12,10 @@ from apps.access.on_behalf import NotItsAccount
 from apps.access.services import InvalidApiKey
 from apps.core.errors import Coded, Failure, NotFound, ProviderError, ProviderFailed
 from apps.core.literal import Invalid
+from apps.core.outage import RETRY_SECONDS, is_outage
+from apps.payments.services.create import AccountClosed
 
 log = structlog.get_logger(__name__)
-RETRY_SECONDS = "5"
-STORE_IS_OPEN = "payment_store_is_open"  # a trigger of payments
 
 
 class InvalidJson(Coded):
@@ -48,6 +47,9 @@ def respond(error: Exception, context: dict[str, Any]) -> Response:
 
 def _failure_of(error: Exception, view: Any) -> Failure | None:
     match error:
+        case AccountClosed():
+            # The next call would hear the same.
+            return InvalidApiKey() if getattr(view.access, "platform", None) is None else NotItsAccount()
         case Failure():
             return error
         case Invalid():
@@ -64,18 +66,10 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
             return Coded("Content-Type must be application/json", status=415)
         case exceptions.ParseError():
             return InvalidJson()
-        case IntegrityError() if _constraint(error) == STORE_IS_OPEN:
-            # It was closed meanwhile; the next call would hear the same.
-            return InvalidApiKey() if getattr(view.access, "platform", None) is None else NotItsAccount()
-        case OperationalError() | InterfaceError():
+        case _ if is_outage(error):
             log.error("database_unavailable", error=type(error).__name__)
             return Coded("Service temporarily unavailable", status=503, headers={"Retry-After": RETRY_SECONDS})
     return None
-
-
-def _constraint(error: Exception) -> str | None:
-    """The rule of the database that an IntegrityError is about."""
-    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
 
 
 def _shaped(view: Any, text: str) -> Failure:

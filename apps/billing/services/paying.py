@@ -23,7 +23,7 @@ from apps.core.errors import Flat
 from apps.core.money import text_from_cents
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
-from apps.payments.services.create import create_payment
+from apps.payments.services.create import AccountClosed, create_payment
 from apps.payments.services.expire import expire_if_due
 from apps.payments.services.fields import EXPIRES_IN_DEFAULT
 
@@ -63,7 +63,10 @@ def start_payment(token: str) -> tuple[Invoice, Payment, bool]:
 def _make(invoice: Invoice) -> Payment:
     """An intent for what is left. The invoice's row is locked."""
     access = Access.for_public(invoice.store, invoice.mode)
-    payment, _ = create_payment(access, _fields(invoice))
+    try:
+        payment, _ = create_payment(access, _fields(invoice))
+    except AccountClosed:
+        raise InvoiceNotPayable from None
     InvoicePayment.objects.create(invoice=invoice, payment=payment, created_at=payment.created_at)
     return payment
 

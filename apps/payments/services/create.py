@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from django.db import IntegrityError
 from psycopg.types.json import Jsonb
 
 from apps.access.access import Access
@@ -37,6 +38,19 @@ class KycRequired(Coded):
     message = "Store KYC verification required"
 
 
+class AccountClosed(Coded):
+    """It was closed while the payment was made: a trigger asks last."""
+
+    status = 403
+    code = "account_closed"
+    message = "This account is closed"
+    constraint = "payment_store_is_open"
+
+    @classmethod
+    def is_told_by(cls, error: IntegrityError) -> bool:
+        return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) == cls.constraint
+
+
 class NoRate(Coded):
     """No accepted asset has a rate that is fresh enough: never a wrong price."""
 
@@ -59,7 +73,7 @@ class FeesTakeAll(Coded):
 def create_payment(access: Access, fields: dict[str, Any], key: str | None = None, *, id: uuid.UUID | None = None) -> tuple[Payment, bool]:
     """The intent with its addresses, and whether this call made it. `fields` as checked by services.fields.
 
-    Raises Invalid, UnsupportedCurrency, KycRequired, FeesTakeAll, NoRate or NoAcceptedAsset.
+    Raises Invalid, UnsupportedCurrency, KycRequired, FeesTakeAll, NoRate, NoAcceptedAsset or AccountClosed.
     """
     store, cents = access.store, amount_cents(fields)
     if store.platform_id is not None and store.kyc_confirmed_at is None:
@@ -204,7 +218,12 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
         at=payment.created_at,
         platform_id=payment.platform_id,
     )
-    ((is_made, deliveries),) = _INSERT.rows(**values)
+    try:
+        ((is_made, deliveries),) = _INSERT.rows(**values)
+    except IntegrityError as error:
+        if AccountClosed.is_told_by(error):
+            raise AccountClosed from None
+        raise
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)
     return bool(is_made)
