@@ -1,4 +1,4 @@
-"""Countries by their code (ISO 3166-1, two letters), and the code behind what people write for one."""
+"""Countries by their code (ISO 3166-1, two letters), their names in English, and the code behind what people write for one."""
 
 from functools import cache
 
@@ -33,6 +33,11 @@ def _codes() -> dict[str, str]:
             if len(code) == 2 and code.isalpha() and code not in _NOT_COUNTRIES:
                 known.setdefault(str(name).upper(), code)
     return known | _OTHER_NAMES | {code: code for code in known.values()}
+
+
+def country_name(code: str) -> str:
+    """`DE` -> `Germany`; what is no code stays as it is."""
+    return str(Locale("en").territories.get(code, code)) if country_code(code) == code else code
 
 
 def country_code(text: object) -> str | None:

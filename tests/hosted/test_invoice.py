@@ -239,7 +239,7 @@ def test_a_late_deposit_that_the_merchant_accepts_pays_the_invoice_and_ends_an_i
 ADDRESSES = [
     (None, []),
     ({}, []),
-    ({"city": "Berlin", "country": "DE", "line1": "Ring 1", "postal_code": "10115"}, ["Ring 1", "10115 Berlin", "DE"]),
+    ({"city": "Berlin", "country": "DE", "line1": "Ring 1", "postal_code": "10115"}, ["Ring 1", "10115 Berlin", "Germany"]),
     ({"zip": 10115, "deep": {"a": "b"}, "list": ["x"], "yes": True, "blank": " ", "floor": "3"}, ["10115", "3"]),
 ]
 

@@ -71,7 +71,7 @@ def refusal(invoice: Invoice, seller: Seller | None = None) -> str:
         return "Only invoices that were finalized and not canceled are e-invoices."
     seller = seller or Seller(seller_of(invoice))
     if not seller.country or not (seller.vat_number or seller.register_number):
-        return "Your country and a VAT or register number, which your verification gives, are missing."
+        return "Your country and VAT or register number are missing: they come with the verification of your business."
     if country_code((invoice.customer.address or {}).get("country")) is None:
         return "The country in the customer's address is missing."
     if not invoice.lines.all():

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.billing.models import Invoice
+from apps.core.countries import country_name
 from apps.stores.selectors import approved_verification
 
 # The usual parts of a postal address in the order they are written; what else there is follows.
@@ -23,6 +24,7 @@ def seller_of(invoice: Invoice) -> dict[str, Any]:
         "registration_number": known.registration_number if known is not None else "",
         "tax_id": known.tax_id if known is not None else "",
         "country": known.business_country if known is not None else "",
+        "country_name": country_name(known.business_country) if known is not None else "",
         "email": store.support_email,
     }
 
@@ -39,6 +41,8 @@ def address_lines(address: Mapping[str, Any] | None) -> list[str]:
     code, town = (next((key for key in keys if given.get(key)), None) for keys in (_POSTAL_CODES, _TOWNS))
     if code is not None and town is not None:
         given[town] = f"{given.pop(code)} {given[town]}"
+    if "country" in given:
+        given["country"] = country_name(given["country"])
     known = [key for key in _ADDRESS_ORDER if key in given]
     ordered = [*known, *(key for key in given if key not in known)]
     return [given[key] for key in ordered if given[key]][:_ADDRESS_LINES_MAX]
