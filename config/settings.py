@@ -229,7 +229,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "/static/img/favicon.svg",
     "APPEND_COMPONENTS": {
-        "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}, "basic": {"type": "http", "scheme": "basic"}},
+        "securitySchemes": {
+            "bearer": {"type": "http", "scheme": "bearer"},
+            "basic": {"type": "http", "scheme": "basic"},
+            "session": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE_NAME},
+        },
     },
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "apps.api.schemas.events.add_webhooks"],

@@ -12,11 +12,18 @@ from apps.chain.calls import refusal_of_call
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.states import TAKES_NO_TOKENS
 from apps.core.money import atomic_from_decimal
+from apps.core.sql import Statement
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 # Zero, burn addresses and the precompiled contracts: coins sent there are gone.
 _LOWEST_ADDRESS = 0x10000
 _BURN = {"0x000000000000000000000000000000000000dead", "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead", "0x" + "f" * 40}
+_WHOSE = Statement("""
+SELECT EXISTS (SELECT 1 FROM assets_asset WHERE contract_address = %(address)s),
+       EXISTS (SELECT 1 FROM chain_hotwallet WHERE address = %(address)s),
+       EXISTS (SELECT 1 FROM chain_address WHERE address = %(address)s),
+       EXISTS (SELECT 1 FROM chain_address WHERE address = %(address)s AND mode = %(mode)s)
+""")
 _DAY = timedelta(days=1)
 _Status, _Purpose = OutgoingTransaction.Status, OutgoingTransaction.Purpose
 
@@ -55,12 +62,13 @@ def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
     """Nobody's address, a token's contract, or one of ours; only test payments and the gas of sweeps go to an address of ours."""
     if not _ADDRESS.fullmatch(address) or int(address, 16) < _LOWEST_ADDRESS or address in _BURN:
         return True
-    if Asset.objects.filter(contract_address=address).exists() or HotWallet.objects.filter(address=address).exists():
+    ((is_contract, is_hot, is_deposit, is_of_mode),) = _WHOSE.rows(address=address, mode=mode)
+    if is_contract or is_hot:
         return True
     if purpose == _Purpose.SWEEP_GAS:
-        return not Address.objects.filter(address=address, mode=mode).exists()
+        return not is_of_mode
     is_test_payment = purpose == _Purpose.TEST_PAYMENT and mode == "test"
-    return not is_test_payment and Address.objects.filter(address=address).exists()
+    return not is_test_payment and bool(is_deposit)
 
 
 def sweep_refusal(row: OutgoingTransaction, chain: Chain) -> str:
