@@ -30,6 +30,8 @@ _FIELDS = Object(
 class SessionDoor(Door):
     """A view for people in the dashboard; every other credential is told to sign in."""
 
+    for_people = True
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if self.access.kind != SESSION:

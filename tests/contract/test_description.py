@@ -37,6 +37,30 @@ def test_every_write_tells_its_refusals_in_their_shapes(db: None) -> None:
     assert (fields["title"]["maxLength"], fields["expires_in"]["minimum"]) == (150, 300)
 
 
+@pytest.mark.parametrize(
+    ("path", "method", "words", "schemes"),
+    [
+        ("/payments", "post", "Scope: `payments:write`.", ["bearer", "basic"]),
+        ("/payment_currencies", "get", "Any valid credential but a publishable key.", ["bearer", "basic"]),
+        ("/api_keys", "post", "For a person who is signed in", ["session"]),
+        ("/merchants/oauth_apps/{id}", "patch", "For a person who is signed in", ["session"]),
+        ("/agentic/mandates", "post", "Agent credentials with the scope `x402:write`.", ["bearer"]),
+        ("/agentic/account", "get", "Any agent credential.", ["bearer"]),
+        ("/checkout/{reference}", "get", "Public", []),
+    ],
+)
+def test_every_operation_tells_who_may_call_it(path: str, method: str, words: str, schemes: list[str]) -> None:
+    operation = json.loads(_document())["paths"]["/api/v2" + path][method]
+    assert words in operation["description"]
+    assert [name for one in operation.get("security", []) for name in one] == schemes
+
+
+def test_a_field_with_few_values_names_them() -> None:
+    body = json.loads(_document())["paths"]["/api/v2/payout_schedules"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    fields = body["properties"]["payout_schedule"]["properties"]
+    assert fields["frequency"]["enum"] == ["daily", "weekly", "monthly"] and "EUR" in fields["minimum_fiat_currency"]["enum"]
+
+
 def test_the_pages_are_served_without_any_outside_host(db: None) -> None:
     page = Api().client.get("/docs", headers={"Host": "localhost"})
     assert page.status_code == 200

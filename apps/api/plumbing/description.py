@@ -65,10 +65,22 @@ class DoorSchema(AutoSchema):
         scope = self.view.route.scopes.get(self.method)
         if scope == PUBLIC:
             return "Public: no credential is asked for."
+        if self._is_for_people:
+            return "For a person who is signed in to the dashboard; keys, tokens and agents are told to sign in."
+        if self.view.for_agents:
+            return f"Agent credentials with the scope `{scope}`." if scope else "Any agent credential."
         return f"Scope: `{scope}`." if scope else "Any valid credential but a publishable key."
 
     def get_auth(self) -> list[dict[str, list[str]]]:
-        return [] if PUBLIC in self.view.route.scopes.values() else [{"bearer": []}, {"basic": []}]
+        if PUBLIC in self.view.route.scopes.values():
+            return []
+        if self._is_for_people:
+            return [{"session": []}]
+        return [{"bearer": []}] if self.view.for_agents else [{"bearer": []}, {"basic": []}]
+
+    @property
+    def _is_for_people(self) -> bool:
+        return bool(getattr(self.view, "for_people", False))
 
     def get_override_parameters(self) -> Any:
         rule = self.view.route.keys.get(self.method)

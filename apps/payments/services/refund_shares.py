@@ -10,14 +10,19 @@ from typing import Any
 from eth_utils.address import is_checksum_formatted_address, is_hex_address, to_checksum_address
 
 from apps.assets.models import Asset
-from apps.chain.models import Address, Deposit
+from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.errors import Flat
+from apps.core.sql import Statement
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
 from apps.payments.selectors import Received, received_by
 
 ZERO_ADDRESS = "0x" + "0" * 40
+_WHOSE = Statement("""
+SELECT EXISTS (SELECT 1 FROM assets_asset WHERE chain_id = %(chain_id)s AND contract_address = %(address)s),
+       EXISTS (SELECT 1 FROM chain_address WHERE address = %(address)s)
+""")
 LIVE_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED, Refund.Status.CONFIRMED)
 OPEN_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
 PARTS_MAX = 50
@@ -265,9 +270,9 @@ def check_destination(text: str, asset: Asset) -> str:
     if is_checksum_formatted_address(text) and to_checksum_address(text) != text:
         raise refused
     address = text.lower()
-    contracts = Asset.objects.filter(chain=asset.chain_id, contract_address__isnull=False)
-    if address == ZERO_ADDRESS or contracts.filter(contract_address=address).exists():
+    ((is_contract, is_ours),) = _WHOSE.rows(address=address, chain_id=asset.chain_id)
+    if address == ZERO_ADDRESS or is_contract:
         raise refused
-    if Address.objects.filter(pk=address).exists():
+    if is_ours:
         raise BelongsToService
     return address

@@ -18,6 +18,7 @@ from apps.core.failpoints import failpoint
 from apps.core.idempotency import once
 from apps.core.literal import AtomicAmount, Invalid, Object, Text, is_uuid
 from apps.core.models import Viewer
+from apps.core.sql import Statement
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts.models import Destination, Payout, PayoutTransition, Schedule
@@ -32,6 +33,10 @@ _DETAILS = ("fiat_payout_detail_id", "crypto_payout_detail_id", "destination_add
 _AMOUNT = AtomicAmount(required=True)
 _TEXT = Text(255)
 BODY = Object({"asset_id": Text(255, required=True), "amount_atomic": _AMOUNT, **dict.fromkeys(_DETAILS, _TEXT)})
+_KEYS = Statement("""
+SELECT 1 FROM payouts_payout
+WHERE store_id = %(store_id)s AND mode = %(mode)s AND idempotency_caller = %(caller)s AND idempotency_key = %(key)s
+""")
 ASSET_STOPPED = "A deposit of this asset was lost after it had been credited"
 ABOVE_THRESHOLD, NEW_DESTINATION = "Above the amount that is paid out without review", "The destination is new"
 
@@ -102,9 +107,8 @@ def create_payout(
 
     Raises NotFound or a Flat sentence, or what `caps` refuse with.
     """
-    earlier = _rows(viewer, caller, key).first()
-    if earlier is not None:
-        return earlier, False
+    if _KEYS.rows(store_id=viewer.store_id, mode=viewer.mode, caller=caller, key=key):
+        return _rows(viewer, caller, key).get(), False
     store = Store.objects.get(pk=viewer.store_id)
     order = read_order(viewer, store, given)
     if agent_credential_id is not None:

@@ -1,7 +1,7 @@
 """Keeping schedules: what a merchant may ask for, one per store, asset and mode, and when the next run is due."""
 
 import calendar
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -47,13 +47,24 @@ class Moment(Field):
         return {"type": "string", "format": "date-time"}
 
 
+class Named(Field):
+    """One of a few names. What else is given is refused by the sentence of a schedule, not of a field."""
+
+    def __init__(self, names: Sequence[str], **options: Any) -> None:
+        super().__init__(**options)
+        self.names = names
+
+    def schema(self) -> Schema:
+        return {"type": "string", "enum": list(self.names)}
+
+
 FIELDS = Object(
     {
         "asset_id": Text(255),
-        "frequency": Field(),
+        "frequency": Named(Schedule.Frequency.values),
         **{name: Text(255) for name in DESTINATIONS},
         "minimum_fiat_cents": Integer(),
-        "minimum_fiat_currency": Field(),
+        "minimum_fiat_currency": Named(MINIMUM_CURRENCIES),
         "next_payout_at": Moment(),
         "swap_target_asset_id": Text(255),
         "active": Boolean(),
