@@ -1,10 +1,13 @@
 """Answers of last resort: JSON under /api, a page everywhere else."""
 
+import sys
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.api.plumbing.errors import json_error
 from apps.core.middleware import API_PREFIX
+from apps.core.outage import RETRY_SECONDS, is_outage
 
 
 def _answer(request: HttpRequest, status: int, message: str) -> HttpResponse:
@@ -22,7 +25,12 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _answer(request, 500, "Internal server error")
+    """Django calls it while it handles what went wrong."""
+    if not is_outage(sys.exc_info()[1]):
+        return _answer(request, 500, "Internal server error")
+    answer = _answer(request, 503, "Service temporarily unavailable")
+    answer["Retry-After"] = RETRY_SECONDS
+    return answer
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -1,0 +1,14 @@
+"""Whether an error says that the database is away: the caller did nothing wrong, and may come back in a moment."""
+
+from django.db import InterfaceError, InternalError, OperationalError
+
+RETRY_SECONDS = "5"
+# After a failover connections may still lead to the server that only reads.
+_READS_ONLY = "25006"
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """True also of a server that takes no writes: one that follows another, or has no room left."""
+    if isinstance(error, OperationalError | InterfaceError):
+        return True
+    return isinstance(error, InternalError) and getattr(error.__cause__, "sqlstate", None) == _READS_ONLY
