@@ -75,6 +75,16 @@ def account_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: 
     return 0 if row is None else int(row[0])
 
 
+_OF_THE_SERVICE = "SELECT mode, asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id IS NULL ORDER BY mode, asset_id, kind"
+
+
+def service_balances() -> list[tuple[str, str, str, int]]:
+    """(mode, asset id, kind, balance) of every account of the service; credit is positive."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OF_THE_SERVICE)
+        return [(mode, asset_id, kind, int(amount)) for mode, asset_id, kind, amount in cursor.fetchall()]
+
+
 def balance_of(account_id: int) -> int:
     """The balance of the account with this id."""
     with connection.cursor() as cursor:

@@ -5,19 +5,23 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from django.conf import settings
+from django.db import ProgrammingError, connection, transaction
 
 from config.celery import app as celery
 from config.demo_secrets import PUBLISHED
+from tests import make
+from tests.cast import Shop
 
 ROOT = Path(__file__).resolve().parents[2]
 READERS = ("config/environment.py", "config/settings.py", "config/providers.py", "config/celery.py")
 # Used by compose.yaml alone.
-COMPOSE_ONLY = {"POSTGRES_PASSWORD"}
+COMPOSE_ONLY = {"POSTGRES_PASSWORD", "POSTGRES_APP_PASSWORD"}
 NOT_A_SETTING = {"DJANGO_SETTINGS_MODULE"}
 PRODUCTION = {
     "TILLGATE_ENV": "production",
@@ -105,3 +109,45 @@ def test_every_queue_has_a_worker_and_reports_wait_for_nobody_else() -> None:
         "reports.generate": ("reports", "reports"),
         "payouts.advance": ("celery", "celery"),
     }
+
+
+def test_only_migrations_run_as_the_owner_of_the_tables() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    own = [name for name, service in services.items() if "DATABASE_URL" in service.get("environment", {})]
+    assert own == ["migrate"]
+    assert "postgresql://tillgate_app:" in (ROOT / ".env.example").read_text()
+
+
+@pytest.fixture
+def app_role(db: None) -> Iterator[None]:
+    """This connection writes as the role that a deployment makes for everything but migrations."""
+    text = (ROOT / "config/postgres/roles.sql").read_text()
+    statements = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("\\")).replace(":'password'", "'p'")
+    with connection.cursor() as cursor:
+        cursor.execute(statements)
+        cursor.execute("SET LOCAL ROLE tillgate_app")
+        yield
+        cursor.execute("RESET ROLE")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE ledger_entry DISABLE TRIGGER ALL",
+        "DROP TRIGGER entry_no_truncate ON ledger_entry",
+        "ALTER TABLE ledger_account DROP CONSTRAINT ledger_account_pkey",
+        "TRUNCATE ledger_entry",
+        "DROP TABLE stores_auditentry",
+        "SET session_replication_role = replica",
+        "CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    ],
+)
+def test_the_role_of_the_application_can_not_take_a_guard_away(app_role: None, statement: str) -> None:
+    with pytest.raises(ProgrammingError, match=r"must be owner|permission denied"), transaction.atomic():
+        connection.cursor().execute(statement)
+
+
+def test_the_role_of_the_application_is_enough_to_take_a_payment(bakery: Shop, app_role: None) -> None:
+    made = make.payment(bakery.test)
+    assert bakery.test.post(f"/payments/{made['id']}/simulated_payments", {}).status_code == 201
+    assert bakery.test.get(f"/payments/{made['id']}").json()["status"] == "completed"

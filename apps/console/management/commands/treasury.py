@@ -1,0 +1,96 @@
+"""`treasury`: what of each asset is the service's own, coins put into a hot wallet, and corrections of the books."""
+
+import re
+import uuid
+from contextlib import closing
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from apps.assets.models import Asset
+from apps.chain.models import HotWallet
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import RpcError
+from apps.console.command import OperatorCommand, store_named
+from apps.core import clock
+from apps.ledger.chart import CHART, TREASURY
+from apps.ledger.posting import InsufficientBalance
+from apps.ledger.selectors import service_balances
+from apps.payments.services import treasury
+from apps.stores.models import User
+
+_HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
+_AMOUNT = re.compile(r"-?[1-9][0-9]{0,76}", re.ASCII)
+_KINDS = sorted(set(CHART) - {TREASURY})
+
+
+class Command(OperatorCommand):
+    help = "Show the service's own coins, book what came to a hot wallet from outside, or correct an account against the treasury"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", nargs="?", default="show", choices=["show", "fund", "correct"])
+        parser.add_argument("--staff", help="e-mail address of the member of staff who answers for it (fund, correct)")
+        parser.add_argument("--network", help="whose hot wallet, as in ethereum (fund)")
+        parser.add_argument("--hash", help="the transaction that brought the coins (fund)")
+        parser.add_argument("--asset", help="as in ETH_USDC (correct)")
+        parser.add_argument("--account", choices=_KINDS, help="the account that is wrong (correct)")
+        parser.add_argument("--store", help="whose, for a store's account (correct)")
+        parser.add_argument("--amount-atomic", help="credit in atomic units, below zero a debit; custody accounts grow by debits (correct)")
+        parser.add_argument("--reason", help="stands in the books for ever (correct)")
+        parser.add_argument("--key", help="books it once, however often the command is run (correct)")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        if options["action"] == "fund":
+            return self._fund(options)
+        if options["action"] == "correct":
+            return self._correct(options)
+        names = ("mode", "asset_id", "account", "balance_atomic")
+        return {"accounts": [dict(zip(names, (*row[:3], str(row[3])), strict=True)) for row in service_balances() if row[3]]}
+
+    @staticmethod
+    def _fund(options: dict[str, Any]) -> dict[str, Any]:
+        tx_hash = (options["hash"] or "").lower()
+        wallet = HotWallet.objects.select_related("chain").filter(pk=options["network"]).first()
+        if wallet is None:
+            raise CommandError(f"There is no hot wallet of {options['network']!r}; give --network")
+        if not _HASH.fullmatch(tx_hash):
+            raise CommandError("Which transaction brought the coins? Give --hash")
+        try:
+            with closing(nodes_of(wallet.chain)) as nodes:
+                booked = treasury.book_funding(wallet, tx_hash, nodes, _staff(options["staff"]), clock.real_now())
+        except RpcError as error:
+            raise CommandError(f"The chain can't be asked: {error}") from None
+        return {"network": wallet.pk, "hash": tx_hash, "booked": {asset_id: str(amount) for asset_id, amount in booked.items()}}
+
+    @staticmethod
+    def _correct(options: dict[str, Any]) -> dict[str, Any]:
+        asset = Asset.objects.select_related("chain").filter(pk=options["asset"]).first()
+        if asset is None:
+            raise CommandError(f"There is no asset {options['asset']!r}; give --asset")
+        if options["account"] is None or not _AMOUNT.fullmatch(options["amount_atomic"] or ""):
+            raise CommandError("Give --account and a whole --amount-atomic that isn't zero")
+        key = options["key"] or str(uuid.uuid4())
+        try:
+            treasury.correct_books(
+                key=key,
+                mode=asset.mode,
+                asset=asset,
+                kind=options["account"],
+                store=store_named(options["store"]) if options["store"] else None,
+                amount_atomic=int(options["amount_atomic"]),
+                reason=(options["reason"] or "").strip(),
+                staff=_staff(options["staff"]),
+                at=clock.real_now(),
+            )
+        except ValueError as error:
+            raise CommandError(f"Not booked: {error}") from None
+        except InsufficientBalance:
+            raise CommandError("Not booked: the account would go below zero") from None
+        return {"key": key, "asset_id": asset.pk, "account": options["account"], "amount_atomic": options["amount_atomic"]}
+
+
+def _staff(email: str | None) -> User:
+    found = User.objects.filter(email__iexact=email, is_staff=True, is_active=True).first() if email else None
+    if found is None:
+        raise CommandError("Who answers for it? Give --staff, the e-mail address of a member of staff")
+    return found

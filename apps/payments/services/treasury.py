@@ -1,0 +1,103 @@
+"""The service's own coins, booked by staff: what came to a hot wallet from outside, and corrections of any other account.
+
+Both stand against the treasury. A transaction funds a wallet once, and only with coins that the books don't hold already.
+"""
+
+from collections import Counter
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.assets.models import Asset
+from apps.chain import blocks
+from apps.chain.models import Address, HotWallet, SignedTransaction
+from apps.chain.providers.base import Nodes
+from apps.core.errors import Flat
+from apps.ledger import movements
+from apps.ledger.chart import CUSTODY_HOT
+from apps.stores import audit
+from apps.stores.models import Store, User
+
+
+class NotFunding(Flat):
+    """The transaction can't be booked as coins from outside; the text says why."""
+
+
+class AlreadyBooked(Flat):
+    message = "This is booked already"
+
+
+def book_funding(wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at: datetime) -> dict[str, int]:
+    """Book what a transaction brought the wallet: atomic units by asset id. Raises NotFunding, AlreadyBooked and RpcError."""
+    assets = {asset.contract_address or "": asset for asset in Asset.objects.filter(chain=wallet.chain_id) if _is_on_chain(asset)}
+    arrived: Counter[str] = Counter()
+    for one in _transfers_to(wallet, tx_hash, nodes, [contract for contract in assets if contract]):
+        arrived[assets[one.contract].pk] += one.amount_atomic
+    if not +arrived:
+        raise NotFunding(f"The transaction brought {wallet.address} nothing that can be read from it; book it with a correction")
+    with transaction.atomic():
+        for asset_id, amount_atomic in arrived.items():
+            posted = movements.correction(
+                key=f"funding:{tx_hash}:{asset_id}",
+                mode=wallet.chain.mode,
+                asset_id=asset_id,
+                kind=CUSTODY_HOT,
+                store_id=None,
+                amount_atomic=-amount_atomic,
+                reason=f"Funded by {tx_hash}",
+                staff_id=staff.pk,
+                at=at,
+            )
+            if not posted.is_new:
+                raise AlreadyBooked
+        audit.record("hot_wallet.funded", target=wallet, name=tx_hash, details=arrived)
+    return dict(arrived)
+
+
+def _is_on_chain(asset: Asset) -> bool:
+    return asset.is_native or bool(asset.contract_address)
+
+
+def _transfers_to(wallet: HotWallet, tx_hash: str, nodes: Nodes, contracts: list[str]) -> list[blocks.Transfer]:
+    """What the transaction, deep enough and not ours, moved to the wallet."""
+    receipt, tip = nodes.batch([("eth_getTransactionReceipt", [tx_hash]), ("eth_blockNumber", [])])
+    if not receipt:
+        raise NotFunding("The chain knows no such transaction, or no block has it yet")
+    number, wanted = int(receipt["blockNumber"], 16), wallet.chain.required_confirmations
+    confirmations = max(0, int(tip, 16) - number + 1)
+    if confirmations < wanted:
+        raise NotFunding(f"The transaction has {confirmations} of {wanted} confirmations: try again later")
+    if int(receipt["status"], 16) != 1:
+        raise NotFunding("The transaction was reverted")
+    [block] = blocks.read_blocks(nodes, [number], contracts)
+    found = [one for one in block.transfers if one.tx_hash == tx_hash and one.to_address == wallet.address]
+    senders = {one.from_address for one in found} | {str(receipt["from"]).lower()}
+    is_ours = SignedTransaction.objects.filter(tx_hash=tx_hash).exists() or Address.objects.filter(pk__in=senders).exists()
+    if is_ours or wallet.address in senders:
+        raise NotFunding("The transaction is the service's own: its coins are in the books already")
+    return found
+
+
+def correct_books(
+    *, key: str, mode: str, asset: Asset, kind: str, store: Store | None, amount_atomic: int, reason: str, staff: User, at: datetime
+) -> None:
+    """Credit (or, below zero, debit) an account against the treasury.
+
+    Raises ValueError for an account that can't be corrected or without a reason, AlreadyBooked, and InsufficientBalance.
+    """
+    with transaction.atomic():
+        posted = movements.correction(
+            key=key,
+            mode=mode,
+            asset_id=asset.pk,
+            kind=kind,
+            store_id=store.pk if store else None,
+            amount_atomic=amount_atomic,
+            reason=reason,
+            staff_id=staff.pk,
+            at=at,
+        )
+        if not posted.is_new:
+            raise AlreadyBooked
+        details = {"key": key, "account": kind, "asset": asset.pk, "amount_atomic": amount_atomic, "staff": staff.email}
+        audit.record("books.corrected", store=store, mode=mode, target=asset, name=asset.pk, reason=reason, details=details)

@@ -1,0 +1,123 @@
+"""`treasury`: what operators put into a hot wallet is booked once, as the chain tells it; corrections carry a name and a reason."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from apps.assets.models import Asset
+from apps.chain.models import HotWallet
+from apps.console import audit
+from apps.ledger.models import Movement
+from apps.ledger.selectors import account_balance
+from apps.stores.models import AuditEntry, User
+from apps.stores.services import create_user
+from tests import make
+from tests.cast import Shop
+from tests.chain.conftest import Reader
+from tests.chain.local import LocalChain
+
+pytestmark = pytest.mark.chain
+HOT = "0x" + "ab" * 20
+
+
+def run(*arguments: str) -> dict[str, Any]:
+    out = StringIO()
+    call_command("treasury", *arguments, "--json", stdout=out)
+    told: dict[str, Any] = json.loads(out.getvalue())
+    return told
+
+
+def refused(capsys: Any, *arguments: str) -> str:
+    with pytest.raises(SystemExit):
+        call_command("treasury", *arguments, "--json")
+    return str(capsys.readouterr().err)
+
+
+@pytest.fixture
+def staff(db: None) -> User:
+    return create_user("sam@example.com", "pw-0123456789", name="Sam", is_staff=True)
+
+
+@pytest.fixture
+def wallet(chain: LocalChain, staff: User) -> HotWallet:
+    return HotWallet.objects.create(chain_id="sepolia", address=HOT, next_nonce=0)
+
+
+def fund(tx_hash: str, *more: str) -> tuple[str, ...]:
+    return ("fund", "--network", "sepolia", "--hash", tx_hash, *(more or ("--staff", "sam@example.com")))
+
+
+def test_coins_put_into_the_hot_wallet_are_booked_once_and_then_the_chain_agrees(
+    chain: LocalChain, watcher: Reader, wallet: HotWallet, capsys: Any
+) -> None:
+    token = chain.deploy_token()
+    Asset.objects.filter(pk="USDC_SETH").update(contract_address=token)
+    native, minted = chain.pay(HOT, 1000), chain.mint(token, HOT, 77)
+    chain.mine(3)
+    watcher.read()
+    assert audit.findings(check_chain=True)
+
+    assert run(*fund(native))["booked"] == {"SETH": "1000"}
+    assert run(*fund(minted.upper().replace("X", "x")))["booked"] == {"USDC_SETH": "77"}
+
+    assert audit.findings(check_chain=True) == []
+    assert "booked already" in refused(capsys, *fund(native))
+    assert account_balance(None, "test", "SETH", "treasury") == 1000
+    assert {"mode": "test", "asset_id": "SETH", "account": "custody_hot", "balance_atomic": "-1000"} in run()["accounts"]
+    assert AuditEntry.objects.get(action="hot_wallet.funded", target_name=native).details == {"SETH": 1000}
+
+
+def test_what_did_not_fund_the_wallet_is_refused_with_the_reason(
+    chain: LocalChain, watcher: Reader, wallet: HotWallet, bakery: Shop, capsys: Any
+) -> None:
+    [way] = [one for one in make.payment(bakery.test)["payment_addresses"] if one["supported_asset"]["asset_id"] == "SETH"]
+    elsewhere, deposit = chain.pay("0x" + "cd" * 20, 5), way["address"].lower()
+    chain.call("anvil_setBalance", deposit, hex(10**18))
+    chain.call("anvil_impersonateAccount", deposit)
+    ours = chain.wait(chain.call("eth_sendTransaction", {"from": deposit, "to": HOT, "value": "0x5"}))
+    chain.mine(3)
+    young = chain.pay(HOT, 5)
+
+    assert "nothing that can be read" in refused(capsys, *fund(elsewhere))
+    assert "the service's own" in refused(capsys, *fund(ours))
+    assert "confirmations: try again later" in refused(capsys, *fund(young))
+    assert "knows no such transaction" in refused(capsys, *fund("0x" + "0" * 64))
+    assert "Give --hash" in refused(capsys, *fund("0x12"))
+    assert "give --network" in refused(capsys, "fund", "--network", "base", "--hash", young, "--staff", "sam@example.com")
+    chain.mine(3)
+    assert "Give --staff" in refused(capsys, *fund(young, "--staff", bakery.owner.email))
+    assert not Movement.objects.exists()
+
+
+CORRECTION = ("--asset", "SETH", "--account", "custody_hot", "--amount-atomic", "-5", "--reason", "A fee of the exchange", "--key", "one")
+
+
+def test_a_correction_is_booked_once_against_the_treasury_with_a_name_and_a_reason(staff: User, capsys: Any) -> None:
+    run("correct", *CORRECTION, "--staff", staff.email)
+
+    assert (account_balance(None, "test", "SETH", "custody_hot"), account_balance(None, "test", "SETH", "treasury")) == (-5, 5)
+    made = Movement.objects.get(kind="correction")
+    assert (made.reason, made.staff_user) == ("A fee of the exchange", staff)
+    assert AuditEntry.objects.get(action="books.corrected").reason == "A fee of the exchange"
+    assert "booked already" in refused(capsys, "correct", *CORRECTION, "--staff", staff.email)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (("--reason", " "), "has a reason"),
+        (("--asset", "GOLD"), "give --asset"),
+        (("--amount-atomic", "0"), "isn't zero"),
+        (("--amount-atomic", "1.5"), "isn't zero"),
+        (("--account", "available"), "can't be corrected"),
+        (("--account", "available", "--store", "{store}"), "below zero"),
+        (("--staff", "nobody@example.com"), "Give --staff"),
+    ],
+)
+def test_a_correction_that_can_not_be_is_refused(staff: User, bakery: Shop, capsys: Any, changed: tuple[str, ...], says: str) -> None:
+    arguments = [one.format(store=bakery.store.pk) for one in ("correct", *CORRECTION, "--staff", staff.email, *changed)]
+    assert says in refused(capsys, *arguments)
+    assert not Movement.objects.exists()
