@@ -3,6 +3,7 @@
 Nothing is started from here: services are only addresses.
 """
 
+import ipaddress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -41,6 +42,29 @@ def service(name: str) -> str:
     return value
 
 
+def host_from_env(name: str) -> str:
+    """A host name without scheme and port, or nothing."""
+    value: str = env.str(name, "").strip().lower()
+    if value and urlsplit(f"//{value}").netloc != urlsplit(f"//{value}").hostname:
+        raise ImproperlyConfigured(f"{name} is a host name alone, such as admin.example.com, not {value!r}")
+    return value
+
+
+def url_of(host: str) -> str:
+    """The origin of a host of ours: scheme and port are those of PUBLIC_URL."""
+    parts = urlsplit(PUBLIC_URL)
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "") if host else PUBLIC_URL
+
+
+def networks_from_env(name: str) -> list[str]:
+    """Addresses or networks, such as 10.0.0.0/8."""
+    value: list[str] = env.list(name, default=[])
+    try:
+        return [str(ipaddress.ip_network(one.strip())) for one in value]
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} holds networks such as 10.0.0.0/8, not {','.join(value)!r}") from None
+
+
 SECRET_KEY = secret("SECRET_KEY")
 ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
 DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
@@ -51,6 +75,16 @@ METRICS_TOKEN: str = secret("METRICS_TOKEN")
 ALLOWED_HOSTS: list[str] = env.list(
     "ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))]
 )
+PUBLIC_HOST: str = urlsplit(PUBLIC_URL).hostname or ""
+# Hosts of their own for the API, the dashboard and the staff site; one without is where PUBLIC_URL is.
+API_HOST: str = host_from_env("API_HOST")
+DASHBOARD_HOST: str = host_from_env("DASHBOARD_HOST")
+ADMIN_HOST: str = host_from_env("ADMIN_HOST")
+API_URL, DASHBOARD_URL, ADMIN_URL = url_of(API_HOST), url_of(DASHBOARD_HOST), url_of(ADMIN_HOST)
+OWN_HOSTS: list[str] = sorted({PUBLIC_HOST, API_HOST, DASHBOARD_HOST, ADMIN_HOST} - {""})
+ALLOWED_HOSTS += [host for host in OWN_HOSTS if host not in ALLOWED_HOSTS and "*" not in ALLOWED_HOSTS]
+# The networks that the staff site may be asked for from; empty: from anywhere.
+ADMIN_NETWORKS: list[str] = networks_from_env("ADMIN_NETWORKS")
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 DNS_SERVERS: list[str] = env.list("DNS_SERVERS", default=[])
 WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])

@@ -6,10 +6,13 @@ from urllib.parse import urlsplit
 
 from config.environment import *  # noqa: F403  # each of them is a setting
 from config.environment import (
+    ADMIN_URL,
     BASE_DIR,
+    DASHBOARD_URL,
     DATABASE_URL,
     IS_PRODUCTION,
     LOG_LEVEL,
+    PUBLIC_HOST,
     PUBLIC_URL,
     REDIS_URL,
     S3_BUCKET,
@@ -72,6 +75,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "apps.core.middleware.ContentSecurityPolicy",
+    "config.hosts.OwnHosts",
     "apps.core.middleware.ApiGuard",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -167,9 +171,12 @@ EMAIL_TIMEOUT = 10
 # What a backend of anymail needs, as its documentation names it: {"POSTMARK_SERVER_TOKEN": "..."}
 ANYMAIL: dict[str, Any] = env.json("ANYMAIL", {})
 OTP_TOTP_ISSUER = OTP_WEBAUTHN_RP_NAME = "Tillgate"
-# Passkeys are of this host for ever: under another PUBLIC_URL people set theirs up anew.
-OTP_WEBAUTHN_RP_ID = urlsplit(PUBLIC_URL).hostname
-OTP_WEBAUTHN_ALLOWED_ORIGINS = ["{0.scheme}://{0.netloc}".format(urlsplit(PUBLIC_URL))]
+# Passkeys are of this host for ever: under another one people set theirs up anew. A dashboard below the host of PUBLIC_URL keeps that one.
+_DASHBOARD = urlsplit(DASHBOARD_URL).hostname or ""
+OTP_WEBAUTHN_RP_ID = PUBLIC_HOST if _DASHBOARD.endswith(f".{PUBLIC_HOST}") else _DASHBOARD
+OTP_WEBAUTHN_ALLOWED_ORIGINS = list(
+    dict.fromkeys("{0.scheme}://{0.netloc}".format(urlsplit(one)) for one in (PUBLIC_URL, DASHBOARD_URL, ADMIN_URL))
+)
 OTP_WEBAUTHN_HELPER_CLASS = "apps.access.passkeys.Ceremonies"
 
 # --- browser headers -----------------------------------------------------------------------------

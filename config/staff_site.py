@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.urls import reverse
@@ -40,7 +41,7 @@ def _record(action: str, obj: Any, message: Any) -> None:
 class StaffSite(AdminSite):
     site_header = site_title = "Tillgate staff"
     index_title = "Records"
-    site_url = "/dashboard/"
+    site_url = f"{settings.DASHBOARD_URL if settings.ADMIN_HOST != settings.DASHBOARD_HOST else ''}/dashboard/"
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         """Nothing is registered that isn't audited."""

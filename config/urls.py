@@ -2,16 +2,16 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from django.views.generic import RedirectView
 
 from apps.api.description import Docs
+from config.hosts import front
 
 urlpatterns = [
     path("api/v2/", include("apps.api.urls")),
     path("docs", Docs.as_view(url_name="openapi"), name="docs"),
     path("dashboard/", include("apps.dashboard.urls")),
     path("admin/", admin.site.urls),
-    path("", RedirectView.as_view(pattern_name="dashboard:home"), name="front"),
+    path("", front, name="front"),
     path("", include("config.oauth_urls")),
     path("", include("apps.console.urls")),
     path("", include("apps.hosted.urls")),

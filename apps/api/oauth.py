@@ -107,7 +107,7 @@ class Authorize(OAuthDoor):
     def get(self, request: Request) -> Any:
         query = request._request.META.get("QUERY_STRING", "")
         if "text/html" in request.headers.get("Accept", ""):
-            return HttpResponseRedirect(f"{settings.PUBLIC_URL}/oauth/authorize" + (f"?{query}" if query else ""))
+            return HttpResponseRedirect(f"{settings.DASHBOARD_URL}/oauth/authorize" + (f"?{query}" if query else ""))
         consent = oauth.ask(query)
         user = self.person(request)
         return Response(
@@ -193,7 +193,7 @@ def _credential(row: AgentCredential) -> dict[str, Any]:
 
 def discovery(request: HttpRequest) -> JsonResponse:
     """RFC 8414: where everything is and what is supported."""
-    base = f"{settings.PUBLIC_URL}/api/v2/oauth"
+    base = f"{settings.API_URL}/api/v2/oauth"
     methods = ["client_secret_basic", "client_secret_post", "none"]
     return JsonResponse(
         {
@@ -209,6 +209,6 @@ def discovery(request: HttpRequest) -> JsonResponse:
             "token_endpoint_auth_methods_supported": methods,
             "revocation_endpoint_auth_methods_supported": methods,
             "scopes_supported": list(scopes.OAUTH),
-            "service_documentation": f"{settings.PUBLIC_URL}/docs",
+            "service_documentation": f"{settings.API_URL}/docs",
         }
     )

@@ -45,7 +45,7 @@ def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store:
     """
     at, id = real_now(), uuid.uuid4()
     sender = (store.brand_name or store.name) if store is not None else _own_name()
-    values = {**context, "base_url": settings.PUBLIC_URL, "sender": sender}
+    values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
     text = _render(f"email/{template}.txt", values, is_html=False)
     subject, _, body = text.partition("\n")
     letter = {"subject": _line(subject), "text": body.strip() + "\n", "html": _render(f"email/{template}.html", values, is_html=True)}

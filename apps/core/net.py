@@ -90,7 +90,8 @@ def check_host(host: str, addresses: list[str]) -> None:
     """Raise PrivateAddress unless every one of the host's addresses is public, and the host isn't this service."""
     if is_excused(host):
         return
-    if _plain(host) == _plain(urlsplit(settings.PUBLIC_URL).hostname or "") or not all(is_public(one) for one in addresses):
+    ours = {_plain(one) for one in (urlsplit(settings.PUBLIC_URL).hostname or "", *settings.OWN_HOSTS)}
+    if _plain(host) in ours or not all(is_public(one) for one in addresses):
         raise PrivateAddress(host)
 
 

@@ -23,7 +23,7 @@ def index(request: PageRequest) -> HttpResponse:
     context = {
         "page": window(signed_payments_seen_by(access), request.GET, {}),
         "assets": [one for one in accepted_assets(access.store_id, access.mode) if is_signable(one)],
-        "facilitator": f"{settings.PUBLIC_URL}/api/v2/x402",
+        "facilitator": f"{settings.API_URL}/api/v2/x402",
         "calls": CALLS,
     }
     return show(request, "dashboard/agents/x402.html", context)

@@ -114,7 +114,7 @@ class Credential(models.Model):
 
     @property
     def callback_url(self) -> str:
-        return f"{settings.PUBLIC_URL}/api/v2/onramp_callbacks/{self.pk}"
+        return f"{settings.API_URL}/api/v2/onramp_callbacks/{self.pk}"
 
     def place(self, column: str) -> str:
         return f"onramp_credential:{self.pk}:{column}"

@@ -24,7 +24,7 @@ def detail(payment: Payment) -> dict[str, Any]:
     return {
         **parts.row(payment),
         "payment_addresses": [parts.address(one, payment) for one in received],
-        "checkout_url": f"{settings.PUBLIC_URL}/api/v2/checkout/{payment.reference}",
+        "checkout_url": f"{settings.API_URL}/api/v2/checkout/{payment.reference}",
         "display_image_url": payment.image_url,
         "amount_paid": money.text_from_cents(paid_cents(received)),
         "paid_at": iso(payment.completed_at or (last_move(history) if payment.status in states.TERMINAL else None)),

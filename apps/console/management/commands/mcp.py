@@ -21,4 +21,4 @@ class Command(BaseCommand):
         credential = os.environ.get(VARIABLE, "")
         if not credential.startswith(tuple(AGENT_PREFIXES.values())):
             raise CommandError(f"{VARIABLE} must hold an agent credential")
-        server(AgentApi(settings.PUBLIC_URL, credential)).run("stdio")
+        server(AgentApi(settings.API_URL, credential)).run("stdio")

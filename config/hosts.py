@@ -1,0 +1,64 @@
+"""The API, the dashboard and the staff site can each have a host of their own, and the staff site networks that may ask for it.
+
+A path asked for at the host of another is not there: 404. What an operator's machines ask and the pages' files are everywhere.
+"""
+
+import ipaddress
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.request import split_domain_port
+from django.urls import reverse
+
+from apps.core.middleware import exact_address
+
+# THE table of homes, the first that fits: what a path begins with, and the settings that name its hosts. All else is for customers.
+HOMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("/static/", "/healthz", "/readyz", "/metrics", "/.well-known/"), ("API_HOST", "DASHBOARD_HOST", "ADMIN_HOST", "")),
+    (("/admin",), ("ADMIN_HOST",)),
+    # Staff sign in where their site is: a session never leaves its host.
+    (("/dashboard/sign-in", "/dashboard/sign-out", "/dashboard/confirm", "/dashboard/security"), ("DASHBOARD_HOST", "ADMIN_HOST")),
+    (("/dashboard", "/oauth/authorize"), ("DASHBOARD_HOST",)),
+    (("/api", "/docs", "/oauth/"), ("API_HOST",)),
+)
+
+
+class OwnHosts:
+    """Behind the checkout domains of stores, which serve nothing else anyway."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not hasattr(request, "checkout_store_id") and not (_is_home(request) and _is_let_in(request)):
+            raise Http404
+        return self.get_response(request)
+
+
+def _is_home(request: HttpRequest) -> bool:
+    bound = {settings.API_HOST, settings.DASHBOARD_HOST, settings.ADMIN_HOST} - {""}
+    if not bound or request.path == "/":
+        return True
+    host, _ = split_domain_port(request.get_host())
+    names = next((homes for begins, homes in HOMES if request.path.startswith(begins)), ("",))
+    homes = {getattr(settings, name) if name else "" for name in names}
+    is_common = host not in bound or host == settings.PUBLIC_HOST
+    return host in homes or ("" in homes and is_common)
+
+
+def _is_let_in(request: HttpRequest) -> bool:
+    """Whether the staff site may be asked for from where this comes."""
+    if not settings.ADMIN_NETWORKS or not request.path.startswith("/admin"):
+        return True
+    address = exact_address(request)
+    if not address:
+        return False
+    found = ipaddress.ip_address(address)
+    mapped = getattr(found, "ipv4_mapped", None)
+    return any((mapped or found) in ipaddress.ip_network(one) for one in settings.ADMIN_NETWORKS)
+
+
+def front(request: HttpRequest) -> HttpResponse:
+    """The bare address leads to the dashboard, wherever that is."""
+    return HttpResponseRedirect((settings.DASHBOARD_URL if settings.DASHBOARD_HOST else "") + reverse("dashboard:home"))
