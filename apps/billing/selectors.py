@@ -157,6 +157,12 @@ def by_token(token: str) -> Invoice | None:
     return Invoice.objects.filter(public_token=token).select_related("store", "customer").prefetch_related("lines").first()
 
 
+def payments_of(viewer: Viewer, email: str) -> "QuerySet[InvoicePayment, Any]":
+    """The ids of the payments made for invoices of the customers with this address, whatever its case."""
+    customers = Customer.objects.seen_by(viewer).annotate(folded=Lower("email")).filter(folded=Lower(Value(email)))
+    return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
+
+
 def last_payment(invoice: Invoice) -> InvoicePayment | None:
     """The invoice's latest payment intent."""
     return InvoicePayment.objects.filter(invoice=invoice).select_related("payment__store").order_by("-id").first()

@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
+from apps.core import money
 from apps.core.errors import Failure
 
 if TYPE_CHECKING:
@@ -59,6 +60,18 @@ class Switches(ReadOnly):
         return [field.name for field in self.opts.fields if field.name not in hidden]
 
 
+def shown(row: Any, name: str) -> Any:
+    """A column as a person decides by it: atomic units also as coins, cents as money, choices in words."""
+    value = getattr(row, name)
+    asset = getattr(row, "asset", None)
+    if name.endswith("_atomic") and value is not None and asset is not None and name != "network_fee_atomic":
+        return f"{money.decimal_from_atomic(int(value), asset.atomic_decimals)} {asset.coin_symbol} ({value} atomic units)"
+    if name.endswith("_cents") and value is not None:
+        return money.text_from_cents(int(value))
+    words = getattr(row, f"get_{name}_display", None)
+    return words() if words is not None else value
+
+
 class Queue(ReadOnly):
     """Rows that wait for a person. A page of its own takes the decision with its reason; a service carries it out."""
 
@@ -89,13 +102,16 @@ class Queue(ReadOnly):
         if row is None:
             raise Http404
         errors: list[str] = []
+        reason = ""
         if request.method == "POST":
             decision, reason = request.POST.get("decision"), request.POST.get("reason", "").replace("\x00", "").strip()[:500]
             errors = self._decide(request, row, decision, reason)
             if not errors:
                 return HttpResponseRedirect(reverse(f"admin:{self._page('changelist')}"))
-        facts = [(field.verbose_name, getattr(row, field.name)) for field in self.opts.fields if field.name not in (self.exclude or ())]
-        context = {**self.admin_site.each_context(request), "title": f"Decide: {row}", "row": row, "facts": facts, "errors": errors}
+        facts = [(field.verbose_name, shown(row, field.name)) for field in self.opts.fields if field.name not in (self.exclude or ())]
+        facts = [(name, value) for name, value in facts if value not in (None, "")]
+        title = f"Decide: {self.opts.verbose_name} of {row.store}"
+        context = {**self.admin_site.each_context(request), "title": title, "row": row, "facts": facts, "errors": errors, "reason": reason}
         return render(request, "admin/decide.html", context | {"is_waiting": row.status == self.waiting}, status=422 if errors else 200)
 
     def _decide(self, request: HttpRequest, row: Any, decision: str | None, reason: str) -> list[str]:

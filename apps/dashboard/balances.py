@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from apps.assets.selectors import with_chains
 from apps.core import clock
 from apps.dashboard.plumbing import PageRequest, show
 from apps.ledger.documents import balances_document
@@ -11,8 +12,10 @@ from apps.ledger.documents import balances_document
 
 def index(request: PageRequest) -> HttpResponse:
     told: dict[str, Any] = balances_document(request.access, clock.real_now())
+    entries = [one for one in told["balances"] if one["total_atomic"] != "0"]
+    assets = with_chains({one["asset_id"] for one in entries})
     context = {
-        "entries": [one for one in told["balances"] if one["total_atomic"] != "0"],
+        "entries": [{**one, "chain_name": assets[one["asset_id"]].chain.name} for one in entries],
         "settlement": told["settlement_balance"],
         "can_spend": any(one["balance_atomic"] != "0" for one in told["balances"]),
     }

@@ -47,10 +47,12 @@ class Holding:
 
 def index(request: PageRequest) -> HttpResponse:
     access = request.access
-    steps = [one for one in _steps(access, request.person) if one.is_done or roles.may(request.member.role, one.permission)]
+    every = _steps(access, request.person)
+    steps = [one for one in every if one.is_done or roles.may(request.member.role, one.permission)]
     recent = list(payments_seen_by(access)[:RECENT])
     context = {
         "steps": steps,
+        "is_ready": every[-1].is_done,
         "next_step": next((one for one in steps if not one.is_done), None),
         "done_count": sum(one.is_done for one in steps),
         "holdings": _holdings(access),
@@ -77,11 +79,11 @@ def _steps(access: Access, person: User) -> list[Step]:
         ),
         Step(
             "Connect your shop",
-            "An API key lets your server create payments. A test key works at once and can't touch money.",
-            "Create an API key",
-            reverse("dashboard:key_create"),
+            "An API key lets your server create payments. A test key works at once and can't touch money. Done with its first call.",
+            "See your API keys" if keys.exists() else "Create an API key",
+            reverse("dashboard:keys") if keys.exists() else reverse("dashboard:key_create"),
             roles.DEVELOP,
-            keys.exists(),
+            keys.exclude(last_used_at=None).exists(),
         ),
         Step(
             "Hear when a payment completes",

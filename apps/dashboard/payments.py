@@ -1,5 +1,6 @@
 """Payments: the list with its filters, its CSV, and one payment with everything that happened to it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,14 +12,15 @@ from django.db.models import QuerySet
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 
 from apps.agents.selectors import signed_payment_of
-from apps.billing.selectors import invoice_of
+from apps.billing.selectors import invoice_of, payments_of
 from apps.core import clock, money, spreadsheet
 from apps.core.literal import parse_date
 from apps.dashboard import refunds
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show, status_of
 from apps.onramp.selectors import sessions_of
-from apps.payments import selectors
+from apps.payments import selectors, states
 from apps.payments.documents import parts
+from apps.payments.documents.checkout import outstanding
 from apps.payments.documents.detail import detail
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
@@ -28,13 +30,14 @@ PER_PAGE, PAGE_MAX, COUNT_MAX, EXPORT_MAX = 25, 400, 10_000, 50_000
 CARD_SESSIONS_MAX = 20
 _TABS = {
     "": "All",
-    "pending": "Pending",
+    "pending": "Awaiting payment",
     "processing": "Processing",
     "completed": "Completed",
     "expired": "Expired",
     "failed": "Failed",
     "refunded": "Refunded",
 }
+_EMAIL = re.compile(r"[^\s@\x00]+@[^\s@\x00]+")
 _EVENTS_TRAIL = timedelta(hours=1)
 _COLUMNS = (
     "created_at", "reference", "order_id", "title", "status", "state_reason", "amount", "currency",
@@ -67,8 +70,10 @@ class Filters:
         return bool(self.query())
 
     def rows(self, request: PageRequest) -> "QuerySet[Payment]":
-        every = selectors.search(selectors.payments_seen_by(request.access), self.q)
-        return selectors.filtered(every, status=self.status, first_day=self.first_day, last_day=self.last_day)
+        every = selectors.payments_seen_by(request.access)
+        is_email = _EMAIL.fullmatch(self.q)
+        found = every.filter(pk__in=payments_of(request.access, self.q)) if is_email else selectors.search(every, self.q)
+        return selectors.filtered(found, status=self.status, first_day=self.first_day, last_day=self.last_day)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -129,6 +134,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "told": told,
         "amounts": _amounts(told),
         "addresses": _addresses(told, received),
+        "missing": _missing(payment, received),
         "transactions": _transactions(received),
         "late_deposits": late,
         "signed": signed_payment_of(request.access, payment),
@@ -147,6 +153,14 @@ def _amounts(told: dict[str, Any]) -> dict[str, int]:
     texts = {"paid": told["amount_paid"], **{name: financials[f"{name}_amount"] for name in ("fee", "refunded", "net") if financials}}
     cents = {name: money.cents_from_text(text) for name, text in texts.items()}
     return {**cents, "left": cents.get("net", 0) - cents.get("refunded", 0)}  # below zero when all went back: fees don't
+
+
+def _missing(payment: Payment, received: "list[selectors.Received]") -> dict[str, Any] | None:
+    """What an underpaid payment still waits for, in the coin that came."""
+    paid_in = next((one.address.asset for one in received if one.received_atomic), None)
+    if payment.state_reason != states.PROCESSING_UNDERPAID or paid_in is None:
+        return None
+    return {"asset": paid_in, "amount_atomic": outstanding(received)[paid_in.pk]}
 
 
 def _addresses(told: dict[str, Any], received: "list[selectors.Received]") -> list[dict[str, Any]]:

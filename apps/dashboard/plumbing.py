@@ -98,10 +98,10 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
         return None
     now = clock.real_now()
     if not request.user.is_authenticated:
-        return away(request, _sign_in_url(request))
+        return away(request, _sign_in_url(request, page))
     if not sessions.is_alive(request.session, now):
         logout(request)
-        return away(request, _sign_in_url(request))
+        return away(request, _sign_in_url(request, page))
     browser = request.headers.get("User-Agent", "")
     sessions.keep(request.session, request.user, now, address=client_address(request), browser=browser)
     limited = _take_token(request)
@@ -157,9 +157,13 @@ def away(request: HttpRequest, url: str) -> HttpResponse:
     return HttpResponseRedirect(url, status=303 if request.method == "POST" else 302)
 
 
-def _sign_in_url(request: HttpRequest) -> str:
-    back = request.get_full_path() if request.method == "GET" and not is_htmx(request) else ""
-    return reverse("dashboard:sign_in") + (f"?{urlencode({'next': back})}" if back else "")
+def _sign_in_url(request: HttpRequest, page: Page) -> str:
+    """Signing in leads back to the page that somebody was on; who sent a form is told why it is to be filled in again."""
+    own = request.get_full_path() if "GET" in page.methods else ""
+    back = request.htmx.current_url_abs_path or "" if is_htmx(request) else own  # type: ignore[attr-defined]  # django_htmx put it there
+    asked = {"next": back, "ended": "1" if request.method == "POST" else ""}
+    query = urlencode({name: value for name, value in asked.items() if value})
+    return reverse("dashboard:sign_in") + (f"?{query}" if query else "")
 
 
 def _stepup_url(request: HttpRequest) -> str:

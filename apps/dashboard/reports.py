@@ -48,7 +48,7 @@ def _words(refusal: Exception) -> list[str]:
     if isinstance(refusal, RangeTooLarge):
         return [f"A report covers at most {DAYS_MAX} days."]
     if isinstance(refusal, RangeUnavailable):
-        return [f"Days are available up to {refusal.through}: the last ones aren't closed yet."]
+        return [f"Days are available up to {refusal.through:%-d %b %Y}: the last ones aren't closed yet."]
     texts = sentences(refusal)
     for name, label in _LABELS.items():
         texts = [text.replace(name.capitalize(), label).replace(name, label.lower()) for text in texts]

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse, QueryDict, StreamingHttpResponse
 
-from apps.assets.models import Asset
+from apps.assets.selectors import with_chains
 from apps.core import clock, money, spreadsheet
 from apps.core.literal import parse_date
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
@@ -57,15 +57,15 @@ def index(request: PageRequest) -> HttpResponse:
     accounts = store_accounts(request.access.store_id, request.access.mode)
     chosen = _chosen(accounts, filters)
     page = _page(chosen, filters, request.GET.get("before")) if chosen else statements.Page([], None)
-    asset = Asset.objects.select_related("chain").get(pk=chosen.asset_id) if chosen else None
+    assets = with_chains({one.asset_id for one in accounts})
     context = {
         "filters": filters,
         "accounts": accounts,
-        "assets": list(dict.fromkeys(one.asset_id for one in accounts)),
+        "assets": [assets[asset_id] for asset_id in dict.fromkeys(one.asset_id for one in accounts)],
         "account_labels": ACCOUNTS,
         "kinds": {kind: KINDS[kind] for kind in KINDS if kind in OF_STORES},
         "chosen": chosen,
-        "asset": asset,
+        "asset": assets[chosen.asset_id] if chosen else None,
         "lines": _lines(request, page),
         "is_first": "before" not in request.GET,
         "newest_query": filters.query(),

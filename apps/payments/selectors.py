@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 
 from django.db import models
 
+from apps.assets.models import Chain
 from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
@@ -18,6 +20,7 @@ from apps.core.sql import array
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
+_ADDRESS, _HASH = re.compile(r"0x[0-9a-f]{40}", re.ASCII), re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -132,18 +135,31 @@ def filtered(
 
 
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":
-    """Payments whose reference holds the text, or whose order id begins with it, or whose id or amount it is."""
+    """Payments whose reference or title holds the text, or whose order id begins with it, or whose id, amount, deposit address
+    or transaction it is."""
     if not text:
         return rows
     if not _is_storable(text):
         return rows.none()
-    wanted = models.Q(reference__contains=text.upper()) | models.Q(order_id__istartswith=text)
+    folded = text.lower()
+    if _ADDRESS.fullmatch(folded) or _HASH.fullmatch(folded):
+        return rows.filter(pk__in=_paid_at(folded))
+    wanted = models.Q(reference__contains=text.upper()) | models.Q(order_id__istartswith=text) | models.Q(title__icontains=text)
     if is_uuid(text):
         wanted |= models.Q(pk=text)
     amount = text.replace(",", "")
     if _AMOUNT.fullmatch(amount):
         wanted |= models.Q(settlement_amount_cents=cents_from_text(amount))
     return rows.filter(wanted)
+
+
+def _paid_at(folded: str) -> "models.QuerySet[PaymentAddress, Any]":
+    """The ids of the intents with this deposit address, or with a deposit of this transaction; by indexes alone."""
+    addresses = PaymentAddress.objects.values("payment_id")
+    if _ADDRESS.fullmatch(folded):
+        return addresses.filter(address_id=folded)
+    deposits = Deposit.objects.filter(chain__in=Chain.objects.all(), tx_hash=folded)
+    return addresses.filter(address_id__in=deposits.values("address_id"))
 
 
 def _is_storable(text: str) -> bool:

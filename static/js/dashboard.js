@@ -20,3 +20,11 @@ document.addEventListener("keydown", (event) => {
   open.open = false;
   open.querySelector("summary").focus();
 });
+
+// The room one is in stands in sight, however low the window.
+const room = document.querySelector(".frame > .side a[aria-current]");
+if (room) {
+  const side = room.closest(".side");
+  const below = room.getBoundingClientRect().bottom - side.getBoundingClientRect().bottom;
+  if (below > 0) side.scrollTop += below + side.clientHeight / 3;
+}

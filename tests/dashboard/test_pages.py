@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from apps.access import request_log
-from apps.access.models import AccessToken, AgentCredential, RequestEntry
+from apps.access import request_log, second_factor
+from apps.access.models import AccessToken, AgentCredential, ApiKey, RequestEntry
 from apps.core import buckets, clock
 from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
+from apps.payments.models import Payment
 from apps.payouts.services.destinations import add_wallet
 from apps.platforms.services.accounts import create_account
 from apps.reports.services.request import request_report
@@ -22,7 +23,7 @@ from apps.webhooks.services.endpoints import register_endpoint
 from tests.billing import records as billing
 from tests.cast import Api, Cast, person
 from tests.contract.test_oauth import App
-from tests.dashboard.browse import Browser
+from tests.dashboard.browse import Browser, text
 from tests.make import advance, fresh_address, late_deposit, payment, payout, simulated, store_coins, swapped
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
@@ -237,6 +238,22 @@ def test_a_part_that_htmx_asks_for_sends_the_browser_to_sign_in(cast: Cast) -> N
     answer = Browser().get("payments", headers={"HX-Request": "true"})
     assert answer.status_code == 403
     assert answer.headers["HX-Redirect"] == "/dashboard/sign-in"
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/dashboard/payments?q=rye"}
+    assert Browser().get("payments", headers=headers).headers["HX-Redirect"].endswith("?next=%2Fdashboard%2Fpayments%3Fq%3Drye")
+
+
+def test_who_was_signed_out_over_a_form_hears_it_and_comes_back_to_the_form(cast: Cast) -> None:
+    answer = Browser().post("payments/new", amount="10.00")
+    assert answer.headers["Location"] == "/dashboard/sign-in?next=%2Fdashboard%2Fpayments%2Fnew&ended=1"
+    shown = text(Browser().get(answer.headers["Location"]))
+    assert "You were signed out meanwhile, and nothing was changed." in shown
+    assert Browser().post("sign-out").headers["Location"] == "/dashboard/sign-in"
+    assert Browser().post("mode", mode="live").headers["Location"] == "/dashboard/sign-in?ended=1"
+
+
+def test_a_dead_end_below_the_dashboard_shows_the_way_back(cast: Cast) -> None:
+    assert 'href="/dashboard/"' in Browser(cast.alice).get("nothing-here").content.decode()
+    assert 'href="/dashboard/"' not in Browser().get("/pay/AAAAAAAAAAAAAAAA").content.decode()
 
 
 def test_a_part_that_the_role_does_not_allow_sends_the_browser_home(cast: Cast) -> None:
@@ -310,6 +327,21 @@ def test_the_first_page_says_the_next_step_until_everything_is_done(cast: Cast) 
     assert first.title == "Take a test payment"
     simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
     assert browser.get().context["next_step"].title != "Take a test payment"
+
+
+def test_a_key_counts_as_connected_with_its_first_call(cast: Cast) -> None:
+    step = next(one for one in Browser(cast.alice).get().context["steps"] if one.title == "Connect your shop")
+    assert (step.is_done, step.action, step.url) == (False, "See your API keys", "/dashboard/api-keys")
+    ApiKey.objects.filter(store=cast.bakery.store).update(last_used_at=clock.real_now())
+    assert next(one for one in Browser(cast.alice).get().context["steps"] if one.title == "Connect your shop").is_done
+
+
+def test_who_was_paid_live_is_told_to_protect_the_sign_in_and_nothing_else(cast: Cast) -> None:
+    Payment.objects.filter(pk=payment(cast.bakery.live)["id"]).update(status="completed")
+    shown = text(Browser(cast.alice).get())
+    assert "Get ready to be paid" not in shown and "Protect your sign-in." in shown
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    assert "Protect your sign-in" not in text(Browser(cast.alice).get())
 
 
 def test_the_first_page_shows_what_a_store_has_with_what_each_part_means(cast: Cast) -> None:

@@ -5,8 +5,12 @@ import io
 from typing import Any
 
 from apps.core import clock
+from apps.core.templatetags.tillgate import BADGES
 from apps.ledger.selectors import balances
+from apps.payments import states
 from apps.payments.models import LateDeposit, Payment
+from apps.payments.services.late import ACCEPTED_EVENT
+from tests.billing import records
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 from tests.make import advance, detail, late_deposit, payment, simulated
@@ -37,6 +41,42 @@ def test_the_search_finds_by_reference_order_id_amount_and_id(cast: Cast) -> Non
     payment(cast.bakery.test, amount="5.00", order_id="Order-88")
     for wanted in (one["reference"].lower()[:8], "order-77", "1,234.50", "1234.5", one["id"]):
         assert references(browser.get("payments", data={"q": wanted})) == [one["reference"]]
+
+
+def test_the_search_finds_by_title_address_transaction_and_the_invoiced_customers_address(cast: Cast) -> None:
+    browser, api = Browser(cast.alice), cast.bakery.test
+    one = simulated(api, payment(api, title="Two loaves of rye")["id"])
+    payment(api, title="One roll")
+    for stranger in (cast.strangers.test, cast.bakery.live):
+        payment(stranger, title="Two loaves of rye")
+    address, tx_hash = one["payment_addresses"][0]["address"], one["transaction"]["tx_hash"]
+    for wanted in ("loaves", address, address.lower(), tx_hash, tx_hash.upper().replace("0X", "0x")):
+        assert references(browser.get("payments", data={"q": wanted})) == [one["reference"]], wanted
+    assert references(Browser(cast.charlie).get("payments", data={"q": tx_hash})) == []
+    bill = records.opened(api, customer_id=records.customer(api, email="ann@rye.example")["id"])
+    started = records.start_payment(bill["public_token"]).json()["payment"]
+    (found,) = browser.get("payments", data={"q": "ANN@rye.example"}).context["payments"]
+    assert str(found.pk) == started["payment_intent_id"]
+    assert references(browser.get("payments", data={"q": "nobody@rye.example"})) == []
+
+
+def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plainly(cast: Cast) -> None:
+    browser, api = Browser(cast.alice), cast.bakery.test
+    half = simulated(api, payment(api)["id"], "underpaid")
+    shown = text(browser.get(f"payments/{half['id']}"))
+    missing = browser.get(f"payments/{half['id']}").context["missing"]
+    received, asked = (int(half["payment_addresses"][0][name]) for name in ("received_atomic", "crypto_amount_atomic"))
+    assert missing["amount_atomic"] == asked - received > 0
+    assert "is missing.</strong> The customer's page says so" in shown and "is sent back." in shown
+    assert "Less than asked for has arrived" in shown and "payment_intent.underpaid_detected" in shown
+    simulated(api, half["id"], None, amount_atomic=str(missing["amount_atomic"]))
+    assert browser.get(f"payments/{half['id']}").context["missing"] is None
+
+
+def test_every_event_of_a_payment_has_words() -> None:
+    types = {*states.EVENTS.values(), states.CREATED_EVENT, states.UNDERPAID_EVENT, states.CANCELED_EVENT, ACCEPTED_EVENT}
+    types |= {f"transaction.{status}" for status in ("confirming", "confirmed", "failed")}
+    assert types == set(BADGES["payment_event"])
 
 
 def test_a_search_that_no_text_can_match_finds_nothing(cast: Cast) -> None:

@@ -7,11 +7,13 @@ import pytest
 from apps.access import second_factor
 from apps.access.models import ApiKey, SecondFactor
 from apps.core import buckets
+from apps.payments.models import Payment
 from apps.stores.models import User
 from apps.stores.services import create_user
 from tests.billing import records as billing
 from tests.cast import PASSWORD, Api, Cast
 from tests.dashboard.browse import Browser, code_of, text
+from tests.make import paid
 
 PAGES = (
     "stores/user", "stores/store", "stores/auditentry", "access/apikey", "access/requestentry", "access/agentcredential",
@@ -76,6 +78,23 @@ def test_staff_read_billing_with_its_history_and_never_write_it(cast: Cast, staf
         assert one.status_code == 200 and invoice["public_token"] not in text(one)
         assert staff.post(f"/admin/billing/{noun}/{record['id']}/change/", status="paid").status_code == 403
         assert staff.get(f"/admin/billing/{noun}/{record['id']}/delete/").status_code == 403
+
+
+def test_staff_find_what_a_customer_or_a_store_quotes(cast: Cast, staff: Browser) -> None:
+    made = paid(cast.bakery.test, order_id="A-77")
+    address = Payment.objects.get(pk=made["id"]).addresses.get().address_id
+    for quoted in (made["reference"], "A-77", address, made["id"]):
+        (found,) = staff.get("/admin/payments/payment/", data={"q": quoted}).context["cl"].result_list
+        assert found.reference == made["reference"]
+    (deposit,) = staff.get("/admin/chain/deposit/", data={"q": made["transaction"]["tx_hash"]}).context["cl"].result_list
+    assert deposit.address_id == address
+    shown = text(staff.get(f"/admin/payments/payment/{made['id']}/change/"))
+    assert "payment_intent.completed" in shown and address in shown
+    assert staff.post(f"/admin/payments/payment/{made['id']}/change/", status="refunded").status_code == 403
+    for page in ("chain/hotwallet", "chain/outgoingtransaction", "chain/unmatchedtransfer", "chain/unknowntransaction", "swaps/swap"):
+        assert staff.get(f"/admin/{page}/").status_code == 200
+        assert staff.get(f"/admin/{page}/add/").status_code == 403
+    assert staff.get("/admin/payments/refund/", data={"q": made["reference"]}).status_code == 200
 
 
 def test_staff_turn_the_switches_of_a_store_and_nothing_else(cast: Cast, staff: Browser) -> None:

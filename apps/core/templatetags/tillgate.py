@@ -3,6 +3,7 @@
 Amounts come in as ints (cents, atomic units) and are never rounded for show. Whatever a tag is given is escaped.
 """
 
+import re
 from datetime import UTC, datetime
 
 import heroicons
@@ -18,6 +19,7 @@ from django.utils.translation import get_language, gettext_lazy, ngettext, to_lo
 from apps.core import money
 
 register = template.Library()
+_LETTER_AND_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)")
 _ = gettext_lazy
 
 GOOD, WAIT, BAD, INFO, QUIET = "good", "wait", "bad", "info", "quiet"
@@ -44,6 +46,21 @@ BADGES = {
         "expired_timeout": (QUIET, _("Nothing arrived in time")),
         "canceled_by_agent": (QUIET, _("Canceled")),
         "refund_completed": (QUIET, _("Refunded")),
+    },
+    # what a payment's timeline tells; the names are those of its events
+    "payment_event": {
+        "payment_intent.created": (QUIET, _("Payment created")),
+        "payment_intent.processing": (WAIT, _("Coins arrived, the payment is processed")),
+        "payment_intent.underpaid_detected": (WAIT, _("Less than asked for has arrived")),
+        "payment_intent.completed": (GOOD, _("Payment completed")),
+        "payment_intent.failed": (BAD, _("Payment failed")),
+        "payment_intent.expired": (QUIET, _("Payment expired")),
+        "payment_intent.canceled": (QUIET, _("Payment canceled")),
+        "payment_intent.refunded": (QUIET, _("Payment refunded")),
+        "transaction.confirming": (WAIT, _("Deposit seen on the chain")),
+        "transaction.confirmed": (GOOD, _("Deposit confirmed")),
+        "transaction.failed": (BAD, _("Deposit failed or left the chain")),
+        "late_deposit.accepted": (GOOD, _("Late deposit accepted")),
     },
     "card": {
         "pending": (WAIT, _("Open")),
@@ -193,8 +210,9 @@ def _locale() -> Locale:
 
 @register.filter
 def fiat(cents: int, currency: str) -> str:
-    """1250 with EUR: €12.50, in the reader's language."""
-    return format_currency(money.text_from_cents(int(cents)), currency, locale=_locale())
+    """1250 with EUR: €12.50, in the reader's language. A currency without a sign stands apart from its digits: CHF 12.50."""
+    shown = format_currency(money.text_from_cents(int(cents)), currency, locale=_locale())
+    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
 
 
 @register.filter
@@ -297,6 +315,13 @@ def status_words(noun: str, status: str) -> str:
     """The badge's words alone."""
     found = BADGES.get(noun, {}).get(status)
     return str(found[1]) if found else status
+
+
+@register.simple_tag
+def status_tone(noun: str, status: str) -> str:
+    """The badge's colour alone."""
+    found = BADGES.get(noun, {}).get(status)
+    return found[0] if found else QUIET
 
 
 @register.simple_tag
