@@ -168,6 +168,12 @@ def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery:
         assert Client().get(f"/invoice/{one['public_token']}/invoice.xml").status_code == 404
         assert not PdfReader(io.BytesIO(Client().get(f"/invoice/{one['public_token']}/invoice.pdf").content)).attachments
         assert "E-invoice" not in Client().get(f"/invoice/{one['public_token']}").content.decode()
+    owner = r.customer(bakery.test)
+    draft = row(r.draft(bakery.test, customer_id=owner["id"]))
+    assert "country in the customer's address" in e_invoice.missing_of_verified(draft)
+    Verification.objects.filter(store=bakery.store).delete()
+    assert e_invoice.missing_of_verified(draft) == ""
+    verify(bakery.store)
     assert "E-invoice (XML)" in Client().get(f"/invoice/{made['public_token']}").content.decode()
 
 

@@ -191,7 +191,11 @@ def test_a_subscription_that_cannot_be_is_told_on_its_form(cast: Cast, browser: 
 
 def test_somebody_new_is_added_where_they_are_billed(cast: Cast, browser: Browser) -> None:
     refused = new(browser, "invoices/new", **draft_form(save="1"))
-    assert refused.status_code == 422 and f"Add <bdi>{EMAIL}</bdi> and save the draft" in text(refused) and "Bread" in text(refused)
+    assert (
+        refused.status_code == 422
+        and f"<span>Add <bdi>{EMAIL}</bdi> and save the draft</span>" in text(refused)
+        and "Bread" in text(refused)
+    )
     made = new(browser, "invoices/new", **draft_form(add_customer="1", customer_name="Ann"))
     row = Invoice.objects.select_related("customer").get()
     assert made.headers["Location"] == f"/dashboard/invoices/{row.pk}" and (row.customer.email, row.customer.name) == (EMAIL, "Ann")
@@ -261,6 +265,7 @@ def test_a_draft_is_written_recalculated_saved_finalized_sent_and_paid(cast: Cas
     row.refresh_from_db()
     page = text(browser.get(f"invoices/{row.pk}"))
     assert row.status == "open" and f"/invoice/{row.public_token}" in page and "Sent by e-mail" in page
+    assert "can be paid. The letter is on its way." in page and "Send again" in page
     assert browser.get(f"invoices/{row.pk}/edit").status_code == 303
     assert browser.get(f"invoices/{row.pk}/file").content.startswith(b"%PDF")
     billing.pay(api, {"public_token": row.public_token, "id": str(row.pk)})

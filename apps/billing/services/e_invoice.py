@@ -69,7 +69,16 @@ def refusal(invoice: Invoice, seller: Seller | None = None) -> str:
     """What is missing for an e-invoice, in words for the merchant; empty when nothing is."""
     if invoice.number is None or invoice.status == VOID:
         return "Only invoices that were finalized and not canceled are e-invoices."
-    seller = seller or Seller(seller_of(invoice))
+    return _missing(invoice, seller or Seller(seller_of(invoice)))
+
+
+def missing_of_verified(invoice: Invoice) -> str:
+    """What a draft lacks for being an e-invoice one day; empty for those who can't make any."""
+    seller = Seller(seller_of(invoice))
+    return _missing(invoice, seller) if seller.country else ""
+
+
+def _missing(invoice: Invoice, seller: Seller) -> str:
     if not seller.country or not (seller.vat_number or seller.register_number):
         return "Your country and VAT or register number are missing: they come with the verification of your business."
     if country_code((invoice.customer.address or {}).get("country")) is None:

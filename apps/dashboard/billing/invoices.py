@@ -108,7 +108,7 @@ def find_invoice(request: PageRequest, id: str) -> Invoice:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     invoice = find_invoice(request, id)
-    missing = e_invoice.refusal(invoice)
+    missing, changes = e_invoice.refusal(invoice), list(invoice.changes.order_by("-id")[:100])
     context = {
         "invoice": invoice,
         "name": formatted_number(invoice),
@@ -120,7 +120,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "tax_percentage": money.percentage_from_bps(invoice.tax_rate_bps or 0),
         "left_cents": max(0, invoice.total_cents - invoice.amount_paid_cents),
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
-        "changes": list(invoice.changes.order_by("-id")[:100]),
+        "changes": changes,
+        "was_sent": any(one.change == "sent" for one in changes),
         "acts": [name for name, one in ACTS.items() if invoice.status in one.offered_in],
         "now": request.access.now(),
     }
@@ -183,7 +184,9 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         except Refusals as refusal:
             errors, status = told(refusal), status_of(refusal)
         else:
-            messages.success(request, chosen.done)
+            was_sent = act == "finalize" and invoice.total_cents and request.POST.get("send") == "on"
+            messages.success(request, f"{chosen.done} The letter is on its way." if was_sent else chosen.done)
             return go("invoices") if act == "delete" else go("invoice", invoice.pk)
-    context = {"invoice": invoice, "name": formatted_number(invoice), "act": act, "errors": errors}
+    missing = e_invoice.missing_of_verified(invoice) if act == "finalize" else ""
+    context = {"invoice": invoice, "name": formatted_number(invoice), "act": act, "errors": errors, "missing": missing}
     return show(request, "dashboard/invoices/act.html", context, status=status)
