@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
 
 from apps.access.services import authenticate
 from apps.agents.models import Mandate, Settlement
@@ -138,6 +139,31 @@ def test_time_ends_a_mandate(bakery: Shop) -> None:
     assert refusal(draw(agent(bakery), "1", "k")) == (403, "mandate_required")
     assert agent(bakery).get(f"/agentic/mandates/{made['id']}").json()["status"] == "expired"
     assert list(Mandate.objects.get().steps.values_list("to_status", flat=True)) == ["active", "expired"]
+
+
+def test_time_ends_a_mandate_before_any_job_has_noted_it(bakery: Shop) -> None:
+    mandate(agent(bakery))
+    Mandate.objects.update(expires_at=bakery.access().now())
+    before = available(bakery)
+    assert refusal(draw(agent(bakery), "1", "k")) == (403, "mandate_required")
+    row = Mandate.objects.get()
+    assert (row.spent_atomic, row.status, available(bakery)) == (0, "active", before) and not Settlement.objects.exists()
+
+
+def test_a_draw_of_nothing_changes_nothing(bakery: Shop) -> None:
+    made = mandate(agent(bakery)).json()
+    assert draw(agent(bakery), "0", "k").json()["status"] == "submitted"
+    assert agent(bakery).get(f"/agentic/mandates/{made['id']}").json() == made
+
+
+def test_a_draw_asks_the_database_six_times(bakery: Shop) -> None:
+    mandate(agent(bakery))
+    access = authenticate(bakery.secrets["test_agent"], for_agents=True)
+    with CaptureQueriesContext(connection) as asked:
+        create_settlement(access, {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "1"}, "k")
+    told = [str(one["sql"]) for one in asked]
+    # Accounts are remembered once their transaction is over, which a test's never is.
+    assert len([one for one in told if "SAVEPOINT" not in one and "ledger_account_id" not in one]) == 6, told
 
 
 def test_fifty_draws_at_once_take_a_tenth_each_and_no_more(django_db_setup: None, django_db_blocker: Any) -> None:
