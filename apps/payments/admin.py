@@ -8,12 +8,13 @@ from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
 
 class Addresses(Part):
     model = PaymentAddress
+    verbose_name_plural = "addresses"
     fields = ["asset", "address", "required_atomic", "exchange_rate", "required_confirmations"]
 
 
 class Events(Part):
     model = PaymentEvent
-    fields = ["created_at", "event_type", "from_status", "to_status", "payload"]
+    fields = ["created_at", "event_type", "from_status", "to_status"]
 
 
 @admin.register(Payment)
