@@ -23,7 +23,8 @@ e.action, e.target_type, e.target_id, e.target_name, e.reason, e.details)::text"
 # The hash of a seal `s`, whose lines are asked for: to be put into a statement.
 SEAL_SQL = f"""
 encode(sha256(convert_to(concat_ws(E'\\n', s.number, {_MOMENT.format("s.sealed_at")}, s.previous,
-(SELECT string_agg({_LINE}, E'\\n' ORDER BY e.id) FROM stores_auditentry e WHERE e.id = ANY(s.entry_ids))), 'UTF8')), 'hex')"""  # noqa: S608  # our own text
+(SELECT string_agg({_LINE}, E'\\n' ORDER BY e.id)
+FROM unnest(s.entry_ids) covered (id) JOIN stores_auditentry e ON e.id = covered.id)), 'UTF8')), 'hex')"""  # noqa: S608  # our own text
 _UNSEALED = """
 WITH old AS (
     SELECT number, (SELECT max(id) FROM unnest(entry_ids) id) AS last_id FROM stores_auditseal WHERE sealed_at < %s
@@ -31,8 +32,8 @@ WITH old AS (
 ), sealed AS (
     SELECT unnest(entry_ids) AS id FROM stores_auditseal WHERE number >= coalesce((SELECT number FROM old), 0)
 )
-SELECT id FROM stores_auditentry WHERE id > coalesce((SELECT last_id FROM old), 0) AND id NOT IN (SELECT id FROM sealed)
-ORDER BY id LIMIT %s"""
+SELECT id FROM stores_auditentry WHERE id > coalesce((SELECT last_id FROM old), 0)
+EXCEPT SELECT id FROM sealed ORDER BY id LIMIT %s"""
 _ADD = f"""
 INSERT INTO stores_auditseal (number, sealed_at, entry_ids, previous, seal)
 SELECT s.number, s.sealed_at, s.entry_ids, s.previous, {SEAL_SQL}
