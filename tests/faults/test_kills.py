@@ -1,93 +1,18 @@
 """SIGKILL in the middle: worker, beat and watcher die while customers pay, and nothing is lost or doubled."""
 
-import json
-import os
 import random
-import signal
-import subprocess
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from apps.console.demo.chain import Wallet
 from config.demo_secrets import CHAIN_KEYS
-from tests.stack import OWN, ROOT, Remote, free_port, mine, wait_for
+from tests.faults.running import Stack
+from tests.stack import Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver
 
 PAYMENTS = 12
-KEEPER = """
-import json, os, sys
-from config import embedded
-embedded.ensure(mode=embedded.DEMO)
-print(json.dumps({name: os.environ.get(name, "") for name in embedded.SERVICES}), flush=True)
-sys.stdin.read()
-"""
-
-
-class Stack:
-    """Web, worker, beat and watcher as processes that can be killed one by one, on services that stay."""
-
-    def __init__(self) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")
-        base = {name: value for name, value in os.environ.items() if name not in OWN}
-        self.port = free_port()
-        self.base_url = f"http://localhost:{self.port}"
-        self.environ = {
-            **base, "TILLGATE_VAR": self.folder.name, "TILLGATE_ENV": "demo", "PUBLIC_URL": self.base_url, "PYTHONPATH": str(ROOT),
-            "WEBHOOK_ALLOW_HOSTS": "127.0.0.1", "DJANGO_SETTINGS_MODULE": "config.settings", "LOG_LEVEL": "WARNING",
-        }  # fmt: skip
-        self.keeper = self._spawn([sys.executable, "-c", KEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.keeper.stdout is not None
-        self.environ |= {name: value for name, value in json.loads(self.keeper.stdout.readline()).items() if value}
-        self.log = (Path(self.folder.name) / "log").open("w")
-        self.manage("migrate", "--verbosity", "0")
-        self.manage("set_asset", "ETH", "--confirmations", "3")
-        self.processes: dict[str, subprocess.Popen[str]] = {}
-
-    def _spawn(self, command: list[str], **options: Any) -> "subprocess.Popen[str]":
-        return subprocess.Popen(command, cwd=ROOT, env=self.environ, start_new_session=True, **options)
-
-    def manage(self, *arguments: str) -> Any:
-        run = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.environ, capture_output=True, text=True, check=False
-        )
-        assert run.returncode == 0, run.stdout + run.stderr
-        return json.loads(run.stdout) if "--json" in arguments else run.stdout
-
-    def commands(self) -> dict[str, list[str]]:
-        programs = Path(sys.executable).parent
-        celery = [str(programs / "celery"), "--quiet", "-A", "config.celery"]
-        return {
-            "web": [
-                str(programs / "granian"), "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(self.port), "--log-level", "warning",
-                "config.wsgi:application",
-            ],
-            "worker": [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"],
-            "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
-            "watcher": [sys.executable, "manage.py", "watch_chains"],
-        }  # fmt: skip
-
-    def start(self, name: str) -> None:
-        self.processes[name] = self._spawn(self.commands()[name], stdout=self.log, stderr=self.log, text=True)
-
-    def kill(self, name: str) -> None:
-        """SIGKILL to the process and everything it started."""
-        os.killpg(self.processes[name].pid, signal.SIGKILL)
-        self.processes.pop(name).wait()
-
-    def close(self) -> None:
-        for name in list(self.processes):
-            self.kill(name)
-        assert self.keeper.stdin is not None
-        self.keeper.stdin.close()
-        self.keeper.wait(30)
-        self.log.close()
-        self.folder.cleanup()
 
 
 @pytest.fixture

@@ -1,0 +1,113 @@
+"""The service's processes one by one, on services that stay when they are killed, stopped, or started anew."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.stack import OWN, ROOT, free_port
+
+KEEPER = """
+import json, os, sys
+from config import embedded
+embedded.ensure(mode=embedded.DEMO)
+print(json.dumps({name: os.environ.get(name, "") for name in embedded.SERVICES}), flush=True)
+sys.stdin.read()
+"""
+STARTER = "from config import embedded; embedded.ensure(mode=embedded.DEMO)"
+
+
+class Stack:
+    """Web, worker, beat and watcher as processes that can be killed one by one, on services that stay."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")
+        base = {name: value for name, value in os.environ.items() if name not in OWN}
+        self.port = free_port()
+        self.base_url = f"http://localhost:{self.port}"
+        self.environ = {
+            **base, "TILLGATE_VAR": self.folder.name, "TILLGATE_ENV": "demo", "PUBLIC_URL": self.base_url, "PYTHONPATH": str(ROOT),
+            "WEBHOOK_ALLOW_HOSTS": "127.0.0.1", "DJANGO_SETTINGS_MODULE": "config.settings", "LOG_LEVEL": "WARNING",
+        }  # fmt: skip
+        self.keeper = self._spawn([sys.executable, "-c", KEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.keeper.stdout is not None
+        self.environ |= {name: value for name, value in json.loads(self.keeper.stdout.readline()).items() if value}
+        self.log = (Path(self.folder.name) / "log").open("w")
+        self.manage("migrate", "--verbosity", "0")
+        self.manage("set_asset", "ETH", "--confirmations", "3")
+        self.processes: dict[str, subprocess.Popen[str]] = {}
+
+    def _spawn(self, command: list[str], **options: Any) -> "subprocess.Popen[str]":
+        return subprocess.Popen(command, cwd=ROOT, env=self.environ, start_new_session=True, **options)
+
+    def manage(self, *arguments: str) -> Any:
+        run = subprocess.run(
+            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.environ, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        return json.loads(run.stdout) if "--json" in arguments else run.stdout
+
+    def commands(self) -> dict[str, list[str]]:
+        programs = Path(sys.executable).parent
+        celery = [str(programs / "celery"), "--quiet", "-A", "config.celery"]
+        return {
+            "web": [
+                str(programs / "granian"), "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(self.port), "--log-level", "warning",
+                "config.wsgi:application",
+            ],
+            "worker": [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"],
+            "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
+            "watcher": [sys.executable, "manage.py", "watch_chains"],
+        }  # fmt: skip
+
+    def start(self, name: str, called: str = "") -> None:
+        self.processes[called or name] = self._spawn(self.commands()[name], stdout=self.log, stderr=self.log, text=True)
+
+    def kill(self, name: str) -> None:
+        """SIGKILL to the process and everything it started."""
+        os.killpg(self.processes[name].pid, signal.SIGKILL)
+        self.processes.pop(name).wait()
+
+    def terminate(self, name: str) -> int:
+        """SIGTERM, as at a deployment; how it ended."""
+        process = self.processes.pop(name)
+        process.terminate()
+        return process.wait(30)
+
+    # --- what it stands on ------------------------------------------------------------------------
+
+    def lose_database(self, away_seconds: float = 0.0) -> None:
+        """As in a failover: it stops at once, without waiting for anybody, and is away for a while."""
+        lines = (Path(self.folder.name) / "postgres" / "postmaster.pid").read_text().splitlines()
+        os.kill(int(lines[0]), signal.SIGQUIT)
+        time.sleep(away_seconds)
+        self._start_services()
+
+    def lose_redis(self, away_seconds: float = 0.0) -> None:
+        """Killed; what it had not saved is forgotten."""
+        os.kill(self.service("redis"), signal.SIGKILL)
+        time.sleep(away_seconds)
+        self._start_services()
+
+    def service(self, name: str) -> int:
+        """The process of an embedded service."""
+        return int(json.loads((Path(self.folder.name) / f".{name}.process").read_text())["pid"])
+
+    def _start_services(self) -> None:
+        """Start what is gone of PostgreSQL and Redis as any command of an operator would."""
+        environ = {name: value for name, value in self.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+        subprocess.run([sys.executable, "-c", STARTER], env=environ, check=True, cwd=ROOT)
+
+    def close(self) -> None:
+        for name in list(self.processes):
+            self.kill(name)
+        assert self.keeper.stdin is not None
+        self.keeper.stdin.close()
+        self.keeper.wait(30)
+        self.log.close()
+        self.folder.cleanup()
