@@ -34,6 +34,7 @@ CHAIN_IDS = {ETHEREUM: 1, SEPOLIA: 11155111}
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
 BLOCK_SECONDS = 2
+POSTGRES_START_SECONDS = 60.0
 GENESIS_SECONDS = 1767225600  # 2026-01-01
 # Names in the environment what this machine can't bring, so that child processes don't try again.
 WITHOUT = "TILLGATE_WITHOUT"
@@ -179,13 +180,22 @@ def _postgres(folder: Folder, name: str) -> str:
         if is_new:
             server.ensure_pgdata_inited()
             _configure_postgres(data, folder.mode)
-        try:
-            server.start()
-        except subprocess.SubprocessError:
-            server.start()  # a slow machine: the first try gives up after ten seconds, the server goes on starting
+        _wait_for_postgres(server.start)
     folder.stops.append(server.stop)
     _make_database(server.get_uri())
     return str(server.get_uri(database="tillgate"))
+
+
+def _wait_for_postgres(start: Callable[[], None]) -> None:
+    """A try gives up after ten seconds, or at once when it finds a server that is still starting, as after a crash: it goes on starting."""
+    deadline = time.monotonic() + POSTGRES_START_SECONDS
+    while True:
+        try:
+            return start()
+        except (subprocess.TimeoutExpired, AssertionError):
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.2)
 
 
 def _configure_postgres(data: Path, mode: str) -> None:

@@ -97,3 +97,14 @@ def test_production_starts_nothing_and_names_what_is_missing(monkeypatch: pytest
     with pytest.raises(embedded.MissingService, match=f"{name} is missing"):
         embedded.ensure()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_database_that_recovers_from_a_crash_on_a_slow_machine_is_waited_for() -> None:
+    found = [subprocess.TimeoutExpired("pg_ctl", 10), AssertionError("it is still starting")]
+
+    def start() -> None:
+        if found:
+            raise found.pop(0)
+
+    embedded._wait_for_postgres(start)
+    assert not found
