@@ -1,4 +1,4 @@
-"""SIGKILL in the middle: worker, beat and watcher die while customers pay, and nothing is lost or doubled."""
+"""SIGKILL in the middle: worker, beat and watcher die while customers pay, the database and Redis too, and nothing is lost or doubled."""
 
 import random
 from collections import Counter
@@ -13,6 +13,8 @@ from tests.stack import Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver
 
 PAYMENTS = 12
+# Before which payment what is gone for a moment; `python -m tests.faults.outages` leaves them away for longer.
+LOSSES = {4: Stack.lose_database, 8: Stack.lose_redis}
 
 
 @pytest.fixture
@@ -37,7 +39,9 @@ def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
     wallet = Wallet(url, CHAIN_KEYS["live"])
 
     payments = []
-    for _ in range(PAYMENTS):
+    for number in range(PAYMENTS):
+        if number in LOSSES:
+            LOSSES[number](stack)
         payment = api.payment()
         entry = next(one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH")
         wallet.send(entry["address"], int(entry["crypto_amount_atomic"]))
