@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.stack import OWN, ROOT, free_port
+from tests.stack import OWN, ROOT, free_port, wait_for
 
 KEEPER = """
 import json, os, sys
@@ -109,5 +109,10 @@ class Stack:
         assert self.keeper.stdin is not None
         self.keeper.stdin.close()
         self.keeper.wait(30)
+        # The keeper knows the database that it started itself, not one that was started after it was lost.
+        lock = Path(self.folder.name) / "postgres" / "postmaster.pid"
+        if lock.exists():
+            os.kill(int(lock.read_text().splitlines()[0]), signal.SIGQUIT)
+            wait_for(lock.exists, lambda is_there: not is_there)
         self.log.close()
         self.folder.cleanup()
