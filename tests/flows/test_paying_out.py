@@ -8,7 +8,7 @@ from django.core import mail as outbox
 
 from apps.assets.models import Asset
 from apps.chain import hot_wallets
-from apps.chain.models import OutgoingTransaction
+from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import clock, mail
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
@@ -208,6 +208,7 @@ def test_an_unknown_outcome_is_the_senders_to_settle(bakery: Shop) -> None:
     make.store_coins(bakery.store, "ETH", 10**18)
     payout_id = make.payout(bakery.live, 10**16, asset_id="ETH")["id"]
     advance_payouts()
+    HotWallet.objects.get_or_create(chain_id="ethereum", defaults={"address": "0x" + "ab" * 20, "next_nonce": 0})
     sent = OutgoingTransaction.objects.get(purpose="payout")
     hot_wallets.finish(sent, "review", clock.real_now(), reason="It is above the limit of one day")
     advance_payouts()

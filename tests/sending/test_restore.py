@@ -20,7 +20,7 @@ pytestmark = pytest.mark.chain
 def restored(world: World) -> Callable[[], None]:
     """Brings the records of what leaves back to where they stood before the call."""
     signing.introduce()
-    before = HotWallet.objects.values().get()
+    before = HotWallet.objects.values().get(pk="sepolia")
 
     def restore() -> None:
         SignedTransaction.objects.all().delete()
