@@ -6,8 +6,7 @@ money or opens a way for it is an `act`: a digest of what is done. A code for an
 
 import hashlib
 import json
-from collections.abc import Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import MutableMapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -73,15 +72,9 @@ def take(session: Session, user: User, *, code: str = "", passkey: str = "", add
 
 def prove_by_header(session: Session, user: User, code: str, address: str, at: datetime, act: str = "") -> None:
     """Take a code for this session, or for one act in it. Raises CodeInvalid, TooManyCodes or CodeCheckUnavailable."""
-    with _told_as_the_api_does():
-        take(session, user, code=code, address=address, at=at)
-    note(session, user, at, act)
-
-
-@contextmanager
-def _told_as_the_api_does() -> Iterator[None]:
     try:
-        yield
+        sign_in.by_code(user, code, address)
+        note(session, user, at, act)
     except second_factor.WrongCode:
         raise CodeInvalid from None
     except sign_in.TooManyAttempts as refusal:

@@ -35,13 +35,14 @@ def refusal(row: OutgoingTransaction, chain: Chain, at: datetime) -> tuple[str, 
         return _Status.FAILED, "The asset belongs to another chain"
     if not asset.is_native and not asset.contract_address:
         return _Status.FAILED, "The asset has no contract"
+    wallet = HotWallet.objects.get(chain=chain).address
     if row.call_data or row.purpose in (_Purpose.SWAP, _Purpose.APPROVAL, _Purpose.X402):
-        wrong = refusal_of_call(row, HotWallet.objects.get(chain=chain).address)
+        wrong = refusal_of_call(row, wallet)
         if wrong:
             return _Status.FAILED, wrong
     elif is_refused_destination(row.to_address, row.purpose, row.mode):
         return _Status.FAILED, "The destination is refused"
-    twin = history.same_as(row, HotWallet.objects.get(chain=chain).address)
+    twin = history.same_as(row, wallet)
     if twin is not None:
         return _Status.REVIEW, f"The wallet did the same before the records were restored: {twin.tx_hash}"
     if row.purpose == _Purpose.X402:

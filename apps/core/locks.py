@@ -20,6 +20,7 @@ class Turn(IntEnum):
     CHAIN_WATCHER = 11
     TREASURY = 12
     MANDATES = 13
+    AUDIT_SEALS = 14
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the above but by chance.

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.db import connection, transaction
 
+from apps.core import locks
 from apps.stores.models import AuditSeal
 
 log = structlog.get_logger(__name__)
@@ -15,7 +16,6 @@ FIRST = "0" * 64  # what the first seal follows
 LINES_MAX, SEALS_MAX = 1000, 100
 # No transaction takes this long: what stands before a seal as old as this, and has none, was not there then.
 LOOKED_BACK = timedelta(days=1)
-_LOCK = 0x5EA15
 _MOMENT = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')"
 _LINE = f"""
 jsonb_build_array(e.id, {_MOMENT.format("e.at")}, e.store_id, e.mode, e.actor_kind, e.actor_id, e.actor_name, e.address, e.request_id,
@@ -37,7 +37,8 @@ EXCEPT SELECT id FROM sealed ORDER BY id LIMIT %s"""
 _ADD = f"""
 INSERT INTO stores_auditseal (number, sealed_at, entry_ids, previous, seal)
 SELECT s.number, s.sealed_at, s.entry_ids, s.previous, {SEAL_SQL}
-FROM (SELECT %s::bigint AS number, %s::timestamptz AS sealed_at, %s::bigint[] AS entry_ids, %s::text AS previous) s"""  # noqa: S608  # our own text
+FROM (SELECT %s::bigint AS number, %s::timestamptz AS sealed_at, %s::bigint[] AS entry_ids, %s::text AS previous) s
+RETURNING seal"""  # noqa: S608  # our own text
 
 
 def seal_lines(at: datetime) -> int:
@@ -55,7 +56,7 @@ def newest() -> AuditSeal | None:
 
 def _seal_once(at: datetime) -> bool:
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        locks.hold_in_transaction(locks.Turn.AUDIT_SEALS, "")
         cursor.execute(_UNSEALED, [at - LOOKED_BACK, LINES_MAX])
         ids = [row[0] for row in cursor.fetchall()]
         if not ids:
@@ -63,6 +64,6 @@ def _seal_once(at: datetime) -> bool:
         last = newest()
         number = last.number + 1 if last else 1
         cursor.execute(_ADD, [number, at, ids, last.seal if last else FIRST])
-    made = AuditSeal.objects.get(number=number)
-    log.info("audit_log_sealed", number=made.number, seal=made.seal, lines=len(ids))
+        (seal,) = cursor.fetchone()
+    log.info("audit_log_sealed", number=number, seal=seal, lines=len(ids))
     return True

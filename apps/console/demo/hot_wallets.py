@@ -9,6 +9,7 @@ from apps.console.demo.chain import Wallet
 from apps.core import clock
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_HOT
+from apps.payments.services.treasury import funding_key
 from apps.stores.models import User
 from config import embedded, local_chain
 from config.demo_secrets import CHAIN_KEYS
@@ -34,7 +35,7 @@ def fill(contracts: dict[str, str]) -> list[str]:
         for asset_id, amount_atomic, tx_hash in sent:
             wallet.receipt(tx_hash)
             movements.correction(
-                key=tx_hash,
+                key=funding_key(tx_hash, asset_id),
                 mode=chain.mode,
                 asset_id=asset_id,
                 kind=CUSTODY_HOT,

@@ -27,6 +27,11 @@ class AlreadyBooked(Flat):
     message = "This is booked already"
 
 
+def funding_key(tx_hash: str, asset_id: str) -> str:
+    """What makes sure that coins are booked once, whoever books them."""
+    return f"funding:{tx_hash}:{asset_id}"
+
+
 def book_funding(wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at: datetime) -> dict[str, int]:
     """Book what a transaction brought the wallet: atomic units by asset id. Raises NotFunding, AlreadyBooked and RpcError."""
     assets = {asset.contract_address or "": asset for asset in Asset.objects.filter(chain=wallet.chain_id) if _is_on_chain(asset)}
@@ -38,7 +43,7 @@ def book_funding(wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at:
     with transaction.atomic():
         for asset_id, amount_atomic in arrived.items():
             posted = movements.correction(
-                key=f"funding:{tx_hash}:{asset_id}",
+                key=funding_key(tx_hash, asset_id),
                 mode=wallet.chain.mode,
                 asset_id=asset_id,
                 kind=CUSTODY_HOT,
