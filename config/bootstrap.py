@@ -61,6 +61,7 @@ def hand_over(command: str) -> None:
     in_venv = Path(sys.prefix) == VENV
     if os.environ.get("TILLGATE_ENV") == "production":
         return
+    _keep_bytecode()
     if not in_venv and not VENV.exists() and _has_requirements():
         return
     if in_venv and (os.environ.pop(HANDED_OVER, "") or command not in ("demo", "test")):
@@ -73,6 +74,12 @@ def hand_over(command: str) -> None:
         python = str(VENV / "bin" / "python")
         os.environ[HANDED_OVER] = "yes"
         os.execv(python, [python, str(ROOT / "manage.py"), *sys.argv[1:]])
+
+
+def _keep_bytecode() -> None:
+    """Compile what is imported once, and not at every start: three of five seconds of one. Images are compiled when they are built."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def _has_requirements() -> bool:

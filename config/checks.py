@@ -21,7 +21,6 @@ MANAGE = [sys.executable, str(ROOT / "manage.py")]
 def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit status."""
     os.environ["TILLGATE_ENV"] = "test"
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     # Services that were brought from outside are one set, for one worker.
     workers = 1 if any(os.environ.get(name) for name in embedded.SERVICES) else min(os.cpu_count() or 1, WORKERS_MAX)
     try:

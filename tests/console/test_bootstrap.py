@@ -1,5 +1,8 @@
 """What the set-up works out before it installs anything."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +38,10 @@ def test_the_committed_files_name_no_package_index() -> None:
         assert "--index" not in text
         assert "--extra-index" not in text
         assert "://" not in text.replace("postgresql://build", "").replace("redis://build", "").replace("https://build.invalid", "")
+
+
+def test_what_a_command_imports_is_compiled_for_the_next_one_whatever_the_shell_says(tmp_path: Path) -> None:
+    told = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    command = [sys.executable, str(bootstrap.ROOT / "manage.py"), "version"]
+    subprocess.run(command, env={**os.environ, **told}, capture_output=True, check=True)
+    assert list(tmp_path.rglob("settings.*.pyc")), "config/settings.py is compiled anew at every start"
