@@ -14,6 +14,7 @@ class Command(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--chain", action="store_true", help="also ask the nodes what our addresses hold")
+        parser.add_argument("--times", action="store_true", help="also print the seconds that each question took")
         parser.add_argument("--seal", default="", metavar="NUMBER:SEAL", help="also ask whether this seal, kept elsewhere, still stands")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -25,6 +26,7 @@ class Command(OperatorCommand):
         verdicts = audit.verdicts(check_chain=options["chain"])
         if options["seal"]:
             verdicts.append(audit.kept_seal(options["seal"]))
+        self.with_times = options["times"]
         self.is_broken = any(verdict.findings for verdict in verdicts)
         seal = seals.newest()
         return {
@@ -35,6 +37,8 @@ class Command(OperatorCommand):
                     "name": verdict.name,
                     "says": verdict.says,
                     "counted": verdict.counted,
+                    "broken": verdict.broken,
+                    "seconds": round(verdict.took.total_seconds(), 3),
                     "findings": [{"subject": one.subject, "detail": one.detail} for one in verdict.findings],
                 }
                 for verdict in verdicts
@@ -44,7 +48,10 @@ class Command(OperatorCommand):
     def words(self, result: dict[str, Any]) -> str:
         lines = []
         for one in result["invariants"]:
-            verdict = f"BROKEN ({len(one['findings'])})" if one["findings"] else "OK"
-            lines.append(f"{one['name']:<24} {one['counted']:>10}  {verdict:<13} {one['says']}")
+            verdict = f"BROKEN ({one['broken']})" if one["findings"] else "OK"
+            took = f"{one['seconds']:>9.3f} s  " if self.with_times else ""
+            lines.append(f"{one['name']:<24} {one['counted']:>10}  {took}{verdict:<13} {one['says']}")
             lines += [f"    {finding['subject']}: {finding['detail']}" for finding in one["findings"]]
+            if (more := one["broken"] - len(one["findings"])) > 0:
+                lines.append(f"    and {more} more")
         return "\n".join([*lines, f"newest seal of the audit log: {result['newest_seal'] or 'none yet'}"])

@@ -1,0 +1,112 @@
+"""The self-audit never cries wolf: what the product itself forgets or leaves out is no finding.
+
+And a flood of findings stays readable.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from apps.console import audit
+from apps.core import clock
+from apps.stores import seals
+from apps.webhooks.models import Delivery, Event
+from tests import make
+from tests.cast import Cast, Shop
+from tests.console import test_verify_ledger
+from tests.console.test_verify_ledger import tamper
+
+world = test_verify_ledger.world
+_MOMENTS = """
+SELECT c.table_name, c.column_name
+FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
+  AND c.data_type = 'timestamp with time zone' AND c.table_name !~ '^(assets|django)'
+"""
+
+
+def listen(shop: Shop) -> str:
+    body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]}}
+    answer = shop.test.post("/webhook_endpoints", body)
+    assert answer.status_code == 201, answer.content
+    return str(answer.json()["id"])
+
+
+def age(days: int) -> None:
+    """Everything happened so many days earlier; deliveries had long ended."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MOMENTS)
+        moved: dict[str, list[str]] = {}
+        for table, column in cursor.fetchall():
+            moved.setdefault(table, []).append(f"{column} = {column} - interval '{days} days'")
+    tamper("; ".join(f"UPDATE {table} SET {', '.join(columns)}" for table, columns in moved.items()))
+    tamper("UPDATE webhooks_delivery SET status = 'ignored', next_attempt_at = NULL WHERE status = 'pending'")
+    seals.seal_lines(clock.real_now())
+
+
+@pytest.mark.parametrize("days", [88, 91, 400])
+def test_books_that_grew_old_and_were_pruned_stay_clean(world: Cast, days: int) -> None:
+    age(days)
+    before = Event.objects.count()
+
+    call_command("prune")
+
+    assert (Event.objects.count() < before) == (days > 90)
+    assert audit.findings() == []
+
+
+def test_what_should_still_be_there_is_missed(world: Cast) -> None:
+    """The bound leaves out what may have been pruned and nothing else."""
+    age(85)
+    tamper("DELETE FROM webhooks_delivery; DELETE FROM webhooks_event WHERE type = 'payment_intent.completed'")
+
+    assert {finding.invariant for finding in audit.findings()} == {"events_told"}
+
+
+def test_a_test_event_is_told_to_one_endpoint_alone(world: Cast) -> None:
+    first, second, third = (listen(world.bakery) for _ in range(3))
+    for endpoint in (first, second, second, third):
+        assert world.bakery.test.post(f"/webhook_endpoints/{endpoint}/send_test").status_code in (200, 201)
+
+    assert Delivery.objects.filter(is_test=True).count() == 4
+    assert audit.findings() == []
+
+
+def test_an_event_of_a_payment_is_not_hidden_among_test_events(world: Cast) -> None:
+    listen(world.bakery)
+    listen(world.bakery)
+    make.paid(world.bakery.test)
+    tamper("UPDATE webhooks_delivery SET is_test = true WHERE id = (SELECT id FROM webhooks_delivery ORDER BY created_at DESC LIMIT 1)")
+
+    assert "events_told" in {finding.invariant for finding in audit.findings()}
+
+
+def test_a_flood_is_counted_and_cut(world: Cast, capsys: Any) -> None:
+    """As many as are told fit on a screen and in memory; how many there are is told all the same."""
+    many = 3 * audit.FINDINGS_MAX
+    tamper(
+        "INSERT INTO ledger_movement (key, kind, mode, reason, at) SELECT 'empty:' || n, 'sweep_confirmed', 'test', '', now() "
+        f"FROM generate_series(1, {many}) n"
+    )
+    verdict = next(one for one in audit.verdicts() if one.name == "movements_balance")
+    assert (verdict.broken, len(verdict.findings)) == (many, audit.FINDINGS_MAX)
+
+    with pytest.raises(SystemExit):
+        call_command("verify_ledger")
+
+    lines = capsys.readouterr().out.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("movements_balance"))
+    assert f"BROKEN ({many})" in lines[start]
+    assert lines[start + audit.FINDINGS_MAX + 1].strip() == f"and {many - audit.FINDINGS_MAX} more"
+
+
+def test_each_question_tells_how_long_it_took(world: Cast, capsys: Any) -> None:
+    assert all(timedelta(0) < verdict.took < timedelta(minutes=1) for verdict in audit.verdicts())
+
+    call_command("verify_ledger", "--times")
+
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.split()[3] == "s" and float(line.split()[2]) >= 0 for line in lines[:-1])
