@@ -150,7 +150,8 @@ def test_every_letter_has_text_and_html_and_leads_to_the_invoice_and_the_portal(
         assert kind == "text/html" and "/portal/" in html and "/portal/" in letter.body
         assert ("/invoice/" in html) == ("/invoice/" in letter.body) == ("has ended" not in letter.subject)
         assert "Brot & Büchse" in letter.body and "Brot &amp; Büchse" in html and letter.reply_to == ["hello@bakery.example"]
-        assert "test" in letter.body and "{" not in letter.body and letter.subject and "\n" not in letter.subject
+        assert "{" not in letter.body and letter.subject and "\n" not in letter.subject
+        assert letter.subject.startswith("[TEST] ") and "no real money" in letter.body and "no real money" in html
 
 
 def test_a_mailbox_that_refuses_stops_nothing(bakery: Shop, settings: Any) -> None:

@@ -105,7 +105,7 @@ def test_the_test_panel_pays_and_the_page_becomes_the_receipt(bakery: Shop) -> N
     assert "Confirming your payment" in page(made)
     press(made, "simulate", scenario="exact", reference="rest")
     said = page(made)
-    assert "Paid Thank you" in said and "Payments received" in said and "Receipt as PDF" in said
+    assert "Paid (test) No real money was moved. Thank you" in said and "Payments received" in said and "Receipt as PDF" in said
     assert press(made).status_code == 422
     assert "Pay €" not in said
 
@@ -123,7 +123,7 @@ def test_a_part_payment_is_shown_and_what_is_left_is_asked_for_with_one_intent(b
     assert [one.settlement_amount_cents for one in intents(made)] == [1000, 600]
     make.simulated(bakery.test, str(intents(made)[1].pk))
     said = page(made)
-    assert "Paid Thank you" in said and said.count("0x") == 2
+    assert "Paid (test) No real money was moved. Thank you" in said and said.count("0x") == 2
     assert "Payments received" in text_of(file_of(made, "receipt"))
 
 
@@ -191,14 +191,14 @@ def test_invoice_and_receipt_are_tagged_pdfs_of_the_same_figures(bakery: Shop) -
     answer = file_of(made, "invoice")
     assert answer["Content-Disposition"] == 'attachment; filename="invoice-2026-7-x.pdf"'
     said = text_of(answer)
-    for part in ("Invoice", "Not paid", "€11.90", "A<b>&", "Tax, 19 %", made["hosted_url"], "Test invoice"):
+    for part in ("Invoice", "Not paid", "€11.90", "A<b>&", "Tax, 19 %", made["hosted_url"], "Test invoice", "TEST – no real money"):
         assert part in said, part
     reader = PdfReader(io.BytesIO(answer.content))
     assert reader.trailer["/Root"]["/MarkInfo"]["/Marked"] and reader.trailer["/Root"]["/Lang"] == "en"  # type: ignore[index]
     assert file_of(made, "receipt").status_code == 404
     r.pay(bakery.test, made)
     said = text_of(file_of(made, "receipt"))
-    for part in ("Receipt", "Paid", "€11.90", "Payments received", "0x"):
+    for part in ("Test receipt", "Paid", "€11.90", "Payments received", "0x"):
         assert part in said, part
 
 
@@ -233,7 +233,7 @@ def test_a_late_deposit_that_the_merchant_accepts_pays_the_invoice_and_ends_an_i
     assert (paid["status"], paid["amount_paid_cents"]) == ("paid", 1000)
     second.refresh_from_db()
     assert second.status == "expired"
-    assert "Paid Thank you" in page(made)
+    assert "Paid (test) No real money was moved. Thank you" in page(made)
 
 
 ADDRESSES = [

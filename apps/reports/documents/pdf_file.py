@@ -63,7 +63,8 @@ def _cells(line: Line) -> list[str]:
 
 def _pages(report: Report, spool: IO[str], widths: list[int], progress: Callable[[int], None]) -> Iterator[list[str]]:
     """The lines of each page."""
-    of = f"{report.get_report_type_display()}, {report.period_from} to {report.period_to}"
+    mark = "" if report.is_live else "TEST, no real money: "
+    of = f"{mark}{report.get_report_type_display()}, {report.period_from} to {report.period_to}"
     number, done = 1, 0
     while rows := [text.rstrip("\n").split(SPOOLED_BETWEEN) for text in islice(spool, LINES_PER_PAGE)]:
         yield [f"{of}: entries, page {number}", "", *(_columns(cells, widths) for cells in (HEAD, *rows))]
