@@ -22,6 +22,7 @@ from apps.payments import selectors, states
 from apps.payments.documents import parts
 from apps.payments.documents.checkout import outstanding
 from apps.payments.documents.detail import detail
+from apps.payments.documents.order import order_of
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
 from apps.webhooks.selectors import deliveries_about
@@ -132,6 +133,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "payment": payment,
         "invoice": invoice_of(request.access, payment),
         "told": told,
+        "order": order_of(payment),
         "amounts": _amounts(told),
         "addresses": _addresses(told, received),
         "missing": _missing(payment, received),

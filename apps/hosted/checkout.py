@@ -19,11 +19,15 @@ from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Framing, public_page
 from apps.payments import states
 from apps.payments.documents.checkout import checkout_document
+from apps.payments.documents.order import order_of
 from apps.payments.models import Payment
 from apps.payments.selectors import simulated_waiting
 from apps.payments.services.simulate import SCENARIOS, simulate_deposit
 
 Document = dict[str, Any]
+# What the QR code may hold: the address alone, or an EIP-681 link with chain, coin and amount.
+ADDRESS, LINK = "address", "link"
+CODE_COOKIE, CODE_KEPT_SECONDS = "checkout_code", 365 * 24 * 3600
 # A stage has a template of its own, hosted/stages/<stage>.html.
 PAY, UNDERPAID, CONFIRMING, COMPLETED, EXPIRED, FAILED, REFUNDED = (
     "pay",
@@ -115,6 +119,7 @@ def _page(request: HttpRequest, payment: Payment, *, problem: str = "", card_pro
     context = checkout_context(request, payment, path, card_problem=card_problem) | {"framing": framing, "problem": problem}
     template = "hosted/_checkout.html" if is_part(request) else "hosted/checkout.html"
     response = render(request, template, context, status=status)
+    remember_code(request, response)
     if not payment.is_live or context["card"]["is_choosing"]:
         # Without any referrer the browser would hide the origin of a form of the page, which then looks forged.
         response["Referrer-Policy"] = "same-origin"
@@ -134,7 +139,7 @@ def checkout_context(request: HttpRequest, payment: Payment, path: str, *, card_
         card["problem"] = card_problem
     query, stage = request.GET, stage_of(document)
     chosen = _chosen(document, query.get("asset"))
-    code = "link" if query.get("code") == "link" else "address"
+    code = code_chosen(request)
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return brand_of(payment.store) | {
         "checkout": document,
@@ -145,12 +150,12 @@ def checkout_context(request: HttpRequest, payment: Payment, path: str, *, card_
         "is_polled": not document["terminal"] and not card["is_choosing"],
         "chosen": chosen,
         "code": code,
-        "code_text": chosen and (chosen["payment_uri"] if code == "link" else chosen["address"]),
+        "code_text": chosen and (chosen["payment_uri"] if code == LINK else chosen["address"]),
         "path": path,
         "query": query.urlencode(),
         "asset_links": [(one, plumbing.query_with(query, asset=one["asset"]["asset_id"])) for one in document["payment_addresses"]],
-        "code_links": {name: plumbing.query_with(query, code=name) for name in ("address", "link")},
-        "items": _items(document),
+        "code_links": {name: plumbing.query_with(query, code=name) for name in (ADDRESS, LINK)},
+        "order": order_of(payment),
         "progress": _progress(document),
         "completed_at": payment.completed_at,
         "return_host": plumbing.host_shown(document["success_url"] if stage == COMPLETED else document["failed_url"]),
@@ -158,6 +163,22 @@ def checkout_context(request: HttpRequest, payment: Payment, path: str, *, card_
         "way_links": {"crypto": f"{path}?{ways['crypto']}", "card": f"{card_path or path}?{ways['card']}"},
         "confirming_reference": "" if payment.is_live or stage not in (UNDERPAID, CONFIRMING) else simulated_waiting(payment),
     }
+
+
+def code_chosen(request: HttpRequest) -> str:
+    """What the QR code holds: everything that a wallet needs, unless this customer's wallet takes a plain address only."""
+    asked = request.GET.get("code") or request.COOKIES.get(CODE_COOKIE)
+    return ADDRESS if asked == ADDRESS else LINK
+
+
+def remember_code(request: HttpRequest, response: HttpResponse) -> None:
+    """The browser of a customer who chose the plain address gets it on the next payment too; nobody else gets a cookie."""
+    asked, kept = request.GET.get("code"), request.COOKIES.get(CODE_COOKIE)
+    if asked == ADDRESS != kept:
+        is_secure = request.is_secure()
+        response.set_cookie(CODE_COOKIE, ADDRESS, max_age=CODE_KEPT_SECONDS, secure=is_secure, httponly=True, samesite="Lax")
+    elif asked == LINK and kept:
+        response.delete_cookie(CODE_COOKIE, samesite="Lax")
 
 
 def stage_of(document: Document) -> str:
@@ -175,11 +196,6 @@ def _chosen(document: Document, asset_id: str | None) -> Document | None:
     asked = [one for one in offered if one["asset"]["asset_id"] == asset_id]
     paid = [one for one in offered if one["received_atomic"] != "0"]
     return next(iter([*asked, *paid, *offered]), None)
-
-
-def _items(document: Document) -> list[Document]:
-    summary = document["order_summary"] or {}
-    return [{**item, "amount_cents": item["quantity"] * item["unit_amount_cents"]} for item in summary.get("line_items") or []]
 
 
 def _progress(document: Document) -> Document | None:

@@ -18,7 +18,7 @@ from apps.billing.states import OPEN, PAID
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.hosted.brand import brand_of, sheet
-from apps.hosted.checkout import back_from_simulating, checkout_context, is_part, simulated
+from apps.hosted.checkout import back_from_simulating, checkout_context, is_part, remember_code, simulated
 from apps.hosted.plumbing import public_page
 from apps.payments import states
 from apps.payments.documents.checkout import checkout_document
@@ -130,6 +130,7 @@ def _page(request: HttpRequest, token: str, *, problem: str = "", status: int = 
     response = render(request, "hosted/invoice/_page.html" if is_part(request) else "hosted/invoice/page.html", context, status=status)
     # Without any referrer the browser would hide the origin of the page's forms, which then look forged.
     response["Referrer-Policy"] = "same-origin"
+    remember_code(request, response)
     return response
 
 

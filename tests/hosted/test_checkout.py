@@ -4,8 +4,10 @@ import re
 from typing import Any
 
 import pytest
+import segno
 from django.test import Client
 
+from apps.assets.models import Asset
 from apps.core import buckets
 from apps.stores.models import Store
 from tests import make
@@ -233,3 +235,61 @@ def test_customers_are_let_through_when_redis_is_gone(bakery: Shop, settings: An
     buckets._bucket.cache_clear()
     assert page(made).status_code == 200
     buckets._bucket.cache_clear()
+
+
+def code_on(answer: Any) -> str:
+    (found,) = re.findall(r'aria-label="QR code: ([^"]*)"', answer.content.decode())
+    return str(found)
+
+
+def drawn(text: str) -> str:
+    return segno.make_qr(text, error="m").svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None)
+
+
+@pytest.mark.parametrize("asset", ["ETH", "ETH_USDC"])
+def test_the_code_holds_network_coin_and_amount_unless_the_plain_address_is_asked_for(bakery: Shop, asset: str) -> None:
+    made = make.payment(bakery.live)
+    (entry,) = (one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == asset)
+    chain = Asset.objects.get(pk=asset).chain.chain_id
+    if asset == "ETH":
+        assert entry["payment_uri"] == f"ethereum:{entry['address']}@{chain}?value={entry['crypto_amount_atomic']}"
+    else:
+        called = f"@{chain}/transfer?address={entry['address']}&uint256={entry['crypto_amount_atomic']}"
+        assert entry["payment_uri"].endswith(called) and entry["address"] not in entry["payment_uri"].partition("@")[0]
+    first = page(made, f"asset={asset}")
+    assert "amount" in code_on(first) and drawn(entry["payment_uri"]) in first.content.decode()
+    plain = page(made, f"asset={asset}&code=address")
+    assert "address only" in code_on(plain) and drawn(entry["address"]) in plain.content.decode()
+
+
+def test_a_browser_keeps_the_code_that_its_customer_chose(bakery: Shop) -> None:
+    browser, made = Client(), make.payment(bakery.live)
+    path = f"/pay/{made['reference']}"
+    assert "amount" in code_on(browser.get(path)) and not browser.cookies
+    browser.get(path, {"code": "address"})
+    other = f"/pay/{make.payment(bakery.live)['reference']}"
+    assert "address only" in code_on(browser.get(other))
+    assert "amount" in code_on(browser.get(other, {"code": "link"}))
+    assert "amount" in code_on(browser.get(path))
+
+
+CELL = '</td><td class="number">'
+
+
+@pytest.mark.parametrize(
+    ("amount", "line"),
+    [("24.90", f"Other charges{CELL}€12.70<"), ("10.00", f"Discounts and credits{CELL}-€2.20<"), ("12.20", "")],
+)
+def test_the_lines_of_an_order_add_up_to_what_is_asked_for(bakery: Shop, amount: str, line: str) -> None:
+    items = [
+        {"description": "Rye", "quantity": 2, "unit_amount_cents": 450},
+        {"description": "Rolls", "quantity": 1, "unit_amount_cents": 320},
+    ]
+    made = make.payment(bakery.test, amount=amount, line_items=items)
+    for scenario in ("", "exact"):
+        if scenario:
+            make.simulated(bakery.test, made["id"], scenario)
+        text = page(made).content.decode()
+        assert line in text and ("Other charges" in text or "Discounts" in text) == bool(line)
+    told = Client().get(f"/api/v2/checkout/{made['reference']}").json()["order_summary"]
+    assert told["line_items"] == made["line_items"] and len(told["line_items"]) == 2

@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+import pytest
 from pypdf import PdfReader
 from pytest_httpserver import HTTPServer
 
@@ -57,14 +58,38 @@ def test_each_status_says_what_it_means(bakery: Shop) -> None:
 
 
 def test_a_live_invoice_carries_no_mark_of_a_test(bakery: Shop) -> None:
-    assert "no real money" not in words(invoice(bakery.live, payment(bakery.live)))
+    reader = invoice(bakery.live, payment(bakery.live))
+    assert "no real money" not in words(reader) and "TEST" not in words(reader).upper() and "TEST" not in str(reader.metadata)
+
+
+def test_every_page_of_a_test_invoice_says_that_it_is_one(bakery: Shop) -> None:
+    reader = invoice(bakery.test, payment(bakery.test, line_items=ITEMS * 25))
+    assert len(reader.pages) > 1
+    assert all("TEST – no real money" in page.extract_text() for page in reader.pages)
+
+
+ADDED_UP = {
+    "to less than the total": ("24.90", "EUR", 1000, "Other charges €14.90"),
+    "to more than the total": ("8.00", "EUR", 1000, "Discounts and credits -€2.00"),
+    "to the total": ("10.00", "EUR", 1000, ""),
+    "to a part of a yen less": ("100", "JPY", 9950, "Other charges ¥0.50"),
+    "to more yen": ("100", "JPY", 15000, "Discounts and credits -¥50"),
+}
+
+
+@pytest.mark.parametrize("case", ADDED_UP)
+def test_an_invoice_adds_up_whatever_its_items_add_up_to(case: str, bakery: Shop) -> None:
+    amount, currency, price, line = ADDED_UP[case]
+    items = [{"description": "Bread", "quantity": 1, "unit_amount_cents": price}]
+    text = words(invoice(bakery.test, payment(bakery.test, amount=amount, currency=currency, line_items=items)))
+    assert line in text and ("Other charges" in text or "Discounts" in text) == bool(line)
 
 
 def test_the_invoice_is_tagged_and_names_its_language(bakery: Shop) -> None:
     made = payment(bakery.test, line_items=ITEMS)
     reader = invoice(bakery.test, made)
     assert reader.root_object["/Lang"] == "en" and "/StructTreeRoot" in reader.root_object
-    assert reader.metadata is not None and reader.metadata.title == f"Invoice {made['reference']} · Alice's Bakery"
+    assert reader.metadata is not None and reader.metadata.title == f"TEST · Invoice {made['reference']} · Alice's Bakery"
 
 
 def test_a_pictures_address_is_never_fetched(bakery: Shop, httpserver: HTTPServer) -> None:

@@ -10,7 +10,7 @@ import heroicons
 import segno
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_datetime
-from babel.numbers import format_currency, format_decimal
+from babel.numbers import format_currency, format_decimal, get_currency_precision
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -211,7 +211,18 @@ def _locale() -> Locale:
 @register.filter
 def fiat(cents: int, currency: str) -> str:
     """1250 with EUR: €12.50, in the reader's language. A currency without a sign stands apart from its digits: CHF 12.50."""
-    shown = format_currency(money.text_from_cents(int(cents)), currency, locale=_locale())
+    return _fiat(cents, currency, currency_digits=True)
+
+
+@register.filter
+def fiat_exact(cents: int, currency: str) -> str:
+    """The same, never rounded: lines that have to add up keep the hundredths of a yen."""
+    unit = 10 ** (2 - get_currency_precision(currency))
+    return _fiat(cents, currency, currency_digits=int(cents) % unit == 0)
+
+
+def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
+    shown = format_currency(money.text_from_cents(int(cents)), currency, locale=_locale(), currency_digits=currency_digits)
     return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
 
 

@@ -12,6 +12,7 @@ from apps.chain.models import Deposit
 from apps.core import money, pdf
 from apps.payments.documents import parts
 from apps.payments.documents.detail import detail
+from apps.payments.documents.order import order_of
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 from apps.stores.branding import colour, read_logo
@@ -46,7 +47,7 @@ def _context(payment: Payment) -> dict[str, Any]:
         "logo": _logo(payment),
         "colour": colour(store.primary_color) or "#0a6b4c",
         "is_service_shown": not store.remove_service_branding,
-        "items": [{**one, "amount_cents": one["quantity"] * one["unit_amount_cents"]} for one in payment.line_items],
+        "order": order_of(payment),
         "paid_cents": money.cents_from_text(told["amount_paid"]),
         "refunded_cents": money.cents_from_text(financials.get("refunded_amount", "0")),
         "addresses": told["payment_addresses"],
