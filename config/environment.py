@@ -138,6 +138,9 @@ OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
 # Whoever settles over x402 is told after so long that the outcome isn't known yet. So many wait in one web process, each in a thread.
 X402_SETTLE_SECONDS: float = env.float("X402_SETTLE_SECONDS", 20.0)
 X402_WAITING_MAX: int = env.int("X402_WAITING_MAX", 3)
+# A row that a job can't move is left alone for so many seconds, then twice as long; after so many tries it waits for staff.
+ROW_PAUSE_SECONDS: int = env.int("ROW_PAUSE_SECONDS", 5)
+ROW_TRIES_MAX: int = env.int("ROW_TRIES_MAX", 12)
 # How long what is only looked at is kept; the books, payments, events of payments and the audit log stay for ever.
 REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
 WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)

@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from apps.assets.models import Asset
 from apps.chain import balances, calls, hot_wallets
@@ -21,9 +21,12 @@ from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import ENDED, IN_FLIGHT, OUTGOING
 from apps.core import clock, jobs, locks
 from apps.core.failpoints import failpoint
+from apps.core.rows import Job
 
 log = structlog.get_logger(__name__)
 FOLLOW_MAX = 200
+CHAINS = Job("chain.send_due", in_transaction=False, is_vital=True)
+BROADCAST, FOLLOW = (Job(name, in_transaction=False, is_vital=True, raises=(RpcError,)) for name in ("chain.broadcast", "chain.follow"))
 REBROADCAST = timedelta(seconds=30)
 # Full nodes keep the state of so many blocks; a nonce is looked up no deeper.
 HISTORY_BLOCKS = 100
@@ -65,36 +68,42 @@ def request(
 
 def run_due() -> None:
     """Broadcast and follow what is signed, on every chain that has something in flight."""
-    for wallet in HotWallet.objects.select_related("chain"):
-        if not settings.CHAIN_URLS.get(wallet.chain_id) or not hot_wallets.in_flight(wallet.chain_id):
-            continue
-        # Who comes second leaves it to the first and to the next sweep.
-        with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.chain_id) as is_mine, closing(nodes_of(wallet.chain)) as nodes:
-            if not is_mine:
-                continue
-            at = clock.real_now()
-            try:
-                failpoint("send.K5")
-                broadcast(wallet, nodes, at)
-                follow(wallet, nodes, at)
-            except RpcError as error:
-                log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
+    CHAINS.walk(HotWallet.objects.select_related("chain").order_by("pk"), _run)
+
+
+def _run(wallet: HotWallet) -> None:
+    if not settings.CHAIN_URLS.get(wallet.chain_id) or not hot_wallets.in_flight(wallet.chain_id):
+        return
+    # Who comes second leaves it to the first and to the next sweep.
+    with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.chain_id) as is_mine, closing(nodes_of(wallet.chain)) as nodes:
+        if not is_mine:
+            return
+        at = clock.real_now()
+        try:
+            failpoint("send.K5")
+            broadcast(wallet, nodes, at)
+            follow(wallet, nodes, at)
+        except RpcError as error:
+            log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
 
 
 def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """Send the newest bytes of each transaction in flight that wasn't sent lately, in the order of nonces."""
     if wallet.halted_at is not None:
         return
-    for row in _in_flight(wallet):
-        newest = next((one for one in reversed(row.candidates.all()) if one.raw), None)
-        if newest is None or (newest.broadcast_at is not None and newest.broadcast_at > at - REBROADCAST):
-            continue
-        if _is_accepted(newest, nodes):
-            failpoint("send.K6")
-            with transaction.atomic():
-                SignedTransaction.objects.filter(pk=newest.pk).update(broadcast_at=at)
-                if row.status == _Status.SIGNED:
-                    OUTGOING.move(row, _Status.SUBMITTED, submitted_at=at)
+    BROADCAST.each(lambda: _in_flight(wallet, BROADCAST), lambda row: _broadcast(row, nodes, at))
+
+
+def _broadcast(row: OutgoingTransaction, nodes: Nodes, at: datetime) -> None:
+    newest = next((one for one in reversed(row.candidates.all()) if one.raw), None)
+    if newest is None or (newest.broadcast_at is not None and newest.broadcast_at > at - REBROADCAST):
+        return
+    if _is_accepted(newest, nodes):
+        failpoint("send.K6")
+        with transaction.atomic():
+            SignedTransaction.objects.filter(pk=newest.pk).update(broadcast_at=at)
+            if row.status == _Status.SIGNED:
+                OUTGOING.move(row, _Status.SUBMITTED, submitted_at=at)
 
 
 def _is_accepted(candidate: SignedTransaction, nodes: Nodes) -> bool:
@@ -117,7 +126,7 @@ def _is_known(candidate: SignedTransaction, nodes: Nodes) -> bool:
 
 def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """Read receipts; the nonces are asked for first, so that what they count has a receipt by then."""
-    chain, rows = wallet.chain, _in_flight(wallet)
+    chain, rows = wallet.chain, _in_flight(wallet, FOLLOW)
     head = int(nodes.call("eth_blockNumber", []), 16)
     buried = max(0, head - min(chain.required_confirmations, HISTORY_BLOCKS))
     holders = sorted({row.from_address for row in rows})
@@ -125,7 +134,8 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     used = {holder: int(count, 16) for holder, count in zip(holders, counts, strict=True)}
     hashes = [candidate.tx_hash for row in rows for candidate in row.candidates.all()]
     receipts = dict(zip(hashes, nodes.batch([("eth_getTransactionReceipt", [one]) for one in hashes]), strict=True))
-    for row in rows:
+
+    def look(row: OutgoingTransaction) -> None:
         found = next((receipt for candidate in row.candidates.all() if (receipt := receipts[candidate.tx_hash])), None)
         if found is not None:
             _settle(row, found, head - chain.required_confirmations + 1, wallet, at)
@@ -135,11 +145,13 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
                 hot_wallets.halt(wallet, f"Nonce {row.nonce} was used by a transaction that we do not know", at)
             hot_wallets.finish(row, _Status.REVIEW, at, reason=reason)
 
+    FOLLOW.each(lambda: rows, look)
 
-def _in_flight(wallet: HotWallet) -> list[OutgoingTransaction]:
+
+def _in_flight(wallet: HotWallet, job: Job) -> list[OutgoingTransaction]:
     """What the hot wallet has sent, in the order of its nonces; then the sweeps, each from an address with nonces of its own."""
     rows = OutgoingTransaction.objects.filter(chain=wallet.chain_id, status__in=IN_FLIGHT).select_related("receives_asset")
-    rows = rows.prefetch_related("candidates")
+    rows = job.ready(rows).prefetch_related("candidates")
     own, sweeps = rows.exclude(purpose=_SWEEP).order_by("nonce"), rows.filter(purpose=_SWEEP).order_by("signed_at", "pk")
     return [*own[:FOLLOW_MAX], *sweeps[:FOLLOW_MAX]]
 
@@ -168,10 +180,10 @@ def _settle(row: OutgoingTransaction, receipt: Any, newest_final: int, wallet: H
     failpoint("send.K8")
 
 
-def unhandled(*purposes: str, limit: int = 100) -> list[OutgoingTransaction]:
+def unhandled(*purposes: str) -> "QuerySet[OutgoingTransaction]":
     """What came to an end (or to review) and whose app has not acted upon it, oldest first."""
     ended = OutgoingTransaction.objects.filter(purpose__in=purposes, status__in=ENDED)
-    return list(ended.exclude(status=F("handled_status")).order_by("finished_at")[:limit])
+    return ended.exclude(status=F("handled_status")).order_by("finished_at")
 
 
 def mark_handled(row: OutgoingTransaction) -> None:

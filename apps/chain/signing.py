@@ -8,7 +8,7 @@ from django.conf import settings
 
 from apps.assets.models import Chain
 from apps.chain import hot_wallets
-from apps.chain.keys import Seed, configured_seed
+from apps.chain.keys import KeyFileRefused, Seed, configured_seed
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
@@ -16,8 +16,10 @@ from apps.chain.signer import ChainSigner
 from apps.chain.states import UNMINED
 from apps.chain.sweep_signer import SweepSigner
 from apps.core import clock, jobs
+from apps.core.rows import Job
 
 log = structlog.get_logger(__name__)
+JOB = Job("chain.sign", in_transaction=False, is_vital=True, raises=(KeyFileRefused,))
 
 
 @cache
@@ -28,19 +30,23 @@ def seed() -> Seed:
 
 def sign_due() -> int:
     """Sign what waits on each chain, and wake the sender; how many were signed. Raises KeyFileRefused."""
-    signed = 0
+    signed: list[int] = []
     waiting = OutgoingTransaction.objects.filter(status__in=UNMINED).values("chain")
-    for chain in Chain.objects.filter(pk__in=waiting):
-        if not settings.CHAIN_URLS.get(chain.pk):
-            continue
+    JOB.walk(Chain.objects.filter(pk__in=waiting).order_by("pk"), lambda chain: signed.append(_sign(chain)))
+    if sum(signed):
+        jobs.nudge("chain.send")
+    return sum(signed)
+
+
+def _sign(chain: Chain) -> int:
+    signed = 0
+    if settings.CHAIN_URLS.get(chain.pk):
         with closing(nodes_of(chain)) as nodes:
             try:
                 signed += ChainSigner(chain, seed(), nodes).run(clock.real_now())
                 signed += SweepSigner(chain, seed(), nodes).run(clock.real_now())
             except RpcError as error:
                 log.warning("chain_not_asked", chain=chain.pk, error=str(error))
-    if signed:
-        jobs.nudge("chain.send")
     return signed
 
 

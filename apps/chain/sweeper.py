@@ -21,9 +21,11 @@ from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.core import clock
 from apps.core.money import atomic_from_decimal
+from apps.core.rows import PAUSED_SQL, Job
 
 log = structlog.get_logger(__name__)
-BATCH_MAX = 50
+JOB = Job("chain.sweep", limit=50, in_transaction=False, raises=(RpcError,))
+CHAINS, GIVING_UP = Job("chain.sweep_due", in_transaction=False, is_vital=True), Job("chain.give_up_sweep", limit=50)
 SWEEP_GAS = 100_000  # of a token transfer to a wallet that has some
 GIVE_UP = timedelta(hours=1)
 # Gas is put aside for so many times today's price, so that a sweep which gets stuck can offer more.
@@ -31,7 +33,7 @@ HEADROOM = 2
 WORTH_TIMES = 20
 _Purpose, _Status = OutgoingTransaction.Purpose, OutgoingTransaction.Status
 
-_CANDIDATES = """
+_CANDIDATES = f"""
 SELECT a.address, d.amount - coalesce(o.amount, 0) FROM (
     SELECT address_id, sum(amount_atomic) AS amount FROM chain_deposit
     WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_simulated AND NOT is_lost
@@ -41,13 +43,13 @@ SELECT a.address, d.amount - coalesce(o.amount, 0) FROM (
                              + CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END) AS amount
     FROM chain_outgoingtransaction WHERE chain_id = %(chain)s AND purpose = 'sweep' GROUP BY from_address
 ) o ON o.from_address = a.address
-WHERE d.amount - coalesce(o.amount, 0) >= %(least)s
+WHERE d.amount - coalesce(o.amount, 0) >= %(least)s AND a.address NOT IN ({PAUSED_SQL})
   AND (a.native_chain_id IS NULL OR a.watch_balance_until IS NULL OR a.watch_balance_until <= %(at)s)
   AND NOT EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
                   AND t.status IN ('requested', 'signed', 'submitted', 'review')
                   AND (t.purpose = 'sweep' AND t.from_address = a.address OR t.purpose = 'sweep_gas' AND t.to_address = a.address))
 ORDER BY d.amount - coalesce(o.amount, 0) DESC LIMIT %(limit)s
-"""
+"""  # noqa: S608  # our own text
 
 
 @dataclass
@@ -62,15 +64,18 @@ def sweep_due() -> Swept:
     """Ask for the sweeps that are worth it now, on every chain whose hot wallet is at work."""
     asked = Swept()
     _give_up_waiting(clock.real_now())
-    for wallet in HotWallet.objects.filter(halted_at=None).select_related("chain").order_by("chain"):
-        if not settings.CHAIN_URLS.get(wallet.chain_id):
-            continue
-        with closing(nodes_of(wallet.chain)) as nodes:
-            try:
-                _ChainSweep(wallet, nodes, asked).run(clock.real_now())
-            except RpcError as error:
-                log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
+    CHAINS.walk(HotWallet.objects.filter(halted_at=None).select_related("chain").order_by("chain"), lambda wallet: _sweep(wallet, asked))
     return asked
+
+
+def _sweep(wallet: HotWallet, asked: Swept) -> None:
+    if not settings.CHAIN_URLS.get(wallet.chain_id):
+        return
+    with closing(nodes_of(wallet.chain)) as nodes:
+        try:
+            _ChainSweep(wallet, nodes, asked).run(clock.real_now())
+        except RpcError as error:
+            log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
 
 
 def threshold(asset: Asset) -> int | None:
@@ -85,10 +90,12 @@ def threshold(asset: Asset) -> int | None:
 def _give_up_waiting(at: datetime) -> None:
     """A sweep that was never signed makes room for one with other figures."""
     old = OutgoingTransaction.objects.filter(purpose=_Purpose.SWEEP, status=_Status.REQUESTED, requested_at__lt=at - GIVE_UP)
-    for row in old[:BATCH_MAX]:
-        with transaction.atomic():
-            Address.objects.select_for_update().get(pk=row.from_address)
-            hot_wallets.finish(row, _Status.FAILED, at, reason="Gas became too dear")
+
+    def give_up(row: OutgoingTransaction) -> None:
+        Address.objects.select_for_update().get(pk=row.from_address)
+        hot_wallets.finish(row, _Status.FAILED, at, reason="Gas became too dear")
+
+    GIVING_UP.walk(old.order_by("requested_at"), give_up)
 
 
 class _ChainSweep:
@@ -104,16 +111,18 @@ class _ChainSweep:
         offer = fees.suggested(int(block.get("baseFeePerGas", "0x0"), 16), int(tip, 16), ceiling)
         if offer is None:
             return
-        for asset, address, left in found:
-            if asset.is_native:
-                self._sweep_native(asset, address, left, offer.max_fee_wei, at)
-            else:
-                self._sweep_token(asset, address, left, offer.max_fee_wei, at)
+
+        def sweep(one: tuple[Asset, str, int]) -> None:
+            asset, address, left = one
+            go = self._sweep_native if asset.is_native else self._sweep_token
+            go(asset, address, left, offer.max_fee_wei, at)
+
+        JOB.each(lambda: found, sweep, id_of=lambda one: one[1])
 
     def _candidates(self, asset: Asset, at: datetime) -> list[tuple[str, int]]:
         asked: dict[str, Any] = {"chain": self.chain.pk, "asset": asset.pk, "mode": self.chain.mode, "is_native": asset.is_native}
         with connection.cursor() as cursor:
-            cursor.execute(_CANDIDATES, {**asked, "least": threshold(asset), "at": at, "limit": BATCH_MAX})
+            cursor.execute(_CANDIDATES, {**asked, "least": threshold(asset), "at": at, "limit": JOB.limit, "job": JOB.name, "now": at})
             return [(address, int(left)) for address, left in cursor.fetchall()]
 
     def _sweep_native(self, asset: Asset, address: str, left: int, fee_wei: int, at: datetime) -> None:

@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
 from apps.core import buckets, clock
 from apps.core.models import Mode, OutgoingMail
+from apps.core.rows import failing
 from apps.ledger.models import Account
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Payment, Refund
@@ -38,7 +39,7 @@ class Figures(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         now = clock.real_now()
-        for family in (_waiting, _for_a_person, _trouble, _hot_wallets, _jobs):
+        for family in (_waiting, _for_a_person, _trouble, _row_failures, _hot_wallets, _jobs):
             try:
                 yield from family(now)
             except (DatabaseError, *buckets.UNREACHABLE) as error:
@@ -99,6 +100,15 @@ def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
     }.items():
         found.add_metric([name], rows.count())
     yield found
+
+
+def _row_failures(now: datetime) -> Iterator[GaugeMetricFamily]:
+    """Of both modes: what a row of test mode shows will happen to one of live mode."""
+    paused = GaugeMetricFamily("tillgate_rows_paused", "Rows that a job failed at and will try again", labels=["job"])
+    dead = GaugeMetricFamily("tillgate_rows_dead", "Rows that a job has given up: staff have them retried", labels=["job"])
+    for job, is_dead, count in failing():
+        (dead if is_dead else paused).add_metric([job], count)
+    yield from (paused, dead)
 
 
 def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:

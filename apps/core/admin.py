@@ -1,8 +1,11 @@
-"""Staff see which mail left and which was given up, never what stands in it."""
+"""Staff see which mail left and which was given up, never what stands in it; and the rows that jobs fail at, to have them retried."""
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
-from apps.core.models import OutgoingMail
+from apps.core import rows
+from apps.core.models import OutgoingMail, RowFailure
 from apps.core.staff import ReadOnly
 
 
@@ -13,3 +16,18 @@ class OutgoingMailAdmin(ReadOnly):
     search_fields = ("to", "key")
     ordering = ("-created_at",)
     exclude = ("sealed_letter", "key")
+
+
+@admin.register(RowFailure)
+class RowFailureAdmin(ReadOnly):
+    list_display = ("job", "row_id", "error", "tries", "since", "not_before", "dead_at")
+    list_filter = (("dead_at", admin.EmptyFieldListFilter), "job")
+    search_fields = ("=row_id", "error")
+    ordering = ("-dead_at", "-since")
+    actions = ("retry",)
+
+    @admin.action(description="Retry", permissions=["view"])
+    def retry(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
+        for failure in failures:
+            self.log_change(request, failure, "Retry")
+        messages.success(request, f"{rows.retry(failures)} to be tried again")

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from django.conf import settings
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, Value
 
 from apps.core import locks
 
@@ -38,6 +39,12 @@ def now(store: HasClock, mode: str) -> datetime:
 
 def offset(store: HasClock, mode: str) -> timedelta:
     return timedelta(seconds=store.test_offset_seconds) if mode == "test" else timedelta(0)
+
+
+def is_due(column: str, real: datetime) -> Q:
+    """Of rows with a mode and a store: the column's moment has come by the store's own time."""
+    ahead = ExpressionWrapper(Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)), output_field=DateTimeField())
+    return Q(mode="live", **{f"{column}__lte": real}) | Q(mode="test", **{f"{column}__lte": ahead})
 
 
 def iso(moment: datetime | None) -> str | None:

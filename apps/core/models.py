@@ -125,3 +125,28 @@ class OutgoingMail(models.Model):
     @property
     def place(self) -> str:
         return self.place_of(self.pk)
+
+
+class RowFailure(models.Model):
+    """A row that a job could not move: left alone until `not_before`, and from `dead_at` on until staff have it tried again."""
+
+    job = models.CharField(max_length=60)
+    row_id = models.CharField(max_length=64, db_collation="C")
+    tries = models.PositiveIntegerField()
+    error = models.CharField(max_length=300)
+    since = models.DateTimeField()
+    not_before = models.DateTimeField()
+    dead_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "row_id"], name="row_failure_once")]
+
+    def __str__(self) -> str:
+        return f"{self.job} {self.row_id}"
+
+
+class RowTurn(models.Model):
+    """The row at which a job's last run stopped when there were more than it took: the next goes on after it."""
+
+    job = models.CharField(max_length=60, primary_key=True)
+    row_id = models.CharField(max_length=64, db_collation="C")

@@ -1,10 +1,10 @@
-"""The jobs of core: mail that waits, and mail that is forgotten."""
+"""The jobs of core: mail that waits, and what is forgotten of mail and of rows that failed."""
 
 from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.core import mail
+from apps.core import mail, rows
 from apps.core.clock import real_now
 
 
@@ -17,3 +17,4 @@ def send_mail(ids: Sequence[str] = ()) -> None:
 @shared_task(name="core.prune")
 def prune() -> None:
     mail.forget(real_now())
+    rows.forget(real_now())

@@ -2,14 +2,18 @@
 
 from django.db import connection
 
-TAIL_MAX = 1_000
-ACCOUNTS_MAX = 500
+from apps.core import clock
+from apps.core.rows import PAUSED_SQL, Job
 
-_LONG_TAILS = """
+TAIL_MAX = 1_000
+JOB = Job("ledger.checkpoint", limit=500)
+
+_LONG_TAILS = f"""
 SELECT a.id FROM ledger_account a
-WHERE EXISTS (SELECT 1 FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid OFFSET %s)
-LIMIT %s
-"""
+WHERE EXISTS (SELECT 1 FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid OFFSET %(tail_max)s)
+    AND a.id::text NOT IN ({PAUSED_SQL})
+LIMIT %(limit)s
+"""  # noqa: S608  # our own text
 
 
 def fold_long_tails(tail_max: int = TAIL_MAX) -> int:
@@ -17,9 +21,15 @@ def fold_long_tails(tail_max: int = TAIL_MAX) -> int:
 
     A transaction that runs for long holds the boundary back: then tails stay, balances stay right, and a later run folds them.
     """
+    return JOB.each(lambda: _long_tails(tail_max), _fold)
+
+
+def _long_tails(tail_max: int) -> list[int]:
     with connection.cursor() as cursor:
-        cursor.execute(_LONG_TAILS, [tail_max, ACCOUNTS_MAX])
-        accounts = [row[0] for row in cursor.fetchall()]
-        for account in accounts:
-            cursor.execute("SELECT ledger_checkpoint(%s)", [account])
-    return len(accounts)
+        cursor.execute(_LONG_TAILS, {"tail_max": tail_max, "limit": JOB.limit, "job": JOB.name, "now": clock.real_now()})
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _fold(account_id: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ledger_checkpoint(%s)", [account_id])

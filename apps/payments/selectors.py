@@ -166,9 +166,10 @@ def _is_storable(text: str) -> bool:
     return "\x00" not in text and text.isprintable()
 
 
-def of_deposits(deposit_ids: Iterable[object] | None, limit: int) -> list[object]:
+def of_deposits(deposit_ids: Iterable[object] | None, limit: int, paused: "models.QuerySet[Any]") -> list[object]:
     """The ids of the intents whose deposits have something new: those of `deposit_ids`, else of every unhandled deposit."""
     deposits = Deposit.objects.exclude(status=models.F("handled_status")).exclude(status="unmatched")
+    deposits = deposits.exclude(address_id__in=PaymentAddress.objects.filter(payment_id__in=paused).values("address_id"))
     if deposit_ids is not None:
         deposits = deposits.filter(pk__in=list(deposit_ids))
     addresses = deposits.order_by("detected_at").values_list("address_id", flat=True)[: limit * 4]

@@ -18,6 +18,7 @@ from django.db.models import F, Q
 from django.utils.module_loading import import_string
 
 from apps.core.errors import Flat, ProviderError
+from apps.core.rows import Job
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.stores.providers.base import Resolver
@@ -25,7 +26,8 @@ from apps.stores.providers.base import Resolver
 log = structlog.get_logger(__name__)
 _DOMAIN = re.compile(r"(?=.{4,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])", re.ASCII)
 PROOF_LABEL = "_tillgate"
-CHECK_EVERY, CHECK_AT_MOST_EVERY, BATCH_MAX = timedelta(hours=1), timedelta(seconds=20), 100
+CHECK_EVERY, CHECK_AT_MOST_EVERY = timedelta(hours=1), timedelta(seconds=20)
+JOB = Job("stores.check_domains", in_transaction=False)
 NOT_PROVED = "The TXT record was not found. A new record can take up to an hour to be seen."
 LEADS_ELSEWHERE = "The domain does not lead to this service yet."
 IN_USE = "Another store uses this domain and still has its TXT record."
@@ -96,10 +98,8 @@ def check_due(at: datetime) -> int:
     """Look again at every domain that wasn't looked at within the hour; how many."""
     due = Q(checkout_domain_checked_at=None) | Q(checkout_domain_checked_at__lte=at - CHECK_EVERY)
     rows = Store.objects.exclude(checkout_domain="").filter(due, deleted_at=None)
-    stores = list(rows.order_by(F("checkout_domain_checked_at").asc(nulls_first=True))[:BATCH_MAX])
-    for store in stores:
-        check_domain(store, at)
-    return len(stores)
+    rows = rows.order_by(F("checkout_domain_checked_at").asc(nulls_first=True))
+    return JOB.walk(rows, lambda store: check_domain(store, at))
 
 
 def store_served_at(domain: str) -> uuid.UUID | None:

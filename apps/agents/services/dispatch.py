@@ -17,10 +17,11 @@ from apps.chain.limits import is_refused_destination
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.failpoints import failpoint
+from apps.core.rows import Job
 from apps.ledger import movements
 
 PURPOSE = OutgoingTransaction.Purpose.SETTLEMENT
-BATCH_MAX = 100
+JOB = Job("agents.advance_settlements", limit=100)
 MISSING_PAY_TO, INVALID_PAY_TO = "missing_pay_to", "invalid_pay_to"
 _Sent = OutgoingTransaction.Status
 _Status = Settlement.Status
@@ -29,10 +30,7 @@ _Status = Settlement.Status
 def advance_settlements() -> int:
     """The sweep: move every settlement that is to be dispatched one step; how many there were."""
     rows = Settlement.objects.filter(status__in=states.OPEN, is_dispatched=True).order_by("created_at")
-    found = list(rows.values_list("pk", flat=True)[:BATCH_MAX])
-    for settlement_id in found:
-        advance_settlement(settlement_id)
-    return len(found)
+    return JOB.walk(rows.values_list("pk", flat=True), advance_settlement)
 
 
 def advance_settlement(settlement_id: uuid.UUID) -> None:

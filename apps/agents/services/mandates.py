@@ -19,12 +19,13 @@ from apps.core.errors import Coded, NotFound
 from apps.core.idempotency import once
 from apps.core.literal import AtomicAmount, Integer, Invalid, Text, is_uuid
 from apps.core.reads import Rows
+from apps.core.rows import Job
 from apps.stores import audit
 
 EXPIRES_IN = Integer(60, 31_536_000, default=3600)
 DEFAULT_SCOPE = "x402"
 LIST_MAX = 100
-EXPIRE_BATCH_MAX = 500
+JOB = Job("agents.expire_mandates", limit=500)
 _OWN = "credential_id = %(credential_id)s AND store_id = %(store_id)s AND mode = %(mode)s"
 _BY_REF = Rows(Mandate, f"WHERE {_OWN} AND mandate_ref = %(ref)s")
 _BY_ID = Rows(Mandate, f"WHERE {_OWN} AND id = %(id)s::uuid")
@@ -171,10 +172,8 @@ def expire_mandates() -> int:
     """The sweep: note the end of what time has ended; how many were looked at."""
     real = clock.real_now()
     rows = Mandate.objects.filter(status__in=states.LASTING, expires_at__lte=real)
-    found = list(rows.order_by("expires_at").values_list("pk", flat=True)[:EXPIRE_BATCH_MAX])
-    for mandate_id in found:
-        _expire(mandate_id)
-    return len(found)
+    due = rows.order_by("expires_at").values_list("pk", flat=True)
+    return JOB.walk(due, _expire)
 
 
 def _expire(mandate_id: uuid.UUID) -> None:

@@ -17,10 +17,11 @@ from apps.chain.authorizations import Authorization, call_data
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.failpoints import failpoint
+from apps.core.rows import Job
 from apps.ledger import movements
 
 PURPOSE = OutgoingTransaction.Purpose.X402
-BATCH_MAX = 100
+JOB = Job("agents.advance_x402", limit=100)
 # A caller who waits longer than this beyond the limit has gone away without an answer.
 ABANDONED = timedelta(seconds=10)
 _Sent, _Status = OutgoingTransaction.Status, SignedPayment.Status
@@ -28,10 +29,8 @@ _Sent, _Status = OutgoingTransaction.Status, SignedPayment.Status
 
 def advance_signed_payments() -> int:
     """The sweep: move everything that isn't over one step; how many there were."""
-    found = list(SignedPayment.objects.filter(status__in=SIGNED_OPEN).order_by("updated_at").values_list("pk", flat=True)[:BATCH_MAX])
-    for signed_id in found:
-        advance(signed_id)
-    return len(found)
+    rows = SignedPayment.objects.filter(status__in=SIGNED_OPEN).order_by("updated_at")
+    return JOB.walk(rows.values_list("pk", flat=True), advance)
 
 
 def advance(signed_id: uuid.UUID) -> None:

@@ -6,11 +6,11 @@ twice, late or beside the test clock bills each period once.
 
 import time
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 
-import structlog
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models import QuerySet
 
 from apps.billing import events
 from apps.billing.models import Invoice, Subscription
@@ -25,50 +25,44 @@ from apps.billing.services.totals import totals_of
 from apps.billing.states import ACTIVE, CANCELED, OPEN, PAST_DUE, TRIALING, Facts, Step, decide, is_beyond_grace
 from apps.core import clock
 from apps.core.clock import iso
+from apps.core.rows import Job
 
-log = structlog.get_logger(__name__)
-BATCH_MAX = 500
+JOB = Job("billing.run_cycles", limit=500)
 READ_AT_ONCE = 50  # so few that what is read is at most a second or two old when it is billed
 STEPS_MAX = 60
 RUN_SECONDS_MAX = 200  # a job has 300
 
 
-def run_cycles(limit: int = 20 * BATCH_MAX) -> int:
+def run_cycles(limit: int = 20 * JOB.limit) -> int:
     """The sweep over every store: bring what is due up to date, the longest due first; how many subscriptions there were."""
     done, began = 0, time.monotonic()
-    skipped: set[uuid.UUID] = set()
+    held: set[uuid.UUID] = set()  # another worker has them
+
+    def advance(known: Subscription) -> None:
+        if not _advance_if_free(known):
+            held.add(known.pk)
+
     while done < limit and time.monotonic() - began < RUN_SECONDS_MAX:
-        due = Subscription.objects.filter(_is_due(clock.real_now()), store__deleted_at=None)
-        rows = due.exclude(pk__in=skipped).order_by("next_step_at")
-        found = list(rows.values_list("pk", flat=True)[:BATCH_MAX])
-        if not found:
+        due = Subscription.objects.filter(clock.is_due("next_step_at", clock.real_now()), store__deleted_at=None)
+        rows = JOB.ready(due.exclude(pk__in=held)).order_by("next_step_at").values_list("pk", flat=True)
+        chunk = list(rows[:READ_AT_ONCE])
+        tried = JOB.each(partial(_read, chunk), advance)
+        done += tried
+        if tried < len(chunk) or not chunk:
             break
-        for first in range(0, len(found), READ_AT_ONCE):
-            chunk = found[first : first + READ_AT_ONCE]
-            known = with_parts(Subscription.objects.filter(pk__in=chunk)).order_by("next_step_at")
-            skipped.update(one.pk for one in known if not _try(one))
-        done += len(found)
     return done
 
 
-def _try(known: Subscription) -> bool:
-    """False when another worker has it, or when it can't be billed, which must not keep the others from it."""
-    try:
-        with transaction.atomic():
-            subscription = locked_if_free(known)
-            if subscription is None:
-                return False
-            _advance(subscription)
-    except Exception:  # a bug or a broken row: logged, and tried again by the next run
-        log.exception("cycle_failed", subscription=str(known.pk))
-        return False
-    return True
+def _read(ids: list[uuid.UUID]) -> list[Subscription]:
+    return list(with_parts(Subscription.objects.filter(pk__in=ids)).order_by("next_step_at"))
 
 
-def _is_due(real: datetime) -> Q:
-    """Due by the store's own time: test stores may be ahead of the machine."""
-    ahead = ExpressionWrapper(Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)), output_field=DateTimeField())
-    return Q(mode="live", next_step_at__lte=real) | Q(mode="test", next_step_at__lte=ahead)
+def _advance_if_free(known: Subscription) -> bool:
+    """False when another worker has it."""
+    subscription = locked_if_free(known)
+    if subscription is not None:
+        _advance(subscription)
+    return subscription is not None
 
 
 def advance_subscription(subscription_id: uuid.UUID) -> None:

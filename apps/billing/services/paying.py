@@ -21,13 +21,14 @@ from apps.billing.states import OPEN
 from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.money import text_from_cents
+from apps.core.rows import Job
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
 from apps.payments.services.create import AccountClosed, create_payment
 from apps.payments.services.expire import expire_if_due
 from apps.payments.services.fields import EXPIRES_IN_DEFAULT
 
-BATCH_MAX = 500
+JOB = Job("billing.settle_invoices", limit=500)
 PAYABLE = (states.PENDING, states.PROCESSING)
 
 
@@ -100,18 +101,24 @@ def shown_payment(invoice: Invoice) -> Payment | None:
 def settle_invoices(payment_ids: Iterable[uuid.UUID | str] | None = None, store_id: uuid.UUID | None = None) -> int:
     """Count what ended, was accepted late or refunded: of these intents, a store's test mode, or of all; how many invoices there were."""
     asked = None if payment_ids is None else list(payment_ids)
+    return JOB.each(lambda: _to_settle(asked, store_id), _settle)
+
+
+def _to_settle(asked: list[uuid.UUID | str] | None, store_id: uuid.UUID | None) -> list[uuid.UUID]:
     found: dict[uuid.UUID, None] = {}
     for rows in (_ended(), _accepted_late(), _given_back()):
+        rows = rows.exclude(invoice_id__in=JOB.paused(Invoice))
         if asked is not None:
             rows = rows.filter(payment_id__in=asked)
         if store_id is not None:
             rows = rows.filter(invoice__store_id=store_id, invoice__mode="test")
-        found |= dict.fromkeys(rows.order_by("id").values_list("invoice_id", flat=True)[:BATCH_MAX])
-    for invoice_id in found:
-        with transaction.atomic():
-            invoice = locked_invoice(invoice_id)
-            settle_locked(invoice, clock.now(invoice.store, invoice.mode))
-    return len(found)
+        found |= dict.fromkeys(rows.order_by("id").values_list("invoice_id", flat=True)[: JOB.limit])
+    return list(found)
+
+
+def _settle(invoice_id: uuid.UUID) -> None:
+    invoice = locked_invoice(invoice_id)
+    settle_locked(invoice, clock.now(invoice.store, invoice.mode))
 
 
 def _ended() -> "QuerySet[InvoicePayment]":

@@ -5,11 +5,10 @@ paused subscription is not reminded of; what was missed while the service was do
 """
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 
-import structlog
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models import QuerySet
 
 from apps.billing.models import Invoice
 from apps.billing.services import letters
@@ -18,21 +17,15 @@ from apps.billing.services.invoice_states import settle_locked
 from apps.billing.services.periods import next_reminder
 from apps.billing.states import OPEN, PAUSED
 from apps.core import clock
+from apps.core.rows import Job
 
-log = structlog.get_logger(__name__)
-BATCH_MAX = 2000
+JOB = Job("billing.send_reminders", limit=2000)
 
 
-def send_reminders(limit: int = BATCH_MAX) -> int:
+def send_reminders() -> int:
     """The sweep over every store, the longest due first; how many invoices were looked at."""
-    rows = Invoice.objects.filter(_is_due(clock.real_now()), store__deleted_at=None).order_by("next_letter_at")
-    found = list(rows.values_list("pk", flat=True)[:limit])
-    for invoice_id in found:
-        try:
-            remind(invoice_id)
-        except Exception:  # a broken row must not keep the others' letters; the next run tries it again
-            log.exception("reminder_failed", invoice=str(invoice_id))
-    return len(found)
+    rows = Invoice.objects.filter(clock.is_due("next_letter_at", clock.real_now()), store__deleted_at=None).order_by("next_letter_at")
+    return JOB.walk(rows.values_list("pk", flat=True), remind)
 
 
 def remind(invoice_id: uuid.UUID) -> None:
@@ -60,12 +53,6 @@ def _send(invoice: Invoice, at: datetime) -> None:
         letters.due_soon(invoice)
     else:
         letters.overdue(invoice)
-
-
-def _is_due(real: datetime) -> Q:
-    """Due by the store's own time: test stores may be ahead of the machine."""
-    ahead = ExpressionWrapper(Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)), output_field=DateTimeField())
-    return Q(mode="live", next_letter_at__lte=real) | Q(mode="test", next_letter_at__lte=ahead)
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:

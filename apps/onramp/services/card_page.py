@@ -7,6 +7,7 @@ from django.db import transaction
 
 from apps.core import clock
 from apps.core.errors import ProviderError
+from apps.core.rows import Job
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import EXPIRED, FAILED, PAID, PENDING, Coin, Report
 from apps.onramp.providers.sandbox import Sandbox
@@ -15,7 +16,7 @@ from apps.onramp.services.networks import network_named
 
 log = structlog.get_logger(__name__)
 OUTCOMES = (PAID, FAILED, EXPIRED, PENDING)
-BATCH_MAX = 20
+JOB = Job("onramp.deliver", limit=20, in_transaction=False)
 
 
 @transaction.atomic
@@ -36,14 +37,17 @@ def _adapter(session: FundingSession) -> Sandbox | None:
 def deliver_due() -> None:
     """Send the coins of charged cards on the local chain, each once: it is taken off the list before it is sent."""
     due = FundingSession.objects.filter(is_delivery_due=True).select_related("store", "asset")
-    for session in due.order_by("paid_at")[:BATCH_MAX]:
-        adapter = _adapter(session)
-        if adapter is None or not FundingSession.objects.filter(pk=session.pk, is_delivery_due=True).update(is_delivery_due=False):
-            continue
-        coin = Coin(session.asset_id, session.asset.chain_id, session.asset.atomic_decimals)
-        try:
-            sent = adapter.deliver(coin, session.asset.contract_address, session.destination_address, session.expected_atomic)
-        except ProviderError as error:
-            log.error("sandbox_not_delivered", session=str(session.pk), error=str(error))
-            continue
-        FundingSession.objects.filter(pk=session.pk).update(delivery_tx_hash=sent)
+    JOB.walk(due.order_by("paid_at"), _deliver)
+
+
+def _deliver(session: FundingSession) -> None:
+    adapter = _adapter(session)
+    if adapter is None or not FundingSession.objects.filter(pk=session.pk, is_delivery_due=True).update(is_delivery_due=False):
+        return
+    coin = Coin(session.asset_id, session.asset.chain_id, session.asset.atomic_decimals)
+    try:
+        sent = adapter.deliver(coin, session.asset.contract_address, session.destination_address, session.expected_atomic)
+    except ProviderError as error:
+        log.error("sandbox_not_delivered", session=str(session.pk), error=str(error))
+        return
+    FundingSession.objects.filter(pk=session.pk).update(delivery_tx_hash=sent)

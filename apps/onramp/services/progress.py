@@ -11,6 +11,7 @@ from django.db import transaction
 
 from apps.core import clock, jobs
 from apps.core.errors import ProviderError
+from apps.core.rows import Job
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import EXPIRED, PAID, PENDING, Report
 from apps.onramp.services.networks import network_named
@@ -26,7 +27,7 @@ POLL_LEAST, POLL_MOST = timedelta(seconds=20), timedelta(minutes=10)
 PATIENCE = timedelta(hours=24)
 # A session that was never opened (its process died) is forgotten after so long.
 FORGOTTEN_AFTER = timedelta(hours=1)
-BATCH_MAX = 100
+JOB = Job("onramp.follow", in_transaction=False)
 _Source, _Status = SessionChange.Source, FundingSession.Status
 
 
@@ -113,17 +114,20 @@ def follow() -> None:
     forgotten = FundingSession.objects.filter(status=_Status.PENDING, url="", next_poll_at__lt=real - FORGOTTEN_AFTER)
     forgotten.filter(changes=None).delete()
     due = FundingSession.objects.filter(status=_Status.PENDING, next_poll_at__lte=real).exclude(url="")
-    for session in due.select_related("store").order_by("next_poll_at")[:BATCH_MAX]:
-        at = clock.now(session.store, session.mode)
-        waited = at - session.created_at
-        FundingSession.objects.filter(pk=session.pk).update(next_poll_at=real + min(max(waited / 4, POLL_LEAST), POLL_MOST))
-        if session.expires_at <= at:
-            expire(session.pk, at)
-            continue
-        try:
-            poll(session, at)
-        except ProviderError as error:
-            log.warning("funding_not_polled", session=str(session.pk), error=str(error))
+    JOB.walk(due.select_related("store").order_by("next_poll_at"), _follow)
+
+
+def _follow(session: FundingSession) -> None:
+    at = clock.now(session.store, session.mode)
+    wait = min(max((at - session.created_at) / 4, POLL_LEAST), POLL_MOST)
+    FundingSession.objects.filter(pk=session.pk).update(next_poll_at=clock.real_now() + wait)
+    if session.expires_at <= at:
+        expire(session.pk, at)
+        return
+    try:
+        poll(session, at)
+    except ProviderError as error:
+        log.warning("funding_not_polled", session=str(session.pk), error=str(error))
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:

@@ -8,22 +8,20 @@ from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, V
 from django.db.models.functions import Coalesce, Greatest
 
 from apps.core import clock
+from apps.core.rows import Job
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_payment
 
 OPEN = (states.PENDING, states.PROCESSING)
-BATCH_MAX = 500
+JOB = Job("payments.expire_due", limit=500)
 
 
 def expire_due() -> int:
     """The sweep over every store: settle the open intents whose deadline has passed; how many there were."""
     real = clock.real_now()
     due = Payment.objects.filter(status__in=OPEN).filter(_is_due(real)).order_by("expires_at")
-    found = list(due.values_list("pk", flat=True)[:BATCH_MAX])
-    for payment_id in found:
-        settle_payment(payment_id)
-    return len(found)
+    return JOB.walk(due.values_list("pk", flat=True), settle_payment)
 
 
 def _is_due(real: datetime) -> Q:

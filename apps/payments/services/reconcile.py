@@ -4,6 +4,7 @@ from typing import Any
 
 from apps.core import clock, money
 from apps.core.clock import iso
+from apps.core.rows import Job
 from apps.ledger.selectors import booked_deposits, payment_split
 from apps.payments import states
 from apps.payments.documents.detail import asset_row, main_asset
@@ -11,26 +12,27 @@ from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 
 UNDER_INVESTIGATION, FINAL, DISPUTED, CLOSED = "under_investigation", "final", "disputed", "closed"
-BATCH_MAX = 200
+JOB = Job("payments.reconcile", limit=200)
 
 
 def reconcile_due() -> int:
     """The sweep: check every intent that changed since its last check; how many there were."""
-    rows = Payment.objects.filter(reconciliation_due=True).select_related("store")[:BATCH_MAX]
-    for payment in rows:
-        reconcile(payment)
-    return len(rows)
+    due = Payment.objects.filter(reconciliation_due=True).select_related("store").order_by("pk")
+    return JOB.walk(due, reconcile)
 
 
 def reconcile(payment: Payment) -> str:
-    """Check one intent and keep the result; staff's `closed` stands while the figures agree with what they closed."""
+    """Check one intent and keep the result; staff's `closed` stands while the figures agree with what they closed.
+
+    One that is still on its way isn't due before it changes, which makes it due again: it keeps nobody else waiting.
+    """
     at = clock.now(payment.store, payment.mode)
     received = received_by(payment)
     status = _verdict(payment, received)
     if payment.reconciliation_status == CLOSED and status == DISPUTED:
         status = CLOSED
     Payment.objects.filter(pk=payment.pk, updated_at=payment.updated_at).update(
-        reconciliation_status=status, reconciled_at=at, reconciliation_due=status == UNDER_INVESTIGATION
+        reconciliation_status=status, reconciled_at=at, reconciliation_due=False
     )
     return status
 

@@ -14,12 +14,13 @@ from apps.assets.selectors import native_asset_id
 from apps.chain import sender, simulated
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs, money
+from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments import events, states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
 
-BATCH_MAX = 100
+JOB = Job("payments.advance_refunds", limit=100)
 PURPOSE = OutgoingTransaction.Purpose.REFUND
 _Sent = OutgoingTransaction.Status
 
@@ -27,10 +28,7 @@ _Sent = OutgoingTransaction.Status
 def advance_refunds() -> int:
     """The sweep: move every open refund one step; how many there were."""
     open_ones = Refund.objects.filter(status__in=("pending", "submitted")).order_by("created_at")
-    found = list(open_ones.values_list("pk", flat=True)[:BATCH_MAX])
-    for refund_id in found:
-        advance_refund(refund_id)
-    return len(found)
+    return JOB.walk(open_ones.values_list("pk", flat=True), advance_refund)
 
 
 def advance_refund(refund_id: uuid.UUID) -> Refund:

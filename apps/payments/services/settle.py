@@ -17,6 +17,7 @@ from apps.chain.services import mark_unmatched
 from apps.core import clock, jobs, money
 from apps.core.machine import IllegalMove
 from apps.core.money import BASIS_POINTS
+from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments import events, states
 from apps.payments.documents import parts
@@ -26,16 +27,13 @@ from apps.payments.services import auto_swap, hold
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
 
-BATCH_MAX = 200
+JOB = Job("payments.settle_deposits", limit=200)
 STEPS_MAX = 6
 
 
 def settle_deposits(deposit_ids: Iterable[object] | None = None) -> int:
     """Settle the intents of these deposits, or of every deposit nobody has acted upon; how many there were."""
-    found = of_deposits(deposit_ids, BATCH_MAX)
-    for payment_id in found:
-        settle_payment(payment_id)
-    return len(found)
+    return JOB.each(lambda: of_deposits(deposit_ids, JOB.limit, JOB.paused(Payment)), settle_payment)
 
 
 def settle_payment(payment_id: object) -> Payment:

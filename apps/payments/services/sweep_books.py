@@ -6,18 +6,17 @@ from apps.assets.models import Asset, TokenStandard
 from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
+from apps.core.rows import Job
 from apps.ledger import movements
 
+JOB = Job("payments.book_sweeps", limit=100)
 _Purpose, _Sent = OutgoingTransaction.Purpose, OutgoingTransaction.Status
 
 
 def book_sweeps() -> int:
     """The sweep over ended transactions of the sweeper; how many there were. What needs a person is left to one."""
-    found = sender.unhandled(_Purpose.SWEEP, _Purpose.SWEEP_GAS)
-    for row in found:
-        if row.status != _Sent.REVIEW:
-            _book(row)
-    return len(found)
+    ended = sender.unhandled(_Purpose.SWEEP, _Purpose.SWEEP_GAS).exclude(status=_Sent.REVIEW)
+    return JOB.walk(ended, _book)
 
 
 def _book(row: OutgoingTransaction) -> None:

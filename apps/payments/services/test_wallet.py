@@ -14,6 +14,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.errors import Coded
 from apps.core.literal import AtomicAmount, Invalid
+from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress, TestPayment
@@ -23,6 +24,7 @@ from apps.stores.models import Store
 PER_PAYMENT_ATOMIC = 50_000_000_000_000_000
 DAILY_ATOMIC = 250_000_000_000_000_000
 WINDOW = timedelta(hours=24)
+JOB = Job("payments.book_test_payments", limit=100)
 
 
 class LiveMode(Coded):
@@ -114,19 +116,20 @@ def _take(access: Access, payment: Payment, entry: PaymentAddress, amount: int) 
 
 def book_test_payments() -> int:
     """The sweep: book what the test wallet has sent, or the gas of what was reverted; how many there were."""
-    sent = sender.unhandled(OutgoingTransaction.Purpose.TEST_PAYMENT)
-    for row in sent:
-        with transaction.atomic():
-            is_confirmed = row.status == OutgoingTransaction.Status.CONFIRMED
-            if is_confirmed or row.network_fee_atomic:
-                movements.test_payment_sent(
-                    mode=row.mode,
-                    asset_id=row.asset_id,
-                    test_payment_id=uuid.UUID(row.reference),
-                    amount_atomic=row.amount_atomic if is_confirmed else 0,
-                    gas_asset_id=row.asset_id,
-                    gas_atomic=row.network_fee_atomic,
-                    at=clock.real_now(),
-                )
-            sender.mark_handled(row)
-    return len(sent)
+    return JOB.walk(sender.unhandled(OutgoingTransaction.Purpose.TEST_PAYMENT), _book)
+
+
+def _book(row: OutgoingTransaction) -> None:
+    with transaction.atomic():
+        is_confirmed = row.status == OutgoingTransaction.Status.CONFIRMED
+        if is_confirmed or row.network_fee_atomic:
+            movements.test_payment_sent(
+                mode=row.mode,
+                asset_id=row.asset_id,
+                test_payment_id=uuid.UUID(row.reference),
+                amount_atomic=row.amount_atomic if is_confirmed else 0,
+                gas_asset_id=row.asset_id,
+                gas_atomic=row.network_fee_atomic,
+                at=clock.real_now(),
+            )
+        sender.mark_handled(row)

@@ -15,6 +15,7 @@ from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Coded, Failure
 from apps.core.failpoints import failpoint
+from apps.core.rows import Job
 from apps.ledger.chart import AVAILABLE, RESERVED
 from apps.ledger.posting import account_id, locked_balance
 from apps.payouts.models import Payout, Schedule, ScheduleRun
@@ -30,7 +31,7 @@ from apps.swaps.services.progress import advance_swap
 log = structlog.get_logger(__name__)
 CALLER = "schedule"
 NO_BALANCE, BELOW_MINIMUM, BELOW_NETWORK_MINIMUM = "no_balance", "below_minimum", "below_network_minimum"
-BATCH_MAX = 100
+JOB, SWAPPING = Job("payouts.run_schedules", in_transaction=False), Job("payouts.follow_swaps", in_transaction=False)
 
 
 class NoRate(Exception):
@@ -60,13 +61,10 @@ class Ran:
 
 
 def run_schedules() -> int:
-    """The sweep: run what is due, and pay out what a swap has brought; how many schedules ran."""
-    active = Schedule.objects.filter(is_active=True, deleted_at=None).select_related("store").order_by("next_payout_at")
-    now, ran = clock.real_now(), 0
-    rows = list(active.filter(mode="live", next_payout_at__lte=now)[:BATCH_MAX])
-    rows += [one for one in active.filter(mode="test") if one.next_payout_at <= clock.now(one.store, one.mode)][:BATCH_MAX]
-    for schedule in rows:
-        ran += run_if_due(schedule.pk)
+    """The sweep: run what is due, and pay out what a swap has brought; how many schedules were due."""
+    active = Schedule.objects.filter(is_active=True, deleted_at=None).order_by("next_payout_at")
+    due = active.filter(clock.is_due("next_payout_at", clock.real_now())).values_list("pk", flat=True)
+    ran = JOB.walk(due, run_if_due)
     follow_swaps()
     return ran
 
@@ -204,10 +202,7 @@ def _begin_swap(run: ScheduleRun) -> Ran:
 
 def follow_swaps() -> int:
     """Runs whose swap has ended are paid out; how many were open."""
-    found = list(ScheduleRun.objects.filter(is_swapping=True).select_related("schedule").order_by("id")[:BATCH_MAX])
-    for run in found:
-        _begin_swap(run)
-    return len(found)
+    return SWAPPING.walk(ScheduleRun.objects.filter(is_swapping=True).select_related("schedule").order_by("id"), _begin_swap)
 
 
 def _after_swap(run_id: int) -> Ran:

@@ -15,6 +15,7 @@ from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock
 from apps.core.errors import Failure, Flat
+from apps.core.rows import Job
 from apps.ledger.selectors import payment_split
 from apps.payments.models import Payment
 from apps.payments.services.auto_swap import COMPLETED, FAILED, PENDING, SKIPPED, note_auto_swap
@@ -28,7 +29,7 @@ log = structlog.get_logger(__name__)
 TARGETS = {"live": ("ETH_USDC", "ETH_USDT"), "test": ("USDC_SETH", "USDT_SETH")}
 CALLER = "auto_swap"
 PATIENCE = timedelta(hours=1)
-BATCH_MAX = 200
+JOB = Job("swaps.auto_swap", limit=200, in_transaction=False)
 
 
 class NotATarget(Flat):
@@ -72,10 +73,7 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
 
 def swap_completed_payments(store_id: uuid.UUID | None = None) -> int:
     """The sweep: begin what is due and show what has ended; how many payments there were."""
-    found = list(_waiting(store_id)[:BATCH_MAX])
-    for payment in found:
-        _follow(payment)
-    return len(found)
+    return JOB.walk(_waiting(store_id), _follow)
 
 
 def _waiting(store_id: uuid.UUID | None) -> "QuerySet[Payment]":

@@ -14,6 +14,7 @@ from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs
 from apps.core.failpoints import failpoint
+from apps.core.rows import Job
 from apps.ledger import movements
 from apps.swaps import states
 from apps.swaps.models import Swap, SwapStep
@@ -21,7 +22,7 @@ from apps.swaps.providers.base import FAILED, FILLED, WAITING, Order, Outcome, S
 from apps.swaps.providers.treasury import PATIENCE
 from apps.swaps.services.quote import provider_of
 
-BATCH_MAX = 100
+JOB, APPROVALS = Job("swaps.advance"), Job("swaps.book_approvals")
 UUID_LENGTH = 36
 FOLLOWERS = ("swaps.auto_swap",)
 _Status = Swap.Status
@@ -29,32 +30,31 @@ _Status = Swap.Status
 
 def advance_swaps() -> int:
     """The sweep: move every open swap as far as it comes; how many there were."""
-    found = list(Swap.objects.filter(status__in=states.OPEN).order_by("created_at").values_list("pk", flat=True)[:BATCH_MAX])
-    for swap_id in found:
-        advance_swap(swap_id)
+    open_ones = Swap.objects.filter(status__in=states.OPEN).order_by("created_at")
+    moved = JOB.walk(open_ones.values_list("pk", flat=True), advance_swap)
     book_approvals()
-    return len(found)
+    return moved
 
 
 def book_approvals() -> int:
     """Book the gas of approvals that have ended, whatever became of their swaps; how many there were."""
-    found = sender.unhandled(OutgoingTransaction.Purpose.APPROVAL)
-    for row in found:
-        if row.status == OutgoingTransaction.Status.REVIEW:
-            continue
-        natives = Asset.objects.filter(chain=row.chain_id, token_standard=TokenStandard.NATIVE)
-        with transaction.atomic():
-            if row.network_fee_atomic:
-                movements.swap_approval_paid(
-                    mode=row.mode,
-                    asset_id=str(natives.values_list("pk", flat=True).get()),
-                    reference=row.reference,
-                    swap_id=uuid.UUID(row.reference[:UUID_LENGTH]),
-                    gas_atomic=row.network_fee_atomic,
-                    at=row.finished_at or clock.real_now(),
-                )
-            sender.mark_handled(row)
-    return len(found)
+    ended = sender.unhandled(OutgoingTransaction.Purpose.APPROVAL).exclude(status=OutgoingTransaction.Status.REVIEW)
+    return APPROVALS.walk(ended, _book_approval)
+
+
+def _book_approval(row: OutgoingTransaction) -> None:
+    natives = Asset.objects.filter(chain=row.chain_id, token_standard=TokenStandard.NATIVE)
+    with transaction.atomic():
+        if row.network_fee_atomic:
+            movements.swap_approval_paid(
+                mode=row.mode,
+                asset_id=str(natives.values_list("pk", flat=True).get()),
+                reference=row.reference,
+                swap_id=uuid.UUID(row.reference[:UUID_LENGTH]),
+                gas_atomic=row.network_fee_atomic,
+                at=row.finished_at or clock.real_now(),
+            )
+        sender.mark_handled(row)
 
 
 def advance_swap(swap_id: uuid.UUID) -> Swap:

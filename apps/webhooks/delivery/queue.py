@@ -12,8 +12,10 @@ from typing import Any
 from django.db import connection
 
 from apps.core import crypto, jobs, locks
+from apps.core.rows import Job
 from apps.webhooks import signing
 
+JOB = Job("webhooks.deliver", in_transaction=False)
 PER_ENDPOINT_MAX = 2
 LEASE_SECONDS = 90
 ATTEMPTS_MAX = 10
@@ -136,7 +138,10 @@ def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[
         cursor.execute(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX})
         cursor.nextset()
         rows = cursor.fetchall()
-    return [_attempt(row, until, now) for row in rows]
+    attempts: list[Attempt] = []
+    # One that can't be signed keeps its claim: the lease is its pause, and the others go out.
+    JOB.each(lambda: rows, lambda row: attempts.append(_attempt(row, until, now)), id_of=lambda row: str(row[0]))
+    return attempts
 
 
 def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:

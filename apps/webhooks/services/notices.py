@@ -5,8 +5,11 @@ import uuid
 from django.db import transaction
 
 from apps.core import clock, mail
+from apps.core.rows import Job
 from apps.stores.models import Member, Role
 from apps.webhooks.models import Endpoint
+
+JOB = Job("webhooks.tell_owners", limit=100)
 
 
 def tell_owners(endpoint_id: uuid.UUID) -> None:
@@ -25,5 +28,5 @@ def tell_owners(endpoint_id: uuid.UUID) -> None:
 
 def tell_all() -> None:
     """The notices that no job has sent."""
-    for endpoint_id in list(Endpoint.objects.filter(is_notice_due=True).values_list("pk", flat=True)[:100]):
-        tell_owners(endpoint_id)
+    due = Endpoint.objects.filter(is_notice_due=True).order_by("pk").values_list("pk", flat=True)
+    JOB.walk(due, tell_owners)
