@@ -130,7 +130,7 @@ class _Run:
 
     def _try(self, one: Any, row_id: str, act: Callable[[Any], object], failed_before: set[str]) -> None:
         try:
-            with transaction.atomic() if self.job.in_transaction else nullcontext():
+            with transaction.atomic() if self.job.in_transaction or connection.in_atomic_block else nullcontext():
                 act(one)
         except self.job.raises:
             raise

@@ -27,8 +27,7 @@ def deliver_due() -> None:
 
 @shared_task(name="webhooks.tell_owners")
 def tell_owners(endpoint_ids: Sequence[str]) -> None:
-    for endpoint_id in endpoint_ids:
-        notices.tell_owners(uuid.UUID(endpoint_id))
+    notices.tell([uuid.UUID(one) for one in endpoint_ids])
 
 
 @shared_task(name="webhooks.prune")

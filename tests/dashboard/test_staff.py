@@ -1,12 +1,14 @@
 """The staff site: staff with a second factor, no secrets, and only the switches that staff decide."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from apps.access import second_factor
 from apps.access.models import ApiKey, SecondFactor
-from apps.core import buckets
+from apps.core import buckets, clock
+from apps.core.models import RowFailure
 from apps.payments.models import Payment
 from apps.stores.models import User
 from apps.stores.services import create_user
@@ -18,6 +20,7 @@ from tests.make import paid
 PAGES = (
     "stores/user", "stores/store", "stores/auditentry", "access/apikey", "access/requestentry", "access/agentcredential",
     "access/secondfactor", "assets/chain", "assets/asset", "assets/acceptedasset", "assets/rate",
+    "core/rowfailure", "core/outgoingmail",
 )  # fmt: skip
 
 
@@ -128,3 +131,14 @@ def test_staff_take_off_the_second_factor_of_a_person_who_lost_it(cast: Cast, st
     staff.post("/admin/access/secondfactor/", action="take_off", _selected_action=str(factor.pk))
     assert not SecondFactor.objects.filter(user=cast.alice).exists()
     assert signed_in.get().status_code == 302
+
+
+def test_staff_see_the_rows_that_jobs_gave_up_and_have_them_retried(staff: Browser) -> None:
+    at = clock.real_now()
+    facts = {"tries": 12, "error": "ValueError (apps/x.py:1)", "since": at, "not_before": at + timedelta(hours=1), "dead_at": at}
+    failure = RowFailure.objects.create(job="payments.expire_due", row_id="a-row", **facts)
+    shown = text(staff.get("/admin/core/rowfailure/?dead_at__isempty=0"))
+    assert "payments.expire_due" in shown and "a-row" in shown and "ValueError" in shown
+    staff.post("/admin/core/rowfailure/", action="retry", _selected_action=str(failure.pk))
+    failure.refresh_from_db()
+    assert failure.dead_at is None and failure.not_before <= clock.real_now() and failure.tries == 12

@@ -1,6 +1,7 @@
 """Telling a store's owners by e-mail that an endpoint was turned off by the service: once each time it happens."""
 
 import uuid
+from collections.abc import Sequence
 
 from django.db import transaction
 
@@ -24,6 +25,11 @@ def tell_owners(endpoint_id: uuid.UUID) -> None:
         for owner in owners.select_related("user"):
             key = f"webhook_endpoint_off:{endpoint.pk}:{occasion}:{owner.user_id}"
             mail.send(key=key, to=owner.user.email, template="webhook_endpoint_off", context=values)
+
+
+def tell(endpoint_ids: Sequence[uuid.UUID]) -> None:
+    """The notices of these endpoints."""
+    JOB.each(lambda: endpoint_ids, tell_owners)
 
 
 def tell_all() -> None:
