@@ -1,7 +1,7 @@
 """The life of a deposit on the chain: seen, moved to another block, confirmed, lost. Each function returns the ids that changed.
 
-A deposit is one row however often it is seen. One that was confirmed has been credited: it is never confirmed a second time, and
-losing it is an alert.
+A deposit is one row however often it is seen. One that was confirmed and handled has been credited: it is never confirmed a second
+time, and losing it is an alert. What nobody has acted upon yet is lost and found like one that never confirmed.
 """
 
 from collections import defaultdict
@@ -30,17 +30,23 @@ FROM unnest(%(assets)s::text[], %(addresses)s::text[], %(tx_hashes)s::text[], %(
 ON CONFLICT (chain_id, tx_hash, log_index) DO UPDATE SET
     block_number = EXCLUDED.block_number,
     block_hash = EXCLUDED.block_hash,
-    status = CASE WHEN chain_deposit.status = 'failed' AND NOT chain_deposit.is_lost THEN 'confirming' ELSE chain_deposit.status END,
+    status = CASE WHEN chain_deposit.status = 'failed' AND NOT chain_deposit.is_lost
+                    OR chain_deposit.status = 'confirmed' AND chain_deposit.handled_status <> 'confirmed'
+             THEN 'confirming' ELSE chain_deposit.status END,
     failed_at = CASE WHEN chain_deposit.is_lost THEN chain_deposit.failed_at END
 WHERE chain_deposit.block_hash <> EXCLUDED.block_hash OR chain_deposit.status = 'failed'
 RETURNING id
 """
 
+# Rows are locked by id here and by who books them, so that neither waits for the other in a ring.
 _CONFIRM = """
-UPDATE chain_deposit SET status = 'confirmed', confirmed_at = %(at)s
-WHERE chain_id = %(chain)s AND status = 'confirming' AND NOT is_simulated
-    AND block_number <= %(head)s AND block_number + required_confirmations - 1 <= %(head)s
-RETURNING id
+WITH due AS MATERIALIZED (
+    SELECT id FROM chain_deposit WHERE chain_id = %(chain)s AND status = 'confirming' AND NOT is_simulated
+        AND block_number <= %(head)s AND block_number + required_confirmations - 1 <= %(head)s
+    ORDER BY id FOR NO KEY UPDATE
+)
+UPDATE chain_deposit d SET status = 'confirmed', confirmed_at = %(at)s FROM due WHERE d.id = due.id AND d.status = 'confirming'
+RETURNING d.id
 """
 
 # It was booked before it was lost: it only counts again, nobody is told to book it.
@@ -51,11 +57,17 @@ WHERE chain_id = %(chain)s AND is_lost AND status = 'failed' AND block_number + 
 RETURNING id, asset_id, amount_atomic, tx_hash
 """
 
+# Who books a deposit holds its row until it is marked as handled: what is read here is either booked or never will be as it stands.
 _FAIL_ORPHANS = """
-UPDATE chain_deposit SET status = 'failed', failed_at = %(at)s, is_lost = status = 'confirmed'
-WHERE chain_id = %(chain)s AND block_number > %(ancestor)s AND status IN ('confirming', 'confirmed') AND NOT is_simulated
-    AND EXISTS (SELECT 1 FROM chain_block WHERE chain_id = %(chain)s AND hash = chain_deposit.block_hash AND NOT is_canonical)
-RETURNING id, is_lost, asset_id, amount_atomic, tx_hash, address_id
+WITH orphans AS MATERIALIZED (
+    SELECT id FROM chain_deposit
+    WHERE chain_id = %(chain)s AND block_number > %(ancestor)s AND status IN ('confirming', 'confirmed') AND NOT is_simulated
+        AND EXISTS (SELECT 1 FROM chain_block WHERE chain_id = %(chain)s AND hash = chain_deposit.block_hash AND NOT is_canonical)
+    ORDER BY id FOR NO KEY UPDATE
+)
+UPDATE chain_deposit d SET status = 'failed', failed_at = %(at)s, is_lost = d.status = 'confirmed' AND d.handled_status = 'confirmed'
+FROM orphans WHERE d.id = orphans.id AND d.status IN ('confirming', 'confirmed')
+RETURNING d.id, d.is_lost, d.asset_id, d.amount_atomic, d.tx_hash, d.address_id
 """
 
 
@@ -116,7 +128,7 @@ def fail_orphans(chain_id: str, ancestor_number: int, at: datetime) -> list[obje
                 amount_atomic=str(amount),
                 tx_hash=tx_hash,
                 address=address,
-                correction="debit the store and credit custody_deposits through treasury, with this deposit as the reason",
+                correction="it was booked: debit the store and credit custody_deposits through treasury, with this deposit as the reason",
             )
     return [row[0] for row in rows]
 

@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from apps.console.agents_invariants import AGENTS
 from apps.console.billing_invariants import BILLING
+from apps.console.held_invariants import HELD
 from apps.console.invariant import Invariant
 from apps.console.onramp_invariants import CARDS
 from apps.console.payout_invariants import PAYOUTS
@@ -274,4 +275,4 @@ FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last W
     ),
 )
 
-INVARIANTS = LEDGER + PAYMENTS + TOLD + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + AUDIT_LOG
+INVARIANTS = LEDGER + PAYMENTS + HELD + TOLD + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + AUDIT_LOG

@@ -49,7 +49,9 @@ class Received:
 
 
 _ADDRESSES = Rows(PaymentAddress, "WHERE payment_id = %(payment_id)s ORDER BY position")
-_DEPOSITS = Rows(Deposit, "WHERE address_id = ANY (%(addresses)s::text[]) ORDER BY detected_at, log_index, id")
+_AT_ADDRESSES = "WHERE address_id = ANY (%(addresses)s::text[])"
+_DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY detected_at, log_index, id")
+_LOCKED_DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY id FOR NO KEY UPDATE")
 _EVENTS = Rows(PaymentEvent, "WHERE payment_id = %(payment_id)s ORDER BY sequence")
 
 
@@ -67,10 +69,14 @@ def addresses_of(payment: Payment) -> list[PaymentAddress]:
     return rows
 
 
-def received_by(payment: Payment) -> list[Received]:
-    """What arrived at each address of an intent, oldest first. A deposit of another asset is nobody's."""
+def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]:
+    """What arrived at each address of an intent, oldest first. A deposit of another asset is nobody's.
+
+    Who is going to book it locks it, so that no reorg takes away what is being booked.
+    """
     rows = addresses_of(payment)
-    deposits = _DEPOSITS.read(addresses=array(row.address_id for row in rows))
+    deposits = (_LOCKED_DEPOSITS if is_locking else _DEPOSITS).read(addresses=array(row.address_id for row in rows))
+    deposits.sort(key=lambda one: (one.detected_at, one.log_index, one.pk))
     late = frozenset(payment.late_deposits.values_list("deposit_id", flat=True) if deposits else ())
     by_address: dict[str, list[Deposit]] = {}
     for deposit in deposits:

@@ -8,7 +8,9 @@ import time_machine
 
 from apps.assets.models import AcceptedAsset
 from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.console import audit
 from apps.core import clock
+from apps.ledger.selectors import booked_deposits
 from apps.payments.models import PaymentEvent
 from apps.payments.services.expire import expire_due
 from apps.payments.services.settle import settle_deposits
@@ -103,6 +105,47 @@ def test_a_credited_deposit_in_another_block_is_booked_once(
     chain.mine(5)
     assert after(watcher, bakery, payment)["status"] == "completed"
     assert bakery.test.get("/balances").content == before
+
+
+def test_a_deposit_that_a_reorg_took_before_it_was_booked_is_booked_when_it_is_mined_again(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    other = entry(make.payment(bakery.test))
+    chain.pay(other["address"], int(other["crypto_amount_atomic"]) // 2)
+    chain.mine(3)
+    watcher.read()
+    settle_deposits()
+    way = entry(payment)
+    raw = chain.raw(chain.pay(way["address"], int(way["crypto_amount_atomic"])))
+    chain.mine(3)
+    watcher.read()
+    chain.reorg(5)
+    watcher.read()
+    chain.wait(chain.call("eth_sendRawTransaction", raw))
+    chain.mine(4)
+    assert after(watcher, bakery, payment)["status"] == "completed"
+    assert told(payment).count("transaction.confirmed") == 1
+    assert told(payment).count("transaction.failed") == 0
+    assert booked_deposits(payment["id"]) == {"SETH": int(way["crypto_amount_atomic"])}
+    assert AcceptedAsset.objects.get(store=bakery.store, mode="test", asset_id="SETH").suspended_at is None
+    assert audit.findings(check_chain=True) == []
+
+
+def test_a_booked_deposit_that_a_reorg_took_is_whole_again_once_it_is_mined_again(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    chain.mine(3)
+    raw = chain.raw(chain.pay(way["address"], int(way["crypto_amount_atomic"])))
+    chain.mine(3)
+    assert after(watcher, bakery, payment)["status"] == "completed"
+    chain.reorg(5)
+    after(watcher, bakery, payment)
+    chain.wait(chain.call("eth_sendRawTransaction", raw))
+    chain.mine(4)
+    assert after(watcher, bakery, payment)["status"] == "completed"
+    assert booked_deposits(payment["id"]) == {"SETH": int(way["crypto_amount_atomic"])}
+    assert audit.findings(check_chain=True) == []
 
 
 def test_another_asset_than_the_address_is_for_goes_to_staff(

@@ -114,6 +114,40 @@ def test_a_deposit_lost_after_it_was_credited_is_an_alert(
     assert "deposit_lost" in alerts(caplog)
 
 
+def test_a_deposit_lost_before_anybody_acted_upon_it_is_no_alert_and_confirms_anew(
+    chain: LocalChain, watcher: Reader, address: str, woken: Woken, caplog: pytest.LogCaptureFixture
+) -> None:
+    chain.mine(3)
+    raw = chain.raw(chain.pay(address, 10))
+    chain.mine(3)
+    watcher.read()
+    assert (only().status, only().handled_status) == ("confirmed", "")
+    chain.reorg(6)
+    watcher.read()
+    assert (only().status, only().is_lost, only().handled_status) == ("failed", False, "")
+    assert "deposit_lost" not in alerts(caplog)
+    chain.wait(chain.call("eth_sendRawTransaction", raw))
+    watcher.read()
+    assert only().status == "confirming"
+    chain.mine(2)
+    assert woken(watcher.read) == [str(only().pk)]
+    assert (only().status, only().handled_status, only().failed_at) == ("confirmed", "", None)
+    assert "deposit_found_again" not in alerts(caplog)
+
+
+def test_a_deposit_nobody_acted_upon_that_moved_to_another_block_confirms_anew(chain: LocalChain, watcher: Reader, address: str) -> None:
+    chain.mine(3)
+    tx_hash = chain.pay(address, 10)
+    chain.mine(3)
+    watcher.read()
+    chain.reorg(6, (chain.raw(tx_hash), 5))
+    watcher.read()
+    assert (only().status, only().handled_status) == ("confirming", "")
+    chain.mine(2)
+    watcher.read()
+    assert only().status == "confirmed"
+
+
 def test_a_credited_deposit_that_moved_to_another_block_is_not_credited_again(
     chain: LocalChain, watcher: Reader, address: str, woken: Woken, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -261,6 +295,7 @@ def test_the_figures_for_operators_name_what_was_lost(chain: LocalChain, watcher
     chain.pay(address, 10)
     chain.mine(3)
     watcher.read()
+    handled()
     chain.reorg(4)
     watcher.read()
     figures = {

@@ -114,6 +114,8 @@ def test_a_correction_is_booked_once_against_the_treasury_with_a_name_and_a_reas
         (("--amount-atomic", "1.5"), "isn't zero"),
         (("--account", "available"), "can't be corrected"),
         (("--account", "available", "--store", "{store}"), "below zero"),
+        (("--account", "held", "--store", "{store}"), "corrected for its payment"),
+        (("--account", "held", "--store", "{store}", "--payment", "NOSUCHPAYMENT123"), "no payment"),
         (("--staff", "nobody@example.com"), "Give --staff"),
     ],
 )

@@ -96,9 +96,10 @@ def books(db: None) -> Books:
     other = Books(books.platform, books.store, "live")
     other.earn(77)
     of_test = {"store_id": books.store.pk, "mode": "test", "asset_id": "SETH", "at": AT}
-    movements.deposit_confirmed(**of_test, deposit_id=uuid.uuid4(), amount_atomic=10**30, is_simulated=True)
+    of_payment = {**of_test, "payment_id": uuid.uuid4()}
+    movements.deposit_confirmed(**of_payment, deposit_id=uuid.uuid4(), amount_atomic=10**30, is_simulated=True)
     movements.correction(
-        key="one", mode="live", asset_id="ETH_USDC", kind="held", store_id=books.store.pk, amount_atomic=5,
+        key="one", mode="live", asset_id="ETH_USDC", kind="held", store_id=books.store.pk, payment_id=payment, amount_atomic=5,
         reason='He said: "a \\ b"\n=1+1', staff_id=person("bob").pk, at=AT + timedelta(days=3),
     )  # fmt: skip
     return books

@@ -248,6 +248,20 @@ def test_every_invariant_has_a_corruption_that_breaks_it() -> None:
     assert {invariant for _, invariant in CORRUPTIONS.values()} == {invariant.name for invariant in LEDGER + PAYMENTS + TOLD}
 
 
+def test_a_payment_that_took_what_is_held_for_another_is_found(world: Cast) -> None:
+    settled = "(SELECT id FROM ledger_movement WHERE kind = 'payment_settled' ORDER BY id LIMIT 1)"
+    other = "(SELECT id FROM payments_payment WHERE status = 'expired' LIMIT 1)"
+    tamper(f"UPDATE ledger_movement SET reference = {other} WHERE id = {settled}")
+
+    assert "held_for_its_payment" in {finding.invariant for finding in audit.findings()}
+
+
+def test_coins_held_for_nobody_are_found(world: Cast) -> None:
+    tamper("UPDATE ledger_movement SET reference = NULL WHERE kind = 'deposit_confirmed'")
+
+    assert "held_for_its_payment" in {finding.invariant for finding in audit.findings()}
+
+
 def test_a_movement_that_staff_corrected_is_no_finding(world: Cast) -> None:
     shop = world.bakery
     options = {"mode": "test", "asset_id": "SETH", "at": clock.real_now(), "staff_id": world.alice.pk, "reason": "Goodwill"}

@@ -46,6 +46,7 @@ class Books:
     def deposit(self, amount: int, payment_id: uuid.UUID | None = None, **options: Any) -> uuid.UUID:
         deposit_id = uuid.uuid4()
         wanted = {"is_simulated": False, **options}
+        payment_id = payment_id or uuid.uuid4()
         movements.deposit_confirmed(**self.of_store, deposit_id=deposit_id, payment_id=payment_id, amount_atomic=amount, **wanted)
         return deposit_id
 

@@ -31,7 +31,7 @@ STEPS = st.lists(
 class Model:
     """What a person with a notebook would write. A guarded figure that would go below zero is refused as a whole."""
 
-    GUARDED = ("available", "held", "reserved", "platform")
+    GUARDED = ("available", "held", "held for one payment", "held for another", "reserved", "platform")
 
     def __init__(self) -> None:
         self.figures: Counter[str] = Counter()
@@ -51,7 +51,7 @@ class Keeper:
 
     def __init__(self, books: Books, staff: User) -> None:
         self.books, self.staff, self.model = books, staff, Model()
-        self.payment = uuid.uuid4()
+        self.payments = {True: (uuid.uuid4(), "held for one payment"), False: (uuid.uuid4(), "held for another")}
         self.open_refunds: list[tuple[dict[str, Any], bool]] = []
         self.last: Callable[[], object] | None = None
 
@@ -63,23 +63,26 @@ class Keeper:
             assert _is_taken(call) == self.model.take(**changes)
 
     def do_deposit(self, amount: int, flag: bool) -> Any:
-        options = {**self.books.of_store, "deposit_id": uuid.uuid4(), "amount_atomic": amount, "is_simulated": flag}
+        payment, its = self.payments[amount % 2 == 0]
+        options = {**self.books.of_store, "deposit_id": uuid.uuid4(), "payment_id": payment, "amount_atomic": amount, "is_simulated": flag}
         custody = "custody_simulated" if flag else "custody_deposits"
-        return lambda: movements.deposit_confirmed(**options), {custody: -amount, "held": amount}
+        return lambda: movements.deposit_confirmed(**options), {custody: -amount, "held": amount, its: amount}
 
     def do_settle(self, amount: int, flag: bool) -> Any:
         service, platform, net = money.split(amount, _fraction(flag), _fraction(not flag))
         options = {"gross_atomic": amount, "service_fee_atomic": service, "platform_fee_atomic": platform}
-        options |= {**self.books.of_store, "payment_id": uuid.uuid4(), "platform_id": self.books.platform.pk}
-        changes = {"held": -amount, "available": net, "service_fees": service, "platform": platform}
-        return lambda: movements.payment_settled(**options), changes
+        payment, its = self.payments[flag]
+        options |= {**self.books.of_store, "payment_id": payment, "platform_id": self.books.platform.pk, "deposit_id": uuid.uuid4()}
+        changes = {"held": -amount, its: -amount, "available": net, "service_fees": service, "platform": platform}
+        return lambda: movements.overpayment_settled(**options), changes
 
     def do_refund(self, amount: int, flag: bool) -> Any:
-        options = {**self.books.of_store, "payment_id": self.payment, "refund_id": uuid.uuid4(), "amount_atomic": amount}
-        source = "held" if flag else "available"
-        if self.model.figures[source] >= amount:
+        payment, its = self.payments[amount % 2 == 0]
+        options = {**self.books.of_store, "payment_id": payment, "refund_id": uuid.uuid4(), "amount_atomic": amount}
+        source = {"held": -amount, its: -amount} if flag else {"available": -amount}
+        if all(self.model.figures[name] >= amount for name in source):
             self.open_refunds.append((options, flag))
-        return lambda: movements.refund_created(**options, is_from_held=flag), {source: -amount, "reserved": amount}
+        return lambda: movements.refund_created(**options, is_from_held=flag), {**source, "reserved": amount}
 
     def do_confirm(self, amount: int, flag: bool) -> Any:
         if not self.open_refunds:
@@ -94,7 +97,9 @@ class Keeper:
         if not self.open_refunds:
             return None
         options, is_held = self.open_refunds.pop()
-        changes = {"reserved": -options["amount_atomic"], "held" if is_held else "available": options["amount_atomic"]}
+        size = options["amount_atomic"]
+        back = {"held": size, self.payments[size % 2 == 0][1]: size} if is_held else {"available": size}
+        changes = {"reserved": -size, **back}
         return lambda: movements.refund_released(**options, is_to_held=is_held), changes
 
     def do_correct(self, amount: int, flag: bool) -> Any:

@@ -25,6 +25,11 @@ def legs(*rows: str, mode: str = "live") -> str:
     return WITH_LEGS.format(mode=mode, legs=", ".join(f"({row}, 'principal')" for row in rows))
 
 
+def for_payment(statement: str) -> str:
+    """The same, serving a payment."""
+    return statement.replace("mode, reason, at", "mode, reference, reason, at").replace("'', now()", "'{payment}', '', now()")
+
+
 ATTEMPTS = {
     "change an entry": ("UPDATE ledger_entry SET amount_atomic = amount_atomic + 1", APPEND_ONLY),
     "change an entry to itself": ("UPDATE ledger_entry SET role = role", APPEND_ONLY),
@@ -70,6 +75,7 @@ ATTEMPTS = {
     "a movement in no known mode": (legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1", mode="demo"), BROKEN_RULE),
     "a movement with a used key": (legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("'k'", "'{key}'"), TWICE),
     "an unsigned correction": (legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("'x'", "'correction'"), BROKEN_RULE),
+    "hold coins for no payment": (legs("{custody}, '{coin}', -1", "{held}, '{coin}', 1"), BROKEN_RULE),
     "one leg": (legs("{available}, '{coin}', 5"), BROKEN_RULE),
     "legs that don't cancel out": (legs("{custody}, '{coin}', -5", "{available}, '{coin}', 6"), BROKEN_RULE),
     "legs that cancel out across assets": (legs("{custody}, '{coin}', -5", "{native}, 'ETH', 5"), BROKEN_RULE),
@@ -97,7 +103,10 @@ ATTEMPTS = {
         BROKEN_RULE,
     ),
     "spend more than there is": (legs("{available}, '{coin}', -101", "{custody}, '{coin}', 101"), OVERDRAWN),
-    "spend what only comes in with the same movement's other asset": (legs("{held}, '{coin}', -1", "{available}, '{coin}', 1"), OVERDRAWN),
+    "spend what only comes in with the same movement's other asset": (
+        for_payment(legs("{held}, '{coin}', -1", "{available}, '{coin}', 1")), OVERDRAWN),
+    "take what is held for another payment": (
+        for_payment(legs("{held}, '{coin}', -1", "{available}, '{coin}', 1")).replace("{payment}", "{other_payment}"), OVERDRAWN),
 }  # fmt: skip
 
 
@@ -109,6 +118,10 @@ def names(committed: Books) -> dict[str, object]:
     committed.deposit(1, is_simulated=True)
     committed.mode = "live"
 
+    other_payment = uuid.uuid4()
+    committed.deposit(3, other_payment)
+    committed.refund(other_payment, 3, is_from_held=True)
+    committed.deposit(5)
     account = {kind: account_id(committed.store.pk, "live", COIN, kind) for kind in ("available", "held")}
     movement = Movement.objects.get(kind="payment_settled", reference=payment)
     return {
@@ -119,6 +132,8 @@ def names(committed: Books) -> dict[str, object]:
         "test_held": account_id(committed.store.pk, "test", COIN, "held"),
         "movement": movement.pk,
         "key": movement.key,
+        "payment": uuid.uuid4(),
+        "other_payment": other_payment,
         **account,
     }
 

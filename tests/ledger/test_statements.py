@@ -22,18 +22,20 @@ def account(db: None) -> int:
     books = open_books()
     for number in range(10):
         at = AT + number * DAY
-        for _ in range(2):
-            post(books, at, 100 + number)
+        _, payment_id = post(books, at, 100 + number), post(books, at, 100 + number)
         if number % 2:
             movements.payment_settled(
-                **books.of_store | {"at": at + timedelta(hours=1)}, payment_id=uuid.uuid4(), gross_atomic=50, service_fee_atomic=0,
+                **books.of_store | {"at": at + timedelta(hours=1)}, payment_id=payment_id, gross_atomic=50, service_fee_atomic=0,
                 platform_fee_atomic=0,
             )  # fmt: skip
     return account_id(books.store.pk, books.mode, COIN, "held")
 
 
-def post(books: Books, at: Any, amount: int) -> None:
-    movements.deposit_confirmed(**books.of_store | {"at": at}, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False)
+def post(books: Books, at: Any, amount: int) -> uuid.UUID:
+    """A deposit; its payment."""
+    options = {**books.of_store, "at": at, "payment_id": uuid.uuid4()}
+    movements.deposit_confirmed(**options, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False)
+    return options["payment_id"]
 
 
 def every(account: int, limit: int, wanted: Wanted = EVERYTHING) -> list[StatementLine]:

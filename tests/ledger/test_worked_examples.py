@@ -1,12 +1,14 @@
 """The books by example. Every figure is in millionths of a dollar coin (1.00 = 1_000_000)."""
 
 import uuid
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
 
 from apps.ledger import movements
 from apps.ledger.models import Entry, Movement
+from apps.ledger.movements.lines import store_move
 from apps.ledger.posting import InsufficientBalance, Line, Posting, post, post_many
 from apps.ledger.selectors import balance_of, balances, booked_deposits, payment_split
 from apps.ledger.statements import statement
@@ -164,12 +166,13 @@ def test_the_test_wallet_pays_out_of_the_services_own_float(books: Books) -> Non
 
 
 def test_staff_put_a_lost_deposit_right_with_a_reason_against_the_treasury(books: Books) -> None:
-    books.deposit(10)
+    payment = uuid.uuid4()
+    books.deposit(10, payment)
     staff = User.objects.first()
     assert staff is not None
     options = {"mode": "live", "asset_id": COIN, "staff_id": staff.pk, "at": AT, "reason": "Block 9 was replaced"}
 
-    movements.correction(key="1", kind="held", store_id=books.store.pk, amount_atomic=-10, **options)
+    movements.correction(key="1", kind="held", store_id=books.store.pk, payment_id=payment, amount_atomic=-10, **options)
     movements.correction(key="2", kind="custody_deposits", store_id=None, amount_atomic=10, **options)
 
     assert books.balances("held", "custody_deposits", "treasury") == [0, 0, 0]
@@ -178,11 +181,57 @@ def test_staff_put_a_lost_deposit_right_with_a_reason_against_the_treasury(books
     ]
 
 
-@pytest.mark.parametrize("wrong", [{"reason": " "}, {"kind": "treasury"}, {"kind": "held"}, {"kind": "pocket"}])
-def test_a_correction_needs_a_reason_and_an_account_it_may_correct(books: Books, wrong: dict[str, str]) -> None:
-    asked = {"reason": "why", "kind": "custody_hot", **wrong}
+ONE_STORE = uuid.uuid4()
+WRONG_CORRECTIONS: list[dict[str, Any]] = [
+    {"reason": " "},
+    {"kind": "treasury"},
+    {"kind": "held"},
+    {"kind": "pocket"},
+    {"kind": "held", "store_id": ONE_STORE},
+    {"kind": "available", "store_id": ONE_STORE, "payment_id": uuid.uuid4()},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG_CORRECTIONS)
+def test_a_correction_needs_a_reason_an_account_it_may_correct_and_for_what_is_held_its_payment(
+    books: Books, wrong: dict[str, Any]
+) -> None:
+    asked = {"reason": "why", "kind": "custody_hot", "store_id": None, **wrong}
     with pytest.raises(ValueError):
-        movements.correction(key="1", mode="live", asset_id=COIN, store_id=None, amount_atomic=1, staff_id=uuid.uuid4(), at=AT, **asked)
+        movements.correction(key="1", mode="live", asset_id=COIN, amount_atomic=1, staff_id=uuid.uuid4(), at=AT, **asked)
+
+
+def test_a_payment_takes_nothing_that_is_held_for_another(books: Books) -> None:
+    mine, other = uuid.uuid4(), uuid.uuid4()
+    books.deposit(10, mine)
+    books.deposit(100, other)
+
+    with pytest.raises(InsufficientBalance), transaction.atomic():
+        books.settle(mine, 11)
+    with pytest.raises(InsufficientBalance), transaction.atomic():
+        books.refund(uuid.uuid4(), 1, is_from_held=True)
+    books.refund(mine, 4, is_from_held=True)
+    with pytest.raises(InsufficientBalance), transaction.atomic():
+        books.settle(mine, 7)
+    books.settle(mine, 6)
+
+    assert books.balances("held", "available", "reserved") == [100, 6, 4]
+
+
+def test_of_a_batch_no_movement_takes_what_another_payment_brought(books: Books) -> None:
+    mine, other = uuid.uuid4(), uuid.uuid4()
+    books.deposit(10, mine)
+    books.deposit(10, other)
+    postings = [
+        Posting(key, "refund_created", "live", payment, AT, store_move(books.store.pk, COIN, "held", "reserved", amount))
+        for key, payment, amount in (("a", mine, 9), ("b", other, 11))
+    ]
+
+    with pytest.raises(InsufficientBalance), transaction.atomic():
+        post_many(postings)
+    assert post_many(postings[:1]) == 1
+
+    assert books.balances("held", "reserved") == [11, 9]
 
 
 def test_nothing_is_spent_that_is_not_there(books: Books) -> None:

@@ -87,7 +87,8 @@ def test_a_range_without_entries_has_no_lines_and_an_unchanged_balance(books: Bo
 def test_days_are_closed_ranges_in_utc(books: Books) -> None:
     first, last = datetime(2025, 11, 5, tzinfo=UTC), datetime(2025, 11, 5, 23, 59, 59, 999999, tzinfo=UTC)
     for at in (first - timedelta(microseconds=1), first, last, last + timedelta(microseconds=1)):
-        movements.deposit_confirmed(**books.of_store | {"at": at}, deposit_id=uuid.uuid4(), amount_atomic=5, is_simulated=False)
+        options = {**books.of_store, "at": at, "payment_id": uuid.uuid4()}
+        movements.deposit_confirmed(**options, deposit_id=uuid.uuid4(), amount_atomic=5, is_simulated=False)
     assert [row["at"] for row in rows_of(made(access_to(books), "2025-11-05", "2025-11-05"))] == [clock.iso(first), clock.iso(last)]
 
 

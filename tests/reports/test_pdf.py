@@ -30,7 +30,8 @@ def long_books(db: None) -> Books:
     books = open_books()
     for number in range(130):
         amount = 10**18 + number
-        movements.deposit_confirmed(**books.of_store, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False)
+        options = {**books.of_store, "payment_id": uuid.uuid4()}
+        movements.deposit_confirmed(**options, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False)
     return books
 
 

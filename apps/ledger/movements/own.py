@@ -3,7 +3,7 @@
 import uuid
 from datetime import datetime
 
-from apps.ledger.chart import CHART, CUSTODY_DEPOSITS, CUSTODY_HOT, STORE, TREASURY
+from apps.ledger.chart import CHART, CUSTODY_DEPOSITS, CUSTODY_HOT, HELD, STORE, TREASURY
 from apps.ledger.movements.lines import gas
 from apps.ledger.posting import Line, Posted, Posting, post
 
@@ -60,11 +60,14 @@ def correction(
     reason: str,
     staff_id: uuid.UUID,
     at: datetime,
+    payment_id: uuid.UUID | None = None,
 ) -> Posted:
-    """Staff put something right, always against the treasury and always with a reason."""
+    """Staff put something right, always against the treasury, with a reason, and what is held for the payment it is held for."""
     if not reason.strip():
         raise ValueError("a correction has a reason")
     if kind not in CHART or kind == TREASURY or (CHART[kind].owner == STORE) != (store_id is not None):
         raise ValueError(f"{kind} can't be corrected")
+    if (kind == HELD) != (payment_id is not None):
+        raise ValueError("what is held is corrected for its payment, and nothing else is")
     lines = [Line(kind, asset_id, amount_atomic, "principal", store_id), Line(TREASURY, asset_id, -amount_atomic, "principal")]
-    return post(Posting(f"correction:{key}", "correction", mode, None, at, lines, reason, staff_id))
+    return post(Posting(f"correction:{key}", "correction", mode, payment_id, at, lines, reason, staff_id))

@@ -15,14 +15,14 @@ def deposit_confirmed(
     asset_id: str,
     deposit_id: uuid.UUID,
     amount_atomic: int,
+    payment_id: uuid.UUID,
     is_simulated: bool,
     at: datetime,
-    payment_id: uuid.UUID | None = None,
 ) -> Posted:
-    """Coins have arrived for good: they are in custody, and held for the store."""
+    """Coins have arrived for good: they are in custody, and held for the store until their payment is settled."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS
     lines = [Line(custody, asset_id, -amount_atomic, "principal"), Line(HELD, asset_id, amount_atomic, "principal", store_id)]
-    return post(Posting(f"deposit:{deposit_id}", "deposit_confirmed", mode, payment_id or deposit_id, at, lines))
+    return post(Posting(f"deposit:{deposit_id}", "deposit_confirmed", mode, payment_id, at, lines))
 
 
 def simulated_deposit_changed(

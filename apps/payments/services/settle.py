@@ -45,7 +45,7 @@ def settle_payment(payment_id: object) -> Payment:
 
 def settle_locked(payment: Payment, at: datetime) -> Payment:
     """The same for an intent whose row the caller has locked."""
-    received = received_by(payment)
+    received = received_by(payment, is_locking=True)
     _set_aside_unexpected(received, at)
     news = [(one, deposit) for one in received for deposit in one.deposits if deposit.status != deposit.handled_status]
     received = _part_late(payment, received, news, at)

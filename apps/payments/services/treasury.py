@@ -15,6 +15,7 @@ from apps.chain.providers.base import Nodes
 from apps.core.errors import Flat
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_HOT
+from apps.payments.models import Payment
 from apps.stores import audit
 from apps.stores.models import Store, User
 
@@ -84,12 +85,24 @@ def _transfers_to(wallet: HotWallet, tx_hash: str, nodes: Nodes, contracts: list
 
 
 def correct_books(
-    *, key: str, mode: str, asset: Asset, kind: str, store: Store | None, amount_atomic: int, reason: str, staff: User, at: datetime
+    *,
+    key: str,
+    mode: str,
+    asset: Asset,
+    kind: str,
+    store: Store | None,
+    amount_atomic: int,
+    reason: str,
+    staff: User,
+    at: datetime,
+    payment: Payment | None = None,
 ) -> None:
-    """Credit (or, below zero, debit) an account against the treasury.
+    """Credit (or, below zero, debit) an account against the treasury; what is held, for the payment it is held for.
 
-    Raises ValueError for an account that can't be corrected or without a reason, AlreadyBooked, and InsufficientBalance.
+    Raises ValueError for an account that can't be corrected so or without a reason, AlreadyBooked, and InsufficientBalance.
     """
+    if payment is not None and (store is None or payment.store_id != store.pk or payment.mode != mode):
+        raise ValueError("the payment is another store's, or of the other mode")
     with transaction.atomic():
         posted = movements.correction(
             key=key,
@@ -101,8 +114,11 @@ def correct_books(
             reason=reason,
             staff_id=staff.pk,
             at=at,
+            payment_id=payment.pk if payment else None,
         )
         if not posted.is_new:
             raise AlreadyBooked
         details = {"key": key, "account": kind, "asset": asset.pk, "amount_atomic": amount_atomic, "staff": staff.email}
+        if payment is not None:
+            details["payment"] = payment.reference
         audit.record("books.corrected", store=store, mode=mode, target=asset, name=asset.pk, reason=reason, details=details)

@@ -16,6 +16,7 @@ from apps.core import clock
 from apps.ledger.chart import CHART, TREASURY
 from apps.ledger.posting import InsufficientBalance
 from apps.ledger.selectors import service_balances
+from apps.payments.selectors import by_reference
 from apps.payments.services import treasury
 from apps.stores.models import User
 
@@ -35,6 +36,7 @@ class Command(OperatorCommand):
         parser.add_argument("--asset", help="as in ETH_USDC (correct)")
         parser.add_argument("--account", choices=_KINDS, help="the account that is wrong (correct)")
         parser.add_argument("--store", help="whose, for a store's account (correct)")
+        parser.add_argument("--payment", help="the reference of the payment it is held for, for the held account (correct)")
         parser.add_argument("--amount-atomic", help="credit in atomic units, below zero a debit; custody accounts grow by debits (correct)")
         parser.add_argument("--reason", help="stands in the books for ever (correct)")
         parser.add_argument("--key", help="books it once, however often the command is run (correct)")
@@ -69,6 +71,9 @@ class Command(OperatorCommand):
             raise CommandError(f"There is no asset {options['asset']!r}; give --asset")
         if options["account"] is None or not _AMOUNT.fullmatch(options["amount_atomic"] or ""):
             raise CommandError("Give --account and a whole --amount-atomic that isn't zero")
+        payment = by_reference(options["payment"]) if options["payment"] else None
+        if options["payment"] and payment is None:
+            raise CommandError(f"There is no payment {options['payment']!r}")
         key = options["key"] or str(uuid.uuid4())
         try:
             treasury.correct_books(
@@ -81,11 +86,12 @@ class Command(OperatorCommand):
                 reason=(options["reason"] or "").strip(),
                 staff=_staff(options["staff"]),
                 at=clock.real_now(),
+                payment=payment,
             )
         except ValueError as error:
             raise CommandError(f"Not booked: {error}") from None
         except InsufficientBalance:
-            raise CommandError("Not booked: the account would go below zero") from None
+            raise CommandError("Not booked: the account, or what the payment holds of it, would go below zero") from None
         return {"key": key, "asset_id": asset.pk, "account": options["account"], "amount_atomic": options["amount_atomic"]}
 
 
