@@ -1,7 +1,22 @@
-"""Django's admin with our own site, which is imported once the models are there."""
+"""Django's admin with our own site. Its pages are imported with the routes: workers and most commands have none."""
 
-from django.contrib.admin.apps import AdminConfig
+from typing import Any
+
+from django.contrib.admin.apps import SimpleAdminConfig
+from django.contrib.admin.checks import check_admin_app, check_dependencies
+from django.core import checks
 
 
-class StaffConfig(AdminConfig):
+class StaffConfig(SimpleAdminConfig):
     default_site = "config.staff_site.StaffSite"
+
+    def ready(self) -> None:
+        checks.register(check_dependencies, checks.Tags.admin)
+        checks.register(_check_pages, checks.Tags.admin)
+
+
+def _check_pages(app_configs: Any, **options: Any) -> list[Any]:
+    from django.contrib import admin
+
+    admin.autodiscover()
+    return list(check_admin_app(app_configs, **options))

@@ -6,6 +6,8 @@ from celery import Celery
 from kombu import Exchange, Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Checking every route and page at each start would load all doors into the workers; CI and `manage.py check` do that.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("tillgate")
 # For every thread: a web server's threads would make themselves an app with a broker of its own invention.

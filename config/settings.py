@@ -47,7 +47,6 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "heroicons",
     "django_prometheus",
-    "anymail",
     "apps.core",
     "apps.stores",
     "apps.access",
@@ -163,6 +162,8 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = not IS_PRODUCTION
 EMAIL_BACKEND = env.str("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend" if IS_PRODUCTION else "apps.core.mailbox.Folder")
+if EMAIL_BACKEND.startswith("anymail."):
+    INSTALLED_APPS.append("anymail")
 EMAIL_FILE_PATH = str(VAR_DIR / "mailbox")
 EMAIL_HOST, EMAIL_PORT = env.str("EMAIL_HOST", "localhost"), env.int("EMAIL_PORT", 25)
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_USER", ""), env.str("EMAIL_HOST_PASSWORD", "")

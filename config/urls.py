@@ -3,12 +3,13 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from apps.api.description import Docs
+from apps.api.description import docs
 from config.hosts import front
 
+admin.autodiscover()
 urlpatterns = [
     path("api/v2/", include("apps.api.urls")),
-    path("docs", Docs.as_view(url_name="openapi"), name="docs"),
+    path("docs", docs, name="docs"),
     path("dashboard/", include("apps.dashboard.urls")),
     path("admin/", admin.site.urls),
     path("", front, name="front"),

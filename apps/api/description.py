@@ -1,14 +1,14 @@
 """The OpenAPI document and the browsable pages made from it, served without any outside host."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
-from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.views import SpectacularSwaggerSplitView
 
 
 @csrf_exempt
@@ -20,9 +20,19 @@ def openapi(request: HttpRequest) -> HttpResponse:
 
 @cache
 def _document() -> bytes:
+    from drf_spectacular.generators import SchemaGenerator  # half of what REST framework weighs, for this page alone
+
     return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True))
 
 
-class Docs(SpectacularSwaggerSplitView):
-    authentication_classes: list[Any] = []
-    template_name = "docs.html"
+@require_safe
+def docs(request: HttpRequest) -> HttpResponseBase:
+    return _pages()(request)
+
+
+@cache
+def _pages() -> Callable[[HttpRequest], HttpResponseBase]:
+    from drf_spectacular.views import SpectacularSwaggerSplitView
+
+    options: dict[str, Any] = {"url_name": "openapi", "authentication_classes": [], "template_name": "docs.html"}
+    return SpectacularSwaggerSplitView.as_view(**options)

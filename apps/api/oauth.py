@@ -12,9 +12,9 @@ from apps.access import oauth, oauth_apps, scopes
 from apps.access.models import AccessToken, AgentCredential
 from apps.access.services import Unauthenticated, active_token, credential_from
 from apps.access.sessions import access_of
-from apps.api.plumbing.description import FORM
 from apps.api.plumbing.errors import TooManyFailures, respond
 from apps.api.plumbing.json import parse_object
+from apps.api.plumbing.routes import FORM
 from apps.api.plumbing.views import Door
 from apps.api.schemas import oauth as schemas
 from apps.core import buckets, clock

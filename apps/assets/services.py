@@ -1,14 +1,12 @@
 """Which assets there are, and which of them a store takes. A store always takes at least one in each mode."""
 
-import re
-
 from django.db import transaction
-from eth_utils.address import is_checksum_address
 
 from apps.access.access import Access
 from apps.assets.models import AcceptedAsset, Asset
 from apps.core import clock
 from apps.core.errors import Flat, NotFound
+from apps.core.evm import is_address
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Store
@@ -38,7 +36,6 @@ class NotConfirmations(Flat):
     message = "Confirmations must be between 1 and 10000"
 
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 CONFIRMATIONS_MAX = 10_000
 
 
@@ -71,8 +68,7 @@ def change_asset(
 
 def _token_contract(asset: Asset, text: str) -> str:
     address = text.lower()
-    is_checksummed = text[2:] in (text[2:].lower(), text[2:].upper()) or is_checksum_address(text)
-    if asset.is_native or not _ADDRESS.fullmatch(text) or not is_checksummed or int(address, 16) == 0:
+    if asset.is_native or not is_address(text) or int(address, 16) == 0:
         raise NotAContract
     if Asset.objects.filter(chain_id=asset.chain_id, contract_address=address).exclude(pk=asset.pk).exists():
         raise ContractTaken

@@ -5,31 +5,20 @@ Here is what the payer signs, the call that carries it out, and what the chain s
 
 from dataclasses import dataclass
 
-from eth_abi.abi import decode, encode
-from eth_abi.exceptions import DecodingError
-from eth_account import Account
-from eth_account.messages import SignableMessage, encode_typed_data
-
 from apps.assets.models import Asset
-from apps.chain import balances
+from apps.chain import balances, typed_data
+from apps.chain.abi import decode, encode
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.secp256k1 import recovered
 
 _TRANSFER, _STATE = "0xe3ee160e", "0xe94a0102"
 _SHAPE = ("address", "address", "uint256", "uint256", "uint256", "bytes32", "uint8", "bytes32", "bytes32")
 _SELECTOR_LENGTH = 10
 _SIGNATURE_BYTES = 65
 _REVERTED_CODE = 3
-_TYPES = {
-    "TransferWithAuthorization": [
-        {"name": "from", "type": "address"},
-        {"name": "to", "type": "address"},
-        {"name": "value", "type": "uint256"},
-        {"name": "validAfter", "type": "uint256"},
-        {"name": "validBefore", "type": "uint256"},
-        {"name": "nonce", "type": "bytes32"},
-    ]
-}
+_STRUCT = "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+_MEMBERS = _SHAPE[:6]
 
 
 @dataclass(frozen=True)
@@ -48,30 +37,21 @@ class Authorization:
 def is_signed_by_payer(asset: Asset, one: Authorization) -> bool:
     """Whether the signature is the payer's own, for this token on this chain."""
     try:
-        v, r, s = _parts(one.signature)
-        signer: str = Account.recover_message(signable(asset, one), vrs=(v, int.from_bytes(r), int.from_bytes(s)))
-    except Exception:  # the library has no common class of what a signature can be refused with
+        return recovered(digest(asset, one), *_parts(one.signature)) == one.payer
+    except (ValueError, OverflowError):
         return False
-    return signer.lower() == one.payer
 
 
-def signable(asset: Asset, one: Authorization) -> SignableMessage:
-    """What the payer's key signs; the signature in it isn't looked at."""
-    domain = {
-        "name": asset.eip712_name,
-        "version": asset.eip712_version,
-        "chainId": asset.chain.chain_id,
-        "verifyingContract": asset.contract_address,
-    }
-    message = {
-        "from": one.payer,
-        "to": one.to,
-        "value": one.amount_atomic,
-        "validAfter": one.valid_after,
-        "validBefore": one.valid_before,
-        "nonce": bytes.fromhex(one.nonce[2:]),
-    }
-    return encode_typed_data(domain_data=domain, message_types=_TYPES, message_data=message)
+def digest(asset: Asset, one: Authorization) -> bytes:
+    """What the payer's key signs; the signature in it isn't looked at. Raises ValueError or OverflowError."""
+    contract = str(asset.contract_address)
+    domain = typed_data.domain_separator(asset.eip712_name, asset.eip712_version, asset.chain.chain_id, contract)
+    return typed_data.digest(domain, typed_data.struct_hash(_STRUCT, encode(_MEMBERS, _members(one))))
+
+
+def _members(one: Authorization) -> tuple[str, str, int, int, int, bytes]:
+    times = (one.valid_after, one.valid_before)
+    return one.payer, one.to, one.amount_atomic, *times, bytes.fromhex(one.nonce[2:])
 
 
 def _parts(signature: str) -> tuple[int, bytes, bytes]:
@@ -83,8 +63,7 @@ def _parts(signature: str) -> tuple[int, bytes, bytes]:
 
 def call_data(one: Authorization) -> str:
     """The call of the token's contract that carries an authorization out."""
-    times_and_nonce = (one.valid_after, one.valid_before, bytes.fromhex(one.nonce[2:]))
-    return _TRANSFER + encode(_SHAPE, (one.payer, one.to, one.amount_atomic, *times_and_nonce, *_parts(one.signature))).hex()
+    return _TRANSFER + encode(_SHAPE, (*_members(one), *_parts(one.signature))).hex()
 
 
 def refusal(row: OutgoingTransaction) -> str:
@@ -92,7 +71,7 @@ def refusal(row: OutgoingTransaction) -> str:
     try:
         payer, to, amount, *rest = decode(_SHAPE, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
         is_whole = row.call_data == _TRANSFER + encode(_SHAPE, (payer, to, amount, *rest)).hex()
-    except (DecodingError, ValueError, OverflowError):
+    except (ValueError, OverflowError):
         is_whole = False
     if not is_whole or row.asset.is_native or row.to_address != row.asset.contract_address or amount != row.amount_atomic:
         return "The call is not what was asked for"

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from eth_abi.abi import decode, encode
-from eth_abi.exceptions import DecodingError
 
 from apps.assets.models import Asset
 from apps.chain import authorizations
+from apps.chain.abi import decode, encode
 from apps.chain.models import OutgoingTransaction
 
 _TRANSFER, _APPROVE = "0xa9059cbb", "0x095ea7b3"
@@ -87,7 +86,7 @@ def refusal_of_call(row: OutgoingTransaction, wallet: str) -> str:
         return "The chain has no exchange"
     try:
         is_right = _is_approval(row, router) if row.purpose == _Purpose.APPROVAL else _is_swap(row, router, wallet)
-    except (DecodingError, ValueError, OverflowError):
+    except (ValueError, OverflowError):
         is_right = False
     return "" if is_right else "The call is not what was asked for"
 

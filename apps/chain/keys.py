@@ -9,15 +9,14 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from bip_utils import Bip32Slip10Secp256k1, Bip39MnemonicGenerator, Bip39MnemonicValidator, Bip39SeedGenerator, Bip39WordsNum
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from django.conf import settings
-from eth_account import Account
 
+from apps.chain import bip32, bip39
+from apps.chain.secp256k1 import SigningKey
 from apps.core.errors import Flat
 from config import demo_secrets
 
@@ -37,17 +36,17 @@ class HotKey:
     """An address of ours (lower-case) and what signs for it."""
 
     address: str
-    account: Any
+    signing: SigningKey
 
 
 class Seed:
     """An opened seed. It has no attribute or text form that shows it."""
 
     def __init__(self, words: str) -> None:
-        self._root = Bip32Slip10Secp256k1.FromSeed(Bip39SeedGenerator(words).Generate())
+        self._root = bip32.Private.of_seed(bip39.seed_of(words))
 
     def deposit_xpub(self, mode: str) -> str:
-        return str(self._root.DerivePath(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'").PublicKey().ToExtended())
+        return self._root.derive(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'").public.text()
 
     def hot_key(self, mode: str) -> HotKey:
         return self._key(f"m/44'/60'/{HOT_ACCOUNTS[mode]}'/0/0")
@@ -57,18 +56,18 @@ class Seed:
         return self._key(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'/0/{index}")
 
     def _key(self, path: str) -> HotKey:
-        account = Account.from_key(self._root.DerivePath(path).PrivateKey().Raw().ToBytes())
-        return HotKey(str(account.address).lower(), account)
+        signing = SigningKey(self._root.derive(path).key.secret)
+        return HotKey(signing.address, signing)
 
 
 def new_words() -> str:
     """Twenty-four new words."""
-    return str(Bip39MnemonicGenerator().FromWordsNumber(Bip39WordsNum.WORDS_NUM_24))
+    return bip39.new_words()
 
 
 def write_key_file(path: Path, words: str, passphrase: str) -> Seed:
     """Seal the words into a new file. Raises KeyFileRefused; a file that is there is never overwritten."""
-    if not Bip39MnemonicValidator().IsValid(words):
+    if not bip39.is_mnemonic(words):
         raise KeyFileRefused("The words are no BIP-39 mnemonic")
     if len(passphrase) < PASSPHRASE_MIN:
         raise KeyFileRefused(f"SIGNER_PASSPHRASE must have at least {PASSPHRASE_MIN} characters")

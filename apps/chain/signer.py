@@ -21,6 +21,7 @@ from apps.chain.keys import HotKey, Seed
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
+from apps.chain.transactions import Transaction
 from apps.core.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
@@ -209,23 +210,15 @@ def _reverted(row: OutgoingTransaction) -> str:
 def signed_candidate(row: OutgoingTransaction, key: HotKey, chain: Chain, offer: Offer, at: datetime) -> SignedTransaction:
     """The bytes for the row's nonce and gas, kept. Inside the transaction that gave it the nonce."""
     to, value, data = call_of(row)
-    signed = key.account.sign_transaction(
-        {
-            "type": 2,
-            "chainId": chain.chain_id,
-            "nonce": row.nonce,
-            "to": bytes.fromhex(to[2:]),
-            "value": value,
-            "data": data,
-            "gas": row.gas_limit,
-            "maxFeePerGas": offer.max_fee_wei,
-            "maxPriorityFeePerGas": offer.priority_fee_wei,
-        }
-    )
+    if row.nonce is None or row.gas_limit is None:
+        raise ValueError(f"{row.pk} has no nonce or no gas limit yet")
+    fees_wei = {"max_fee_wei": offer.max_fee_wei, "priority_fee_wei": offer.priority_fee_wei}
+    unsigned = Transaction(chain.chain_id, row.nonce, to, value, data, row.gas_limit, **fees_wei)
+    signed = unsigned.signed(key.signing)
     return SignedTransaction.objects.create(
         outgoing=row,
-        tx_hash="0x" + bytes(signed.hash).hex(),
-        raw="0x" + bytes(signed.raw_transaction).hex(),
+        tx_hash=signed.tx_hash,
+        raw=signed.raw,
         max_fee_wei=offer.max_fee_wei,
         priority_fee_wei=offer.priority_fee_wei,
         signed_at=at,

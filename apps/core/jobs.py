@@ -5,10 +5,11 @@
 
 import time
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import structlog
-from celery import current_app
 from django.db import transaction
 
 log = structlog.get_logger(__name__)
@@ -27,7 +28,13 @@ def nudge(name: str, ids: Sequence[str] = ()) -> None:
     if time.monotonic() < _broker_down_until:
         return
     try:
-        current_app.send_task(name, args=[list(ids)] if ids else [], ignore_result=True, retry=False)
+        _celery().send_task(name, args=[list(ids)] if ids else [], ignore_result=True, retry=False)
     except Exception as error:  # any broker failure: the sweep does the work
         _broker_down_until = time.monotonic() + _BROKER_PAUSE_SECONDS
         log.warning("broker_unreachable", job=name, error=type(error).__name__)
+
+
+@cache
+def _celery() -> Any:
+    """The app that knows the broker. Loaded by the first job that is named: most commands name none."""
+    return import_module("config.celery").app

@@ -1,36 +1,29 @@
-"""Outbound HTTP. `post` goes to addresses that strangers chose: only public ones, pinned to the address that was checked.
+"""Outbound HTTP to addresses that the operator configured, and which addresses are public (apps.core.posting goes to strangers' ones).
 
-`get_json` and `post_json` ask addresses that the operator configured. Neither follows redirects, keeps cookies, asks a proxy or inflates an
-answer; both read a bounded answer within a total deadline.
+`get_json` and `post_json` follow no redirects, keep no cookies, ask no proxy and inflate no answer, which is bounded and within a deadline.
 """
 
-import asyncio
 import ipaddress
 import json
 import socket
-import ssl
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import aiohttp
 import orjson
-import requests
-from aiohttp.abc import AbstractResolver, ResolveResult
 from django.conf import settings
-from yarl import URL
 
 from apps.core.errors import ProviderError
 from apps.core.literal import is_deeper
 
+if TYPE_CHECKING:
+    import requests
+
 CONNECT_SECONDS = 5.0
-ANSWER_SECONDS = 30.0
-ANSWER_BYTES_MAX = 64 * 1024
 PROVIDER_DEPTH_MAX = 64
 PROVIDER_BYTES_MAX = 4 * 1024 * 1024
 RESOLVE_SECONDS = 3.0
@@ -39,9 +32,6 @@ _V4_REFUSED = [ipaddress.IPv4Network(one) for one in ("192.0.0.0/24", "192.88.99
 _V6_UNICAST = ipaddress.IPv6Network("2000::/3")
 _V6_REFUSED = [ipaddress.IPv6Network(one) for one in ("2001::/23", "2002::/16", "2001:db8::/32", "3fff::/20")]
 
-Lookup = Callable[[str, int], Awaitable[list[str]]]
-Session = aiohttp.ClientSession
-
 
 class PrivateAddress(Exception):
     """The host has an address that isn't public; nothing was sent."""
@@ -49,16 +39,6 @@ class PrivateAddress(Exception):
 
 class Unresolvable(Exception):
     """The host has no address, or none in time."""
-
-
-class NoAnswer(Exception):
-    """The receiver gave no whole HTTP answer; the text is one short word for the record."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    body: bytes
 
 
 # --- which addresses are public -------------------------------------------------------------------
@@ -107,99 +87,6 @@ def check_url_host(host: str, port: int) -> None:
 _lookups = ThreadPoolExecutor(max_workers=8, thread_name_prefix="lookup")
 
 
-# --- posting to strangers -------------------------------------------------------------------------
-
-
-async def system_lookup(host: str, port: int) -> list[str]:
-    """Every address that the system's resolver has for a name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
-
-
-class PublicResolver(AbstractResolver):
-    """Hands the connector only addresses that have been checked, so that what is checked is what is connected to."""
-
-    def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
-
-    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
-        addresses = await self._lookup(host, port)
-        check_host(host, addresses)
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in addresses
-        ]
-
-    async def close(self) -> None:
-        return None
-
-
-def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None = None) -> Session:
-    """A session for `post`; made inside the running loop. The caller limits how many are in flight."""
-    connector = aiohttp.TCPConnector(
-        limit=0, resolver=PublicResolver(lookup), ttl_dns_cache=10, keepalive_timeout=15, ssl=context or True, happy_eyeballs_delay=None
-    )
-    return Session(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,
-        trust_env=False,
-        skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent"),
-        timeout=aiohttp.ClientTimeout(total=CONNECT_SECONDS + ANSWER_SECONDS, connect=CONNECT_SECONDS),
-    )
-
-
-async def post(session: Session, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-    """The answer, whatever its status; its body is cut at 64 KiB. Raises PrivateAddress or NoAnswer."""
-    try:
-        target = URL(url, encoded=True)  # read once: what is checked here is what the session connects to
-    except ValueError:
-        raise NoAnswer("invalid_url") from None
-    host = target.raw_host or ""
-    if _is_literal(host):
-        check_host(host, [host])
-    try:
-        async with session.post(target, data=body, headers=headers, allow_redirects=False) as response:
-            return Answer(response.status, await _bounded(response))
-    except TimeoutError as error:
-        raise NoAnswer("connect_timeout" if isinstance(error, aiohttp.ConnectionTimeoutError) else "timeout") from None
-    except aiohttp.ClientConnectorCertificateError:
-        raise NoAnswer("certificate_invalid") from None
-    except aiohttp.ClientSSLError:
-        raise NoAnswer("tls_failed") from None
-    except aiohttp.ClientConnectorDNSError:
-        raise NoAnswer("name_not_resolved") from None
-    except aiohttp.ClientConnectorError:
-        raise NoAnswer("connection_refused") from None
-    except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-        raise NoAnswer("connection_lost") from None
-    except (aiohttp.ClientError, ValueError):
-        raise NoAnswer("invalid_answer") from None
-
-
-async def _bounded(response: aiohttp.ClientResponse) -> bytes:
-    parts = bytearray()
-    while len(parts) < ANSWER_BYTES_MAX:
-        chunk = await response.content.read(ANSWER_BYTES_MAX - len(parts))
-        if not chunk:
-            return bytes(parts)
-        parts += chunk
-    response.close()
-    return bytes(parts)
-
-
-def _is_literal(host: str) -> bool:
-    """Whether the connector takes the host for an address and asks no resolver about it; short spellings are not valid ones."""
-    return ":" in host or host.replace(".", "").isdigit()
-
-
 # --- asking providers -----------------------------------------------------------------------------
 
 
@@ -214,6 +101,8 @@ def post_json(url: str, body: Mapping[str, Any], headers: Mapping[str, str] | No
 
 
 def _asked(method: str, url: str, params: Mapping[str, str] | None, body: bytes | None, headers: Mapping[str, str], timeout: float) -> Any:
+    import requests
+
     deadline = time.monotonic() + timeout
     asked = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Tillgate/1.0", **headers}
     limits = (min(CONNECT_SECONDS, timeout), timeout)
@@ -236,7 +125,7 @@ def _asked(method: str, url: str, params: Mapping[str, str] | None, body: bytes 
         raise ProviderError("not JSON") from None
 
 
-def _within(response: requests.Response, deadline: float) -> bytes:
+def _within(response: "requests.Response", deadline: float) -> bytes:
     parts = bytearray()
     while chunk := _some(response):
         parts += chunk
@@ -247,7 +136,7 @@ def _within(response: requests.Response, deadline: float) -> bytes:
     return bytes(parts)
 
 
-def _some(response: requests.Response) -> bytes:
+def _some(response: "requests.Response") -> bytes:
     """What has arrived, without waiting for a full buffer: a dripping sender must not outlast the deadline."""
     try:
         chunk: bytes = response.raw.read1(65536)

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
-from PIL import Image, ImageOps
 
 from apps.core.errors import Flat
 from apps.core.literal import Text
@@ -119,6 +118,8 @@ def _keep(store: Store, name: str, url: str) -> None:
 
 def _redrawn(uploaded: bytes) -> bytes:
     """The first frame, upright and without what else the file carried, as PNG."""
+    from PIL import Image, ImageOps  # for those few requests alone
+
     if len(uploaded) > LOGO_BYTES_MAX:
         raise LogoTooLarge
     try:

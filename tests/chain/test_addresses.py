@@ -5,7 +5,6 @@ import threading
 from typing import Any
 
 import pytest
-from bip_utils import Bip32Slip10Secp256k1
 from eth_account import Account
 from eth_utils.address import to_checksum_address
 from hypothesis import example, given
@@ -14,35 +13,6 @@ from hypothesis import strategies as st
 from apps.chain import addresses
 from apps.chain.addresses import checksummed, derive, next_indexes
 from config.demo_secrets import DEMO_MNEMONIC, PUBLISHED
-
-# BIP-32 test vectors 1 and 2: parent xpub, index, child xpub.
-VECTORS = [
-    (
-        "xpub68Gmy5EdvgibQVfPdqkBBCHxA5htiqg55crXYuXoQRKfDBFA1WEjWgP6LHhwBZeNK1VTsfTFUHCdrfp1bgwQ9xv5ski8PX9rL2dZXvgGDnw",
-        1,
-        "xpub6ASuArnXKPbfEwhqN6e3mwBcDTgzisQN1wXN9BJcM47sSikHjJf3UFHKkNAWbWMiGj7Wf5uMash7SyYq527Hqck2AxYysAA7xmALppuCkwQ",
-    ),
-    (
-        "xpub6D4BDPcP2GT577Vvch3R8wDkScZWzQzMMUm3PWbmWvVJrZwQY4VUNgqFJPMM3No2dFDFGTsxxpG5uJh7n7epu4trkrX7x7DogT5Uv6fcLW5",
-        2,
-        "xpub6FHa3pjLCk84BayeJxFW2SP4XRrFd1JYnxeLeU8EqN3vDfZmbqBqaGJAyiLjTAwm6ZLRQUMv1ZACTj37sR62cfN7fe5JnJ7dh8zL4fiyLHV",
-    ),
-    (
-        "xpub6FHa3pjLCk84BayeJxFW2SP4XRrFd1JYnxeLeU8EqN3vDfZmbqBqaGJAyiLjTAwm6ZLRQUMv1ZACTj37sR62cfN7fe5JnJ7dh8zL4fiyLHV",
-        1_000_000_000,
-        "xpub6H1LXWLaKsWFhvm6RVpEL9P4KfRZSW7abD2ttkWP3SSQvnyA8FSVqNTEcYFgJS2UaFcxupHiYkro49S8yGasTvXEYBVPamhGW6cFJodrTHy",
-    ),
-    (
-        "xpub661MyMwAqRbcFW31YEwpkMuc5THy2PSt5bDMsktWQcFF8syAmRUapSCGu8ED9W6oDMSgv6Zz8idoc4a6mr8BDzTJY47LJhkJ8UB7WEGuduB",
-        0,
-        "xpub69H7F5d8KSRgmmdJg2KhpAK8SR3DjMwAdkxj3ZuxV27CprR9LgpeyGmXUbC6wb7ERfvrnKZjXoUmmDznezpbZb7ap6r1D3tgFxHmwMkQTPH",
-    ),
-]
-
-
-@pytest.mark.parametrize(("parent", "index", "child"), VECTORS)
-def test_children_are_those_of_the_published_vectors(parent: str, index: int, child: str) -> None:
-    assert Bip32Slip10Secp256k1.FromExtendedKey(parent).ChildKey(index).PublicKey().ToExtended() == child
 
 
 @pytest.mark.parametrize(("mode", "account"), [("live", 0), ("test", 1)])

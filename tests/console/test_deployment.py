@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 READERS = ("config/environment.py", "config/settings.py", "config/providers.py", "config/celery.py")
 # Used by compose.yaml alone.
 COMPOSE_ONLY = {"POSTGRES_PASSWORD", "POSTGRES_APP_PASSWORD"}
-NOT_A_SETTING = {"DJANGO_SETTINGS_MODULE"}
+NOT_A_SETTING = {"DJANGO_SETTINGS_MODULE", "CELERY_SKIP_CHECKS"}
 PRODUCTION = {
     "TILLGATE_ENV": "production",
     "PUBLIC_URL": "https://pay.example.com",

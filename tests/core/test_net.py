@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from apps.core import net
+from apps.core import net, posting
 from apps.core.errors import ProviderError
 
 PRIVATE = [
@@ -71,7 +71,7 @@ def test_a_resolver_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.Mo
     let_go.set()
 
 
-def answers(*rounds: list[str]) -> net.Lookup:
+def answers(*rounds: list[str]) -> posting.Lookup:
     """A resolver that gives the next answer each time it is asked, and the last one from then on."""
     left = list(rounds)
 
@@ -112,18 +112,18 @@ def listener() -> Iterator[Listener]:
     one.close()
 
 
-def posted(lookup: net.Lookup, *urls: str) -> list[Any]:
+def posted(lookup: posting.Lookup, *urls: str) -> list[Any]:
     async def run() -> list[Any]:
-        async with net.open_session(lookup) as session:
+        async with posting.open_session(lookup) as session:
             return [await _outcome(session, url) for url in urls]
 
     return asyncio.run(run())
 
 
-async def _outcome(session: net.Session, url: str) -> Any:
+async def _outcome(session: posting.Session, url: str) -> Any:
     try:
-        return (await net.post(session, url, b"{}", {})).status
-    except (net.PrivateAddress, net.NoAnswer) as refusal:
+        return (await posting.post(session, url, b"{}", {})).status
+    except (net.PrivateAddress, posting.NoAnswer) as refusal:
         return type(refusal)
 
 
@@ -144,10 +144,10 @@ def test_the_address_that_was_checked_is_the_one_connected_to(listener: Listener
 
 def test_a_literal_private_address_is_not_connected_to(listener: Listener) -> None:
     urls = [f"http://127.0.0.1:{listener.port}/", f"http://[::ffff:127.0.0.1]:{listener.port}/"]
-    assert posted(net.system_lookup, *urls) == [net.PrivateAddress] * 2
+    assert posted(posting.system_lookup, *urls) == [net.PrivateAddress] * 2
     odd = [f"http://{host}:{listener.port}/" for host in ("127.1", "2130706433", "0x7f000001", "localhost", "0", "127.0.0.1.", "[::1")]
-    assert set(posted(net.system_lookup, *odd)) <= {net.PrivateAddress, net.NoAnswer}
-    assert posted(net.system_lookup, odd[0], odd[1]) == [net.PrivateAddress] * 2
+    assert set(posted(posting.system_lookup, *odd)) <= {net.PrivateAddress, posting.NoAnswer}
+    assert posted(posting.system_lookup, odd[0], odd[1]) == [net.PrivateAddress] * 2
     assert listener.connections == 0
 
 
@@ -156,7 +156,7 @@ def test_no_proxy_of_the_environment_is_used(listener: Listener, monkeypatch: py
     proxy = Listener()
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
     monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{proxy.port}")
-    assert posted(net.system_lookup, f"http://127.0.0.1:{listener.port}/") == [200]
+    assert posted(posting.system_lookup, f"http://127.0.0.1:{listener.port}/") == [200]
     assert net_json(f"http://127.0.0.1:{listener.port}/") is ProviderError
     assert (listener.connections, proxy.connections) == (2, 0)
     proxy.close()

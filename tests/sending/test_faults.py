@@ -25,6 +25,7 @@ from apps.chain import hot_wallets, signing
 from apps.chain.keys import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.tasks import send_due
+from apps.chain.transactions import Transaction
 from config.demo_secrets import DEMO_MNEMONIC
 from tests.sending.conftest import World
 
@@ -47,20 +48,9 @@ def request_to(to: str, reference: str) -> dict[str, Any]:
 
 def as_owner_of_the_key(world: World, to: str, value: int) -> str:
     """A transaction that the hot wallet's key signs without our records knowing."""
-    account = Seed(DEMO_MNEMONIC).hot_key("test").account
-    raw = account.sign_transaction(
-        {
-            "type": 2,
-            "chainId": 11155111,
-            "nonce": world.nonce(),
-            "to": bytes.fromhex(to[2:]),
-            "value": value,
-            "gas": 21000,
-            "maxFeePerGas": 100 * 10**9,
-            "maxPriorityFeePerGas": 5 * 10**9,
-        }
-    ).raw_transaction
-    return str(world.rpc("eth_sendRawTransaction", "0x" + bytes(raw).hex()))
+    key = Seed(DEMO_MNEMONIC).hot_key("test").signing
+    unsigned = Transaction(11155111, world.nonce(), to, value, "0x", 21000, max_fee_wei=100 * 10**9, priority_fee_wei=5 * 10**9)
+    return str(world.rpc("eth_sendRawTransaction", unsigned.signed(key).raw))
 
 
 class TestAWorkerKilled:

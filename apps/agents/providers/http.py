@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 
 from apps.agents.providers.base import ProviderError, Question
-from apps.core import net
+from apps.core import net, posting
 
 TIMEOUT_SECONDS = 5.0
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Tillgate/1.0"}
@@ -32,11 +32,11 @@ class HttpPolicy:
         result = told.get("result") if isinstance(told, dict) else None
         return isinstance(result, dict) and result.get("allow") is True
 
-    async def _ask(self, body: bytes) -> net.Answer:
+    async def _ask(self, body: bytes) -> posting.Answer:
         try:
-            async with asyncio.timeout(TIMEOUT_SECONDS), net.open_session() as session:
-                return await net.post(session, self.url, body, HEADERS)
+            async with asyncio.timeout(TIMEOUT_SECONDS), posting.open_session() as session:
+                return await posting.post(session, self.url, body, HEADERS)
         except TimeoutError:
             raise ProviderError("timeout") from None
-        except (net.NoAnswer, net.PrivateAddress) as error:
+        except (posting.NoAnswer, net.PrivateAddress) as error:
             raise ProviderError(type(error).__name__) from None

@@ -6,7 +6,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
-from apps.api.plumbing.routes import PUBLIC
+from apps.api.plumbing.routes import FORM, PUBLIC
 from apps.api.schemas import ALSO, ANSWERS, EMPTY, FURTHER, MIXED, PDFS
 from apps.api.schemas.queries import QUERIES
 from apps.core.errors import Coded, Listed
@@ -26,7 +26,6 @@ STRUCTURED = {
     "required": ["error"],
 }
 ARRAY = {"type": "object", "properties": {"errors": {"type": "array", "items": TEXT}}, "required": ["errors"]}
-FORM = "application/x-www-form-urlencoded"
 OBJECT: Schema = {"type": "object", "additionalProperties": True}
 EITHER: Schema = {"anyOf": [FLAT, STRUCTURED]}
 ANY: Schema = {"anyOf": [FLAT, STRUCTURED, ARRAY]}

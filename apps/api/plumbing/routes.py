@@ -7,6 +7,7 @@ from typing import Any
 from apps.core.errors import Coded
 
 PUBLIC = "public"
+FORM = "application/x-www-form-urlencoded"
 # What a bucket is counted by. REFERENCE is the path's `reference` or `token`, ADDRESS the client's.
 STORE, CREDENTIAL, ADDRESS, REFERENCE = "store", "credential", "address", "reference"
 

@@ -7,6 +7,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from django.db import models
@@ -23,7 +24,6 @@ from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
 from apps.api.plumbing import request_log, routes
-from apps.api.plumbing.description import DoorSchema
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.routes import PUBLIC, Route
 from apps.core import buckets, clock
@@ -38,10 +38,24 @@ from apps.stores.models import User
 Row = TypeVar("Row", bound=models.Model)
 
 
+class _Described:
+    """What the description asks a door for; drf-spectacular, half of what REST framework weighs, is loaded when it is drawn up."""
+
+    def __get__(self, door: Any, owner: type[Any]) -> Any:
+        return _schema().__get__(door, owner)
+
+
+@cache
+def _schema() -> Any:
+    from apps.api.plumbing.description import DoorSchema
+
+    return DoorSchema()
+
+
 class Door(APIView):
     """A view of the API. `shape` is the form in which a broken rule is told."""
 
-    schema = DoorSchema()
+    schema = _Described()
     route: Route = None  # type: ignore[assignment]  # given by the route table
     shape: ClassVar[type[Flat] | type[Coded] | Any] = Flat
     missing: ClassVar[Failure] = NotFound()

@@ -3,8 +3,6 @@
 import secrets
 from typing import Any
 
-from eth_account import Account
-
 from apps.access.access import Access
 from apps.access.services import authenticate, create_agent_credential
 from apps.agents.documents import requirements_document
@@ -14,7 +12,8 @@ from apps.agents.services.settle import create_settlement
 from apps.agents.services.x402_offers import make_offer
 from apps.agents.services.x402_settle import settle
 from apps.agents.services.x402_verify import VERSION
-from apps.chain.authorizations import Authorization, signable
+from apps.chain.authorizations import Authorization, digest
+from apps.chain.secp256k1 import SigningKey
 from apps.core import clock
 from apps.stores.models import AuthorizationProvider, Store, User
 from apps.stores.services import change_store
@@ -60,9 +59,9 @@ def pay_over_x402(store: Store, merchant: User, asset_id: str = DOLLARS, mode: s
 
 def _signed(offer: PaymentOffer) -> dict[str, Any]:
     """The body of a settlement, as the protocol's client would send it."""
-    account, now = Account.from_key(CHAIN_KEYS["customer"]), int(clock.real_now().timestamp())
+    key, now = SigningKey(bytes.fromhex(CHAIN_KEYS["customer"][2:])), int(clock.real_now().timestamp())
     unsigned = Authorization(
-        payer=account.address.lower(),
+        payer=key.address,
         to=offer.pay_to_id,
         amount_atomic=offer.amount_atomic,
         valid_after=now - 600,
@@ -70,7 +69,7 @@ def _signed(offer: PaymentOffer) -> dict[str, Any]:
         nonce="0x" + secrets.token_hex(32),
         signature="",
     )
-    signature = "0x" + bytes(account.sign_message(signable(offer.asset, unsigned)).signature).hex()
+    signature = "0x" + key.signature(digest(offer.asset, unsigned)).hex()
     authorization = {
         "from": unsigned.payer,
         "to": unsigned.to,

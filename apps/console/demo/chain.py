@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from eth_abi.abi import encode
-from eth_account import Account
-from eth_utils.address import to_checksum_address
-
+from apps.chain.abi import encode
+from apps.chain.secp256k1 import SigningKey
+from apps.chain.transactions import Transaction
+from apps.core.evm import checksummed
 from config import local_chain
 
 ARTIFACT = Path(__file__).parent / "tokens" / "DevToken.json"
@@ -22,31 +22,21 @@ class Wallet:
 
     def __init__(self, url: str, private_key: str) -> None:
         self.url = url
-        self._account = Account.from_key(private_key)
+        self._key = SigningKey(bytes.fromhex(private_key[2:]))
         self._chain_id = int(self._call("eth_chainId"), 16)
 
     @property
     def address(self) -> str:
-        return str(self._account.address)
+        return checksummed(self._key.address)
 
     def _call(self, method: str, *params: Any) -> Any:
         return local_chain.call(self.url, method, *params)
 
     def send(self, to: str | None, value_wei: int = 0, data: str = "0x", gas: int = GAS) -> str:
         """The hash of a transaction that the chain has taken."""
-        transaction = {
-            "type": 2,
-            "chainId": self._chain_id,
-            "nonce": int(self._call("eth_getTransactionCount", self.address, "pending"), 16),
-            "value": value_wei,
-            "data": data,
-            "gas": gas,
-            "maxFeePerGas": 50 * GWEI,
-            "maxPriorityFeePerGas": GWEI,
-            **({"to": to_checksum_address(to)} if to else {}),
-        }
-        raw = self._account.sign_transaction(transaction).raw_transaction
-        return str(self._call("eth_sendRawTransaction", "0x" + bytes(raw).hex()))
+        nonce = int(self._call("eth_getTransactionCount", self.address, "pending"), 16)
+        unsigned = Transaction(self._chain_id, nonce, to or "", value_wei, data, gas, 50 * GWEI, GWEI)
+        return str(self._call("eth_sendRawTransaction", unsigned.signed(self._key).raw))
 
     def receipt(self, tx_hash: str) -> dict[str, Any]:
         """Wait until the transaction is in a block. Raises ChainRefused when it failed or never got there."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eth_abi.abi import encode
-
+from apps.chain.abi import encode
 from apps.chain.calls import Router
 from apps.console.demo.chain import Wallet
 from config import local_chain

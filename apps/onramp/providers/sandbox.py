@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
-from eth_account import Account
-from eth_utils.address import to_checksum_address
 
+from apps.chain.secp256k1 import SigningKey
+from apps.chain.transactions import Transaction
 from apps.core import money
 from apps.onramp.providers.base import Ask, BadSignature, Coin, Method, Offer, Opened, Order, Place, ProviderError, Report
 from config import local_chain
@@ -100,16 +100,14 @@ class Sandbox:
         urls = settings.CHAIN_URLS.get(coin.network)
         if settings.IS_PRODUCTION or not self.delivers or not urls:
             raise ProviderError("the sandbox delivers on a local chain only", retry=False)
-        account = Account.from_key(CHAIN_KEYS["card_network"])
+        key = SigningKey(bytes.fromhex(CHAIN_KEYS["card_network"][2:]))
         transfer = "0xa9059cbb" + address.removeprefix("0x").rjust(64, "0") + f"{amount_atomic:064x}"
-        sent = {"value": 0, "data": transfer} if contract else {"value": amount_atomic, "data": "0x"}
+        to, value, data = (contract, 0, transfer) if contract else (address, amount_atomic, "0x")
         try:
-            nonce = int(local_chain.call(urls[0], "eth_getTransactionCount", account.address, "pending"), 16)
+            nonce = int(local_chain.call(urls[0], "eth_getTransactionCount", key.address, "pending"), 16)
             chain_id = int(local_chain.call(urls[0], "eth_chainId"), 16)
-            fees = {"gas": GAS, "maxFeePerGas": 50 * GWEI, "maxPriorityFeePerGas": GWEI}
-            whole = {"type": 2, "chainId": chain_id, "nonce": nonce, **fees, **sent, "to": to_checksum_address(contract or address)}
-            raw = account.sign_transaction(whole).raw_transaction
-            return str(local_chain.call(urls[0], "eth_sendRawTransaction", "0x" + bytes(raw).hex()))
+            signed = Transaction(chain_id, nonce, to, value, data, GAS, 50 * GWEI, GWEI).signed(key)
+            return str(local_chain.call(urls[0], "eth_sendRawTransaction", signed.raw))
         except (OSError, local_chain.ChainRefused) as error:
             raise ProviderError(str(error)) from None
 

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eth_utils.address import is_checksum_formatted_address, is_hex_address, to_checksum_address
-
 from apps.assets.models import Asset
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.errors import Flat
+from apps.core.evm import is_address
 from apps.core.sql import Statement
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
@@ -265,9 +264,7 @@ def _destination(text: str | None, asset: Asset) -> str | None:
 def check_destination(text: str, asset: Asset) -> str:
     """The address in lower case. Raises Flat for one that is malformed, burns the coins, or is ours."""
     refused = Flat(f"Destination address is not valid for {asset.chain.name}")
-    if not text.startswith("0x") or not is_hex_address(text):
-        raise refused
-    if is_checksum_formatted_address(text) and to_checksum_address(text) != text:
+    if not is_address(text):
         raise refused
     address = text.lower()
     ((is_contract, is_ours),) = _WHOSE.rows(address=address, chain_id=asset.chain_id)

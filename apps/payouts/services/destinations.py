@@ -8,7 +8,6 @@ import uuid
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from eth_utils.address import is_checksum_formatted_address, is_hex_address, to_checksum_address
 
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
@@ -16,6 +15,7 @@ from apps.chain.limits import is_refused_destination
 from apps.chain.models import HotWallet
 from apps.core import clock, crypto
 from apps.core.errors import Flat, NotFound
+from apps.core.evm import is_address
 from apps.core.models import Viewer
 from apps.payments.services.refund_shares import BelongsToService, check_destination
 from apps.payouts.models import Destination, Network, Payout
@@ -87,9 +87,7 @@ def _wallet_address(network: str, text: str) -> str:
     asset = Asset.objects.filter(chain=network).select_related("chain").first()
     if asset is not None:
         return check_address(text, asset)
-    if not text.startswith("0x") or not is_hex_address(text):
-        raise NotAnAddress
-    if is_checksum_formatted_address(text) and to_checksum_address(text) != text:
+    if not is_address(text):
         raise NotAnAddress
     return text.lower()
 

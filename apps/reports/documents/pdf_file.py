@@ -11,7 +11,6 @@ from typing import IO, Any
 from django.template.loader import render_to_string
 
 from apps.core import money, pdf
-from apps.core.pdf_listing import append
 from apps.reports.documents.figures import Values
 from apps.reports.labels import ACCOUNTS, kind_label
 from apps.reports.models import Report
@@ -27,6 +26,8 @@ REFERENCE_LENGTH = 16  # a payment's reference; of other records the beginning o
 
 def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> None:
     """The whole file. `progress` hears now and then how many entries are done."""
+    from apps.core.pdf_listing import append  # pypdf, for those workers alone that make a report
+
     extent = Extent.of(report)
     sums = asset_sums(extent)
     report.lines_total = sum(one.entries for asset in sums for one in asset.sums)

@@ -7,12 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from eth_abi.abi import decode, encode
-from eth_abi.exceptions import DecodingError
-
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
 from apps.chain import calls, sender
+from apps.chain.abi import decode, encode
 from apps.chain.calls import Router, router_of
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
@@ -49,7 +47,7 @@ class Uniswap:
                 raise NoRoute from None  # the router reverts: there is no pool, or it is empty
         try:
             (amounts,) = decode(["uint256[]"], bytes.fromhex(str(answer)[2:]))
-        except (DecodingError, ValueError):
+        except ValueError:
             raise NoRoute from None
         if not amounts or not amounts[-1]:
             raise NoRoute

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
-from apps.core import net
+from apps.core import net, posting
 from apps.core.clock import real_now
 from apps.webhooks.delivery.queue import ATTEMPTS_MAX, Attempt, Result
 from apps.webhooks.models import Delivery
@@ -27,7 +27,7 @@ BODY_KEPT = 1024
 class Sender:
     """`start` attempts, `take` results; `wake` makes a waiting `take` return."""
 
-    def __init__(self, lookup: net.Lookup = net.system_lookup, context: ssl.SSLContext | None = None) -> None:
+    def __init__(self, lookup: posting.Lookup = posting.system_lookup, context: ssl.SSLContext | None = None) -> None:
         self._lookup, self._context = lookup, context
         self._done: queue.SimpleQueue[Result | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
@@ -86,8 +86,8 @@ class Sender:
             self._loop.run_until_complete(self._loop.shutdown_default_executor())
             self._loop.close()
 
-    async def _open(self) -> net.Session:
-        return net.open_session(self._lookup, self._context)
+    async def _open(self) -> posting.Session:
+        return posting.open_session(self._lookup, self._context)
 
     def _start(self, attempts: list[Attempt]) -> None:
         for attempt in attempts:
@@ -99,10 +99,10 @@ class Sender:
         started = time.monotonic()
         answer, error, is_private = None, None, False
         try:
-            answer = await net.post(self._session, attempt.url, attempt.body, attempt.headers)
+            answer = await posting.post(self._session, attempt.url, attempt.body, attempt.headers)
         except net.PrivateAddress:
             error, is_private = "private_address", True
-        except net.NoAnswer as failure:
+        except posting.NoAnswer as failure:
             error = str(failure)
         except Exception as failure:  # a delivery must end, whatever a receiver found to break
             error = type(failure).__name__
@@ -111,7 +111,7 @@ class Sender:
 
 
 def result_of(
-    attempt: Attempt, now: datetime, answer: net.Answer | None, error: str | None, duration_ms: int, *, is_private: bool = False
+    attempt: Attempt, now: datetime, answer: posting.Answer | None, error: str | None, duration_ms: int, *, is_private: bool = False
 ) -> Result:
     """Decide what becomes of the delivery. Any answer but 2xx is a failed attempt; a private address ends it at once."""
     at = now + timedelta(seconds=attempt.offset_seconds)

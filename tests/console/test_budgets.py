@@ -1,0 +1,79 @@
+"""What a process may load and ask for before its work begins: whoever makes every start dearer is told here, by name."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from config import bootstrap
+
+# Each is for few requests, one provider or one kind of process, and is imported where that is served.
+HEAVY = {
+    *("aiohttp", "boto3", "storages", "anymail", "dns", "requests_toolbelt"),  # talking to strangers, buckets, mail services
+    *("weasyprint", "pypdf", "PIL", "fontTools"),  # documents and pictures
+    *("drf_spectacular.generators", "drf_spectacular.openapi", "rest_framework.test", "jinja2"),  # drawing up the description
+    *("mcp", "pydantic"),
+    *("eth_account", "eth_utils", "eth_abi", "bip_utils", "web3", "py_ecc"),  # tests compare with them
+    *("pytest", "hypothesis", "django.test"),
+}
+CELERY = {"celery", "kombu"}
+DOORS = {"rest_framework.views", "apps.api.urls", "apps.dashboard.urls", "apps.hosted.urls", "config.urls", "config.staff_site"}
+
+# Process -> what it does until its work begins, what it must not have loaded by then, how many modules there may be.
+STARTS = {
+    "web": ("import config.wsgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY, 2000),
+    "worker": ("from config.celery import app; app.loader.import_default_modules(); app.finalize()", (HEAVY - {"aiohttp"}) | DOORS, 1900),
+    "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | DOORS, 1500),
+    "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | DOORS, 1500),
+    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY, 2100),
+    "migrate": (
+        "from django.core.management import call_command; call_command('showmigrations', '--plan', stdout=open('/dev/null', 'w'))",
+        HEAVY | CELERY | DOORS,
+        1700,
+    ),
+}
+REPORT = """
+import django, json, sys
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+asked, whole = [], CursorWrapper.execute
+def execute(self, sql, params=None):
+    asked.append(str(sql))
+    return whole(self, sql, params)
+CursorWrapper.execute = execute
+django.setup()
+{start}
+print(json.dumps({{"modules": sorted(sys.modules), "queries": asked}}))
+"""
+
+
+@pytest.fixture(scope="module")
+def started() -> dict[str, dict[str, Any]]:
+    """What each process holds and has asked for when its work begins."""
+    environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "EMAIL_BACKEND": "apps.core.mailbox.Folder"}
+    running = {
+        name: subprocess.Popen(
+            [sys.executable, "-c", REPORT.format(start=start)], cwd=bootstrap.ROOT, env=environ, stdout=subprocess.PIPE, text=True
+        )
+        for name, (start, _, _) in STARTS.items()
+    }
+    return {name: json.loads(process.communicate()[0].splitlines()[-1]) for name, process in running.items()}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_a_process_loads_nothing_that_it_may_never_need(name: str, started: dict[str, dict[str, Any]]) -> None:
+    _, unwanted, _ = STARTS[name]
+    assert unwanted & set(started[name]["modules"]) == set()
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_a_process_stays_within_its_number_of_modules(name: str, started: dict[str, dict[str, Any]]) -> None:
+    assert len(started[name]["modules"]) <= STARTS[name][2]
+
+
+@pytest.mark.parametrize("name", sorted(set(STARTS) - {"migrate", "check"}))
+def test_a_process_asks_the_database_nothing_before_its_work(name: str, started: dict[str, dict[str, Any]]) -> None:
+    assert started[name]["queries"] == []
