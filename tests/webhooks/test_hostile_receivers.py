@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from apps.core import net
+from apps.core import net, posting
 from apps.webhooks.delivery import dispatcher
 from apps.webhooks.delivery.sender import Sender
 from apps.webhooks.models import Delivery, Endpoint
@@ -26,7 +26,7 @@ GZIP_BOMB = bytes.fromhex("1f8b0800000000000003") + b"\x00" * 200_000
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The product's time limits, a hundred times shorter."""
     monkeypatch.setattr(net, "CONNECT_SECONDS", 0.3)
-    monkeypatch.setattr(net, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(posting, "ANSWER_SECONDS", 0.3)
 
 
 @pytest.fixture
