@@ -30,7 +30,7 @@ DEMO, TEST = "demo", "test"
 POSTGRES, REDIS, ETHEREUM, SEPOLIA = "DATABASE_URL", "REDIS_URL", "CHAIN_ETHEREUM_URL", "CHAIN_SEPOLIA_URL"
 SERVICES = (POSTGRES, REDIS, ETHEREUM, SEPOLIA)
 TITLES = {POSTGRES: "PostgreSQL", REDIS: "Redis", ETHEREUM: "local Ethereum", SEPOLIA: "local Sepolia"}
-CHAIN_IDS = {ETHEREUM: 1, SEPOLIA: 11155111}
+CHAIN_IDS = {ETHEREUM: local_chain.LOCAL_CHAIN_ID, SEPOLIA: 11155111}
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
 BLOCK_SECONDS = 2
@@ -38,6 +38,8 @@ POSTGRES_START_SECONDS = 60.0
 GENESIS_SECONDS = 1767225600  # 2026-01-01
 # Names in the environment what this machine can't bring, so that child processes don't try again.
 WITHOUT = "TILLGATE_WITHOUT"
+# Names in the environment the chains that are this machine's own, so that child processes know it too.
+LOCAL_CHAINS = "TILLGATE_LOCAL_CHAINS"
 
 
 class MissingService(RuntimeError):
@@ -115,9 +117,16 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
             if url:
                 os.environ[name] = url
                 _started.add(name)
+                if name in CHAIN_IDS:
+                    os.environ[LOCAL_CHAINS] = ",".join(sorted({*local_chains(), name}))
             if say:
                 say(f"{TITLES[name]} ready in {time.monotonic() - began:.1f} s" if url else f"{TITLES[name]} skipped: anvil is missing")
     os.environ[WITHOUT] = ",".join(name for name in services if not os.environ.get(name))
+
+
+def local_chains() -> list[str]:
+    """The chains whose node is this machine's own."""
+    return [name for name in os.environ.get(LOCAL_CHAINS, "").split(",") if name]
 
 
 def leave_all() -> None:
@@ -125,7 +134,7 @@ def leave_all() -> None:
     for folder in list(_open.values()):
         folder.leave()
     _open.clear()
-    for name in (WITHOUT, *_started):
+    for name in (WITHOUT, LOCAL_CHAINS, *_started):
         os.environ.pop(name, None)
     _started.clear()
 

@@ -9,6 +9,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 10.0
+# No network that anybody else is on: a wallet that was handed an address of it can't send what is worth something.
+LOCAL_CHAIN_ID = 31337
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
 WAIT_SECONDS = 60.0
 # What the processes of a test must not inherit: the services and settings of the tests themselves.
-OWN = (*embedded.SERVICES, embedded.WITHOUT, "TILLGATE_ENV", "TILLGATE_VAR", "DJANGO_SETTINGS_MODULE")
+OWN = (*embedded.SERVICES, embedded.WITHOUT, embedded.LOCAL_CHAINS, "TILLGATE_ENV", "TILLGATE_VAR", "DJANGO_SETTINGS_MODULE")
 T = TypeVar("T")
 
 

@@ -3,6 +3,7 @@
 from django.db import models
 
 from apps.core.models import AtomicField, Mode, Owned
+from config.local_chain import LOCAL_CHAIN_ID
 
 
 class Chain(models.Model):
@@ -18,6 +19,11 @@ class Chain(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_local(self) -> bool:
+        """On one machine only: whoever sends real coins to an address of it has lost them."""
+        return self.chain_id == LOCAL_CHAIN_ID
 
 
 class TokenStandard(models.TextChoices):

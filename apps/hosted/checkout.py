@@ -23,6 +23,7 @@ from apps.payments.documents.order import order_of
 from apps.payments.models import Payment
 from apps.payments.selectors import simulated_waiting
 from apps.payments.services.simulate import SCENARIOS, simulate_deposit
+from config.local_chain import LOCAL_CHAIN_ID
 
 Document = dict[str, Any]
 # What the QR code may hold: the address alone, or an EIP-681 link with chain, coin and amount.
@@ -156,6 +157,7 @@ def checkout_context(request: HttpRequest, payment: Payment, path: str, *, card_
         "asset_links": [(one, plumbing.query_with(query, asset=one["asset"]["asset_id"])) for one in document["payment_addresses"]],
         "code_links": {name: plumbing.query_with(query, code=name) for name in (ADDRESS, LINK)},
         "order": order_of(payment),
+        "is_local_chain": payment.is_live and any(one["asset"]["chain_id"] == LOCAL_CHAIN_ID for one in document["payment_addresses"]),
         "progress": _progress(document),
         "completed_at": payment.completed_at,
         "return_host": plumbing.host_shown(document["success_url"] if stage == COMPLETED else document["failed_url"]),

@@ -16,7 +16,7 @@ KEEPER = """
 import json, os, sys
 from config import embedded
 embedded.ensure(mode=embedded.DEMO)
-print(json.dumps({name: os.environ.get(name, "") for name in embedded.SERVICES}), flush=True)
+print(json.dumps({name: os.environ.get(name, "") for name in (*embedded.SERVICES, embedded.LOCAL_CHAINS)}), flush=True)
 sys.stdin.read()
 """
 STARTER = "from config import embedded; embedded.ensure(mode=embedded.DEMO)"

@@ -96,7 +96,7 @@ CHECKOUT = of(
             "id:uuid address crypto_amount_atomic:digits crypto_amount:decimal outstanding_atomic:digits received_atomic:digits "
             "confirmed_atomic:digits required_confirmations:int status payment_uri base_crypto_atomic?:digits "
             "fee_crypto_atomic?:digits",
-            asset=of("asset_id coin_symbol chain_symbol chain_name atomic_decimals:int display_decimals:int token_standard"),
+            asset=of("asset_id coin_symbol chain_symbol chain_name chain_id:int atomic_decimals:int display_decimals:int token_standard"),
         )
     ),
     order_summary=null(of("image_url|null total_cents:int currency", line_items=null(many(LINE_ITEM)))),

@@ -86,6 +86,7 @@ def _asset(asset: Asset) -> dict[str, Any]:
         "coin_symbol": asset.coin_symbol,
         "chain_symbol": asset.chain.symbol,
         "chain_name": asset.chain.name,
+        "chain_id": asset.chain.chain_id,
         "atomic_decimals": asset.atomic_decimals,
         "display_decimals": asset.display_decimals,
         "token_standard": asset.token_standard,

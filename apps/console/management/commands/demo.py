@@ -20,6 +20,7 @@ from django.db import connections
 
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
+from apps.console import local_chains
 from apps.console.demo import agents, billing, exchange, hot_wallets, payments, payouts, people, platforms, runner, stablecoins, swaps
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
@@ -44,6 +45,7 @@ class Command(BaseCommand):
         self.is_json, self.is_broken, port = options["json"], False, options["port"]
         try:
             self.step("database", lambda: call_command("migrate", verbosity=0))
+            local_chains.introduce()
             for folder in (settings.STATIC_ROOT, Path(settings.EMAIL_FILE_PATH)):
                 folder.mkdir(parents=True, exist_ok=True)
             self.step("exchange rates", refresh)

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from prometheus_client import start_http_server
 
 from apps.chain.watcher import watch
+from apps.console import local_chains
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -34,6 +35,7 @@ class Command(BaseCommand):
         signal.signal(signal.SIGINT, end)
         if options["metrics_port"]:
             start_http_server(options["metrics_port"], addr="127.0.0.1")
+        local_chains.introduce()
         chains = [chain for chain, urls in settings.CHAIN_URLS.items() if urls]
         if not chains:
             log.warning("no_chain_configured", hint="set CHAIN_<NAME>_URL to the address of a node; until then no deposit is seen")
