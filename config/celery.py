@@ -64,6 +64,7 @@ PERIODIC: dict[str, float] = {
     "swaps.auto_swap": 3 * SECOND,
     "payouts.advance": 2 * SECOND,
     "payouts.run_schedules": 10 * SECOND,
+    "payouts.release_lines": 5 * SECOND,
     "reports.generate": 10 * SECOND,
     "agents.advance_settlements": 3 * SECOND,
     "agents.advance_x402": 3 * SECOND,

@@ -1,6 +1,7 @@
 """What the signer never signs, whoever asked: a second look that trusts nothing above it."""
 
 import re
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -70,6 +71,17 @@ def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
         return not is_of_mode
     is_test_payment = purpose == _Purpose.TEST_PAYMENT and mode == "test"
     return not is_test_payment and bool(is_deposit)
+
+
+def refused_destinations(addresses: Collection[str]) -> set[str]:
+    """Those of many addresses in lower case that `is_refused_destination` refuses for a payout, by three questions in all."""
+    malformed = {one for one in addresses if not _ADDRESS.fullmatch(one)}
+    known = set(addresses) - malformed
+    gone = {one for one in known if int(one, 16) < _LOWEST_ADDRESS or one in _BURN}
+    contracts = {str(one.contract_address) for one in Asset.objects.filter(contract_address__in=known)}
+    hot = HotWallet.objects.filter(address__in=known).values_list("address", flat=True)
+    deposits = Address.objects.filter(address__in=known).values_list("address", flat=True)
+    return malformed | gone | contracts | set(hot) | set(deposits)
 
 
 def sweep_refusal(row: OutgoingTransaction, chain: Chain) -> str:

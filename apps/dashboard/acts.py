@@ -8,6 +8,7 @@ ACTS: dict[str, str] = {
     "refund": "Send a refund",
     "late_deposit": "Accept a late deposit",
     "payout_create": "Pay out",
+    "payout_batch": "Send a list of payouts",
     "payout_wallet_add": "Add a wallet that payouts can go to",
     "payout_bank_add": "Add a bank account that payouts can go to",
     "payout_schedule_create": "Add a payout schedule",

@@ -6,6 +6,20 @@ A payout's status changes only through services.moves; `funds` says where its co
 from django.db import models
 
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
+from apps.payouts.batch_models import PayoutBatch, PayoutBatchLine
+
+__all__ = [
+    "Destination",
+    "Network",
+    "OfframpCallback",
+    "Payout",
+    "PayoutBatch",
+    "PayoutBatchLine",
+    "PayoutTransition",
+    "Schedule",
+    "ScheduleRun",
+    "StorePayoutCap",
+]
 
 
 class Network(models.TextChoices):

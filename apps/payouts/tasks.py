@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.payouts.services import progress, runs
+from apps.payouts.services import batches, progress, runs
 
 
 @shared_task(name="payouts.advance")
@@ -16,3 +16,8 @@ def advance(ids: Sequence[str] = ()) -> None:
 @shared_task(name="payouts.run_schedules")
 def run_schedules(ids: Sequence[str] = ()) -> None:
     runs.run_schedules()
+
+
+@shared_task(name="payouts.release_lines")
+def release_lines(ids: Sequence[str] = ()) -> None:
+    batches.release_lines()

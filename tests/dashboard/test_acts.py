@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from apps.access import passkeys, second_factor, stepup
+from apps.access.access import Access
 from apps.access.models import AgentCredential, SecondFactor
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import Asset
@@ -13,7 +14,8 @@ from apps.core import clock
 from apps.dashboard.acts import ACTS
 from apps.dashboard.urls import PAGES
 from apps.payments.models import Refund
-from apps.payouts.models import Destination, Payout, Schedule
+from apps.payouts.models import Destination, Payout, PayoutBatch, Schedule
+from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.swaps.models import AutoSwap, Swap
 from tests import make
@@ -96,10 +98,18 @@ def automatic_swaps(world: Cast, browser: Browser) -> Step:
     return "settings/auto-swap", {"target_asset_id": "USDC_SETH"}
 
 
+def a_batch(world: Cast, browser: Browser) -> Step:
+    raw = f"asset_id,amount,destination\nSETH,0.1,{ADDRESS}\n".encode()
+    viewer = Access.for_session(world.alice, world.bakery.store, "test")
+    batch = open_batch(viewer, world.bakery.store, world.alice, filename="a.csv", raw=raw, form_key="a" * 32)
+    return f"payouts/batches/{batch.pk}", {"agreed": batch.digest}
+
+
 BANK = {"currency": "EUR", "holder": "Alice", "account": "DE89370400440532013000", "label": ""}
 # page: how the act is asked for, and what there is more of once it is done
 TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] = {
     "payout_create": (lambda world, browser: reviewed(browser, "payouts/new", **PAYOUT), Payout.objects.count),
+    "payout_batch": (a_batch, PayoutBatch.objects.exclude(released_at=None).count),
     "refund": (a_refund, Refund.objects.count),
     "swap_create": (a_swap, Swap.objects.count),
     "payout_wallet_add": (

@@ -13,6 +13,7 @@ from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
 from apps.payments.models import Payment
+from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.platforms.services.accounts import create_account
 from apps.reports.services.request import request_report
@@ -83,6 +84,13 @@ def saved_wallet(cast: Cast) -> dict[str, str]:
     return {"id": str(add_wallet(cast.bakery.store, "test", "sepolia", fresh_address()).pk)}
 
 
+def payout_batch(cast: Cast) -> dict[str, str]:
+    raw = f"asset_id,amount,destination\nSETH,0.1,{fresh_address()}\n".encode()
+    viewer = cast.bakery.access()
+    made = open_batch(viewer, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32)
+    return {"id": str(made.pk)}
+
+
 def schedule(cast: Cast) -> dict[str, str]:
     body = {"asset_id": "SETH", "frequency": "daily", "destination_address": fresh_address()}
     return {"id": cast.bakery.test.post("/payout_schedules", {"payout_schedule": body}).json()["id"]}
@@ -120,6 +128,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "join": lambda cast: {"token": "unknown"},
     "payments": payment_with_a_late_deposit,
     "payouts": sent_payout,
+    "payouts/batches": payout_batch,
     "payouts/destinations": saved_wallet,
     "payouts/schedules": schedule,
     "platform": sub_merchant,

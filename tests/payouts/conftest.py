@@ -56,6 +56,9 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
             cursor.execute(f"DELETE FROM {table} WHERE store_id = ANY(%s)", [stores])
         cursor.execute("DELETE FROM payouts_payouttransition t WHERE NOT EXISTS (SELECT 1 FROM payouts_payout p WHERE p.id = t.payout_id)")
         cursor.execute("DELETE FROM payouts_schedulerun r WHERE NOT EXISTS (SELECT 1 FROM payouts_schedule s WHERE s.id = r.schedule_id)")
+        cursor.execute(
+            "DELETE FROM payouts_payoutbatchline l WHERE NOT EXISTS (SELECT 1 FROM payouts_payoutbatch b WHERE b.id = l.batch_id)"
+        )
         for table in ("payments_paymentaddress", "payments_paymentevent"):
             cursor.execute(f"DELETE FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM payments_payment p WHERE p.id = t.payment_id)")
         cursor.execute("DELETE FROM stores_store WHERE id = ANY(%s)", [stores])

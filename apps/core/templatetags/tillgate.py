@@ -198,6 +198,18 @@ BADGES = {
         "retrying": (WAIT, _("Being tried again")),
         "requires_review": (WAIT, _("Under review")),
     },
+    "payout_batch": {
+        "review": (WAIT, _("To review")),
+        "released": (GOOD, _("Sent")),
+        "discarded": (QUIET, _("Discarded")),
+    },
+    "payout_batch_line": {
+        "valid": (INFO, _("Ready")),
+        "invalid": (BAD, _("Can't be paid")),
+        "queued": (WAIT, _("Queued")),
+        "created": (GOOD, _("Created")),
+        "failed": (BAD, _("Failed")),
+    },
 }
 
 

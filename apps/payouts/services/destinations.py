@@ -188,10 +188,11 @@ def lookalike_of(viewer: Viewer, address: str) -> str | None:
     known = set(Destination.objects.seen_by(viewer).filter(kind=Destination.Kind.WALLET).values_list("address", flat=True))
     paid = Payout.objects.seen_by(viewer).filter(destination_address__isnull=False)
     known |= set(paid.order_by().values_list("destination_address", flat=True).distinct())
-    return next((one for one in sorted(known) if one != wanted and _ends(one) == _ends(wanted)), None)
+    return next((one for one in sorted(known) if one != wanted and ends_of(one) == ends_of(wanted)), None)
 
 
-def _ends(address: str) -> tuple[str, str]:
+def ends_of(address: str) -> tuple[str, str]:
+    """What people compare of an address."""
     return address[2 : 2 + LOOKED_AT], address[-LOOKED_AT:]
 
 

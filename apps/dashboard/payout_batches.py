@@ -1,0 +1,182 @@
+"""Mass payouts: a CSV file is uploaded, reviewed as a whole and sent with one code; then each line can be followed.
+
+What was agreed to is sent or nothing: the digest of the list comes back with the form, and the code is for just that.
+"""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+
+from apps.access import stepup
+from apps.assets.selectors import active_assets
+from apps.chain.addresses import checksummed
+from apps.core import money, spreadsheet
+from apps.core.literal import Invalid
+from apps.dashboard import confirming, form_keys
+from apps.dashboard.exports import csv_file
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.payouts.models import PayoutBatch, PayoutBatchLine
+from apps.payouts.services import batches
+from apps.payouts.services.batch_file import BYTES_MAX, COLUMNS, LABEL_COLUMN, LINES_MAX
+from apps.payouts.services.destinations import title
+
+_Line = PayoutBatchLine.Status
+_EXAMPLE_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+_FILTERS = {"": "All", "invalid": "Can't be paid", "flagged": "To compare", "failed": "Failed"}
+
+
+class MustCompare(Invalid):
+    """Lines that may be wrong were not looked at one by one."""
+
+
+def index(request: PageRequest) -> HttpResponse:
+    rows = PayoutBatch.objects.seen_by(request.access).select_related("uploaded_by")
+    page = window(rows.order_by("-created_at", "-id"), request.GET, {})
+    return show(request, "dashboard/payout_batches/list.html", {"batches": page.rows, "window": page})
+
+
+def template(request: HttpRequest) -> StreamingHttpResponse:
+    """A file to begin with."""
+    access = request.access  # type: ignore[attr-defined]  # the page's door put it there
+    assets = active_assets(access.mode)
+    rows = [(one.pk, "1.5", _EXAMPLE_ADDRESS, "Your reference") for one in assets[:1]]
+    answer = StreamingHttpResponse(spreadsheet.lines((*COLUMNS, LABEL_COLUMN), rows), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="payouts.csv"'
+    return answer
+
+
+def create(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        return _form(request, form_keys.new(), [])
+    given = {form_keys.NAME: request.POST.get(form_keys.NAME, "")}
+    try:
+        key = form_keys.of(given)
+        file = request.FILES.get("file")
+        if file is None:
+            raise Invalid("choose a CSV file")
+        raw = file.read(BYTES_MAX + 1)
+        batch = batches.open_batch(
+            request.access,
+            request.access.store,
+            request.person,
+            filename=str(file.name),
+            raw=raw,
+            form_key=key,
+        )
+    except Refusals as refusal:
+        return _form(request, given, sentences(refusal), status_of(refusal))
+    return go("payout_batch", batch.pk)
+
+
+def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
+    context = {
+        "given": given,
+        "errors": errors,
+        "assets": active_assets(request.access.mode),
+        "lines_max": LINES_MAX,
+        "needs_second_factor": not errors and stepup.lacks_second_factor(request.person),
+    }
+    return show(request, "dashboard/payout_batches/create.html", context, status=status)
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    batch: PayoutBatch = find(_seen(request), id)
+    if request.method == "GET":
+        return _page(request, batch, confirming.Asked([], 200))
+    try:
+        stepup.require_second_factor(request.person)
+        batches.check_release(batch, request.POST.get("agreed", ""))
+        if _must_compare(batch) and not request.POST.get("compared"):
+            raise MustCompare("review the flagged lines, and confirm that you have")
+        asked = confirming.ask(request, _act(request, batch))
+        if asked is not None:
+            return _page(request, batch, asked)
+        batches.release_batch(batch, request.person, request.POST["agreed"])
+    except Refusals as refusal:
+        return _page(request, batch, confirming.Asked(sentences(refusal), status_of(refusal)))
+    stepup.spend(request.session)
+    messages.success(request, "The payouts are being created. This page shows their progress.")
+    return go("payout_batch", batch.pk)
+
+
+def discard(request: PageRequest, id: str) -> HttpResponse:
+    batch: PayoutBatch = find(_seen(request), id)
+    try:
+        batches.discard_batch(batch)
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+        return go("payout_batch", batch.pk)
+    messages.success(request, "List discarded. Nothing was sent.")
+    return go("payout_batches")
+
+
+def export(request: PageRequest, id: str) -> StreamingHttpResponse:
+    """Every line with what became of it."""
+    batch: PayoutBatch = find(_seen(request), id)
+    columns = ("line", *COLUMNS, LABEL_COLUMN, "status", "problem", "payout_id", "payout_status", "tx_hash")
+    return csv_file(request, "mass-payout", columns, _lines(batch), _cells)
+
+
+def _cells(line: PayoutBatchLine) -> tuple[object, ...]:
+    payout = line.payout
+    amount = ""
+    if line.asset is not None and line.amount_atomic is not None:
+        amount = money.decimal_from_atomic(line.amount_atomic, line.asset.atomic_decimals)
+    to = title(line.destination) if line.destination is not None else line.address or line.written
+    sent = (payout.pk, payout.status, payout.tx_hash) if payout is not None else ("", "", "")
+    return (line.number, line.asset_id, amount, to, line.label, line.status, line.problem, *sent)
+
+
+def _seen(request: PageRequest) -> Any:
+    return PayoutBatch.objects.seen_by(request.access).select_related("store", "uploaded_by", "released_by")
+
+
+def _lines(batch: PayoutBatch) -> Any:
+    return batch.lines.select_related("asset__chain", "destination", "payout").order_by("number")
+
+
+def _flagged(batch: PayoutBatch) -> Any:
+    rows = _lines(batch).exclude(status=_Line.INVALID)
+    return rows.exclude(lookalike="") | rows.filter(twin_number__isnull=False)
+
+
+def _must_compare(batch: PayoutBatch) -> bool:
+    return _flagged(batch).exists() or batches.earlier_twin(batch) is not None
+
+
+def _act(request: PageRequest, batch: PayoutBatch) -> str:
+    return confirming.act_of(request, batch.digest)
+
+
+def _page(request: PageRequest, batch: PayoutBatch, asked: confirming.Asked) -> HttpResponse:
+    wanted = request.GET.get("lines", "")
+    wanted = wanted if wanted in _FILTERS else ""
+    rows = _flagged(batch) if wanted == "flagged" else _lines(batch)
+    rows = rows.filter(status=wanted) if wanted in _Line.values else rows
+    page = window(rows, request.GET, {"lines": wanted})
+    for line in page.rows:
+        line.to = checksummed(line.address) if line.address else ""
+    counts = {status: batch.lines.filter(status=status).count() for status in _Line.values}
+    may_release = batch.status == PayoutBatch.Status.REVIEW and counts[_Line.VALID] > 0
+    totals = batches.totals_of(batch)
+    context = {
+        "batch": batch,
+        "errors": asked.errors,
+        "totals": totals,
+        "counts": counts,
+        "line_count": sum(counts.values()),
+        "flagged_count": _flagged(batch).count(),
+        "earlier": batches.earlier_twin(batch) if may_release else None,
+        "is_short": may_release and any(one.missing_atomic for one in totals),
+        "may_release": may_release,
+        "is_running": counts[_Line.QUEUED] > 0,
+        "window": page,
+        "lines": page.rows,
+        "filters": [
+            {"name": name, "query": f"?lines={one}" if one else "?", "is_current": one == wanted} for one, name in _FILTERS.items()
+        ],
+        **(confirming.fields(request, _act(request, batch)) if may_release else {}),
+    }
+    return show(request, "dashboard/payout_batches/detail.html", context, status=asked.status)

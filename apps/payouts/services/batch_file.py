@@ -1,0 +1,225 @@
+"""Reading an uploaded list of payouts: each line checked alone, with set-based questions to the database for all of them together.
+
+What is said here is advice for the person who reviews the list; the payout that a line becomes is checked again when it is made.
+"""
+
+import csv
+import hashlib
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from eth_utils.address import is_checksum_formatted_address, is_hex_address, to_checksum_address
+
+from apps.assets.models import Asset
+from apps.assets.selectors import active_assets
+from apps.chain.limits import refused_destinations
+from apps.core import money
+from apps.core.errors import Failure
+from apps.core.literal import Invalid
+from apps.core.models import Viewer
+from apps.payouts.models import Destination, Payout, PayoutBatchLine
+from apps.payouts.services.create import BankNotVerified, Target, check_order
+from apps.payouts.services.destinations import ends_of
+from apps.stores.models import Store
+
+LINES_MAX, BYTES_MAX = 10_000, 2 * 1024 * 1024
+COLUMNS = ("asset_id", "amount", "destination")
+LABEL_COLUMN = "label"
+LABEL_MAX, WRITTEN_MAX, DIGITS_MAX = 100, 200, 59
+_DELIMITERS = ",;\t"
+_Status = PayoutBatchLine.Status
+
+
+class Unreadable(Invalid):
+    """The file as a whole can't be read as a list of payouts; the text says why."""
+
+
+@dataclass
+class Facts:
+    """What the lines are held against, read once for all of them."""
+
+    store: Store
+    assets: dict[str, Asset]
+    saved: dict[str, Destination]
+    ambiguous: set[str]
+    refused: set[str]
+    by_ends: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+def read_lines(viewer: Viewer, store: Store, raw: bytes) -> list[PayoutBatchLine]:
+    """The lines of a CSV file, unsaved, each valid or with its problem. Raises Unreadable."""
+    rows = list(_rows(raw))
+    if not rows:
+        raise Unreadable("the file has no payouts")
+    facts = _facts(viewer, store, (one["destination"] for _, one in rows))
+    lines = [_line(number, row, facts) for number, row in rows]
+    _find_twins(lines)
+    _find_lookalikes(lines, facts)
+    return lines
+
+
+def digest_of(lines: Iterable[PayoutBatchLine]) -> str:
+    """What the valid lines would send and where to, as a short text that a person agrees to."""
+    seen = hashlib.sha256()
+    for one in lines:
+        if one.status == _Status.VALID:
+            parts = (one.asset_id, one.amount_atomic, one.destination_id or one.address)
+            seen.update(f"{parts}\n".encode())
+    return seen.hexdigest()
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
+    """(line of the file, cells by column); the header is line 1, and empty lines are left out."""
+    if len(raw) > BYTES_MAX:
+        raise Unreadable(f"the file is larger than {BYTES_MAX // 1024 // 1024} MB")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable("the file isn't UTF-8 text; export it as CSV UTF-8") from None
+    if "\x00" in text:
+        raise Unreadable("the file isn't text; export it as CSV UTF-8")
+    first = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        missing = [name for name in COLUMNS if name not in header]
+        if missing:
+            raise Unreadable(f"the first line must name the columns: {', '.join(missing)} is missing")
+        count = 0
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            count += 1
+            if count > LINES_MAX:
+                raise Unreadable(f"the file has more than {LINES_MAX:,} payouts; split it")
+            row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
+            yield reader.line_num, {name: row.get(name, "") for name in (*COLUMNS, LABEL_COLUMN)}
+    except csv.Error as error:
+        raise Unreadable(f"line {reader.line_num} can't be read: {error}") from None
+
+
+# --- the lines ------------------------------------------------------------------------------------
+
+
+def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> Facts:
+    named = {text.lower() for text in written}
+    saved: dict[str, Destination] = {}
+    ambiguous: set[str] = set()
+    for one in Destination.objects.seen_by(viewer).filter(removed_at=None):
+        saved[str(one.pk)] = one
+        label = one.label.casefold()
+        if label in saved:
+            ambiguous.add(label)
+        elif label:
+            saved[label] = one
+    addresses = {text for text in named if text.startswith("0x")}
+    addresses |= {one.address for one in saved.values() if one.is_wallet}
+    assets = {one.pk: one for one in active_assets(viewer.mode)}
+    refused = refused_destinations(addresses)
+    facts = Facts(store, assets, saved, ambiguous, refused)
+    for address in _known_addresses(viewer):
+        facts.by_ends[ends_of(address)].add(address)
+    return facts
+
+
+def _known_addresses(viewer: Viewer) -> set[str]:
+    wallets = Destination.objects.seen_by(viewer).filter(kind=Destination.Kind.WALLET)
+    paid = Payout.objects.seen_by(viewer).filter(destination_address__isnull=False)
+    known = set(wallets.values_list("address", flat=True))
+    return known | set(paid.order_by().values_list("destination_address", flat=True).distinct())
+
+
+def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
+    line = PayoutBatchLine(number=number, status=_Status.VALID, label=row[LABEL_COLUMN][:LABEL_MAX])
+    line.written = " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
+    try:
+        line.asset = _asset(row["asset_id"], facts)
+        line.amount_atomic = _amount(row["amount"], line.asset)
+        target = _target(row["destination"], line.asset, facts)
+        check_order(facts.store, line.asset, line.amount_atomic, target)
+    except (Failure, Invalid) as refusal:
+        text = refusal.text if isinstance(refusal, Failure) else str(refusal)
+        line.status, line.problem = _Status.INVALID, text[:1].upper() + text[1:]
+    else:
+        line.destination, line.address = target.destination, target.address or ""
+    return line
+
+
+def _asset(text: str, facts: Facts) -> Asset:
+    found = facts.assets.get(text)
+    if found is None:
+        raise Invalid(f"{text or 'asset_id'} isn't an asset that can be paid out in this mode")
+    return found
+
+
+def _amount(text: str, asset: Asset) -> int:
+    whole, _, places = text.partition(".")
+    is_number = text.isascii() and (whole + places).isdigit()
+    if not is_number or len(whole + places) > DIGITS_MAX:
+        raise Invalid("amount must be a decimal number of coins with a point, such as 12.5")
+    amount = money.atomic_from_decimal(text, asset.atomic_decimals)
+    if amount is None:
+        raise Invalid(f"amount has more than {asset.atomic_decimals} decimal places")
+    if not amount:
+        raise Invalid("amount must be greater than zero")
+    return amount
+
+
+def _target(text: str, asset: Asset, facts: Facts) -> Target:
+    """An address, or a saved destination by its label or id."""
+    if text.startswith(("0x", "0X")):
+        return Target(None, _address(text, asset, facts))
+    name = text.casefold()
+    if name in facts.ambiguous:
+        raise Invalid("two saved destinations have this label; use the address or the id")
+    saved = facts.saved.get(name)
+    if saved is None:
+        raise Invalid("destination is neither an address nor a saved destination")
+    if not saved.is_wallet:
+        if saved.verified_at is None:
+            raise BankNotVerified
+        return Target(saved, None)
+    if saved.network != asset.chain_id:
+        raise Invalid(f"the saved wallet isn't on {asset.chain.name}")
+    return Target(saved, _address(saved.address, asset, facts))
+
+
+def _address(text: str, asset: Asset, facts: Facts) -> str:
+    is_address = text.startswith("0x") and is_hex_address(text)
+    if is_address and is_checksum_formatted_address(text):
+        is_address = to_checksum_address(text) == text
+    address = text.lower()
+    if not is_address or address in facts.refused:
+        raise Invalid(f"destination address is not valid for {asset.chain.name}")
+    return address
+
+
+# --- what a person should compare ------------------------------------------------------------------
+
+
+def _find_twins(lines: list[PayoutBatchLine]) -> None:
+    """Mark lines that send what an earlier one sends."""
+    seen: dict[tuple[object, ...], int] = {}
+    for one in lines:
+        if one.status == _Status.VALID:
+            same = (one.asset_id, one.amount_atomic, one.destination_id or one.address)
+            one.twin_number = seen.setdefault(same, one.number)
+            if one.twin_number == one.number:
+                one.twin_number = None
+
+
+def _find_lookalikes(lines: list[PayoutBatchLine], facts: Facts) -> None:
+    """Mark addresses that begin and end like another one, of the store's or of the list."""
+    for one in lines:
+        if one.address:
+            facts.by_ends[ends_of(one.address)].add(one.address)
+    for one in lines:
+        if one.address and one.destination_id is None:
+            others = facts.by_ends[ends_of(one.address)] - {one.address}
+            one.lookalike = min(others, default="")

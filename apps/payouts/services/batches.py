@@ -1,0 +1,191 @@
+"""Lists of payouts: uploaded, reviewed by a person, released as a whole; then each line becomes a payout of its own.
+
+A line's payout has a key of its own, so that making it twice makes one; a line that is refused keeps its reason and stops no other.
+"""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Count, Sum
+
+from apps.assets.models import Asset
+from apps.assets.selectors import current_rate
+from apps.core import clock, jobs, money
+from apps.core.errors import Failure, Flat
+from apps.core.idempotency import once
+from apps.core.literal import Invalid
+from apps.core.machine import Machine
+from apps.core.models import Viewer
+from apps.core.rows import Job
+from apps.ledger.selectors import balances
+from apps.payouts.models import PayoutBatch, PayoutBatchLine
+from apps.payouts.services.batch_file import digest_of, read_lines
+from apps.payouts.services.create import create_payout
+from apps.stores import audit
+from apps.stores.models import Store, User
+
+CALLER, JOB = "batch", Job("payouts.release_lines", limit=500)
+INSERT_SIZE, NAME_MAX, PROBLEM_MAX = 1000, 100, 200
+_Status, _Line = PayoutBatch.Status, PayoutBatchLine.Status
+BATCHES = Machine({_Status.REVIEW: {_Status.RELEASED, _Status.DISCARDED}, _Status.RELEASED: (), _Status.DISCARDED: ()})
+
+
+class NotUnderReview(Flat):
+    message = "This list has been released or discarded already"
+
+
+class NothingToPay(Flat):
+    message = "None of the lines can be paid"
+
+
+class ChangedSince(Flat):
+    message = "That is not the list you reviewed; review it again"
+
+
+class BalanceTooSmall(Flat):
+    message = "The available balance doesn't cover this list"
+
+
+@dataclass(frozen=True)
+class AssetTotal:
+    """What the valid lines of a list send of one asset, beside what the store has."""
+
+    asset: Asset
+    count: int
+    amount_atomic: int
+    available_atomic: int
+    worth_cents: int | None
+
+    @property
+    def missing_atomic(self) -> int:
+        return max(0, self.amount_atomic - self.available_atomic)
+
+
+def open_batch(viewer: Viewer, store: Store, person: User, *, filename: str, raw: bytes, form_key: str) -> PayoutBatch:
+    """Read a file and keep it for review. The same form makes one list. Raises Unreadable."""
+    mine = PayoutBatch.objects.seen_by(viewer).filter(form_key=form_key)
+    found: PayoutBatch | None = mine.first()
+    if found is not None:
+        return found
+    lines = read_lines(viewer, store, raw)
+
+    def create() -> PayoutBatch:
+        batch: PayoutBatch = PayoutBatch.objects.create(
+            store=store,
+            mode=viewer.mode,
+            created_at=clock.now(store, viewer.mode),
+            filename=filename[:NAME_MAX],
+            digest=digest_of(lines),
+            uploaded_by=person,
+            form_key=form_key,
+        )
+        for line in lines:
+            line.batch = batch
+        PayoutBatchLine.objects.bulk_create(lines, batch_size=INSERT_SIZE)
+        return batch
+
+    batch: PayoutBatch = once(mine, create)[0]
+    return batch
+
+
+def totals_of(batch: PayoutBatch) -> list[AssetTotal]:
+    """Per asset, what is sent or was, and what is available for it now."""
+    payable = batch.lines.exclude(status=_Line.INVALID)
+    sums = payable.values("asset").annotate(count=Count("pk"), sum=Sum("amount_atomic"))
+    found = {row["asset"]: row for row in sums.order_by("asset")}
+    assets = Asset.objects.filter(pk__in=found).select_related("chain").order_by("pk")
+    held, currency = balances(batch.store_id, batch.mode), batch.store.settlement_currency
+    result = []
+    for asset in assets:
+        amount = int(found[asset.pk]["sum"])
+        rate = current_rate(asset.pk, currency, clock.real_now())
+        worth = None
+        if rate is not None:
+            worth = money.cents_for_atomic(amount, rate.rate, asset.atomic_decimals)
+        available = held[asset.pk].available_atomic if asset.pk in held else 0
+        result.append(AssetTotal(asset, found[asset.pk]["count"], amount, available, worth))
+    return result
+
+
+def earlier_twin(batch: PayoutBatch) -> PayoutBatch | None:
+    """A list that was released before and sends just the same."""
+    others = PayoutBatch.objects.seen_by(batch).filter(digest=batch.digest)
+    found: PayoutBatch | None = others.filter(status=_Status.RELEASED).exclude(pk=batch.pk).order_by("-released_at").first()
+    return found
+
+
+def check_release(batch: PayoutBatch, digest: str) -> None:
+    """What releasing it would be refused for. Raises a Flat sentence."""
+    if batch.status != _Status.REVIEW:
+        raise NotUnderReview
+    if batch.digest != digest:
+        raise ChangedSince
+    totals = totals_of(batch)
+    if not totals:
+        raise NothingToPay
+    if any(one.missing_atomic for one in totals):
+        raise BalanceTooSmall
+
+
+def release_batch(batch: PayoutBatch, person: User, digest: str) -> None:
+    """Let every valid line of the list become a payout. Raises a Flat sentence."""
+    check_release(batch, digest)
+    at = clock.now(batch.store, batch.mode)
+    with transaction.atomic():
+        if not BATCHES.move(batch, _Status.RELEASED, released_at=at, released_by=person):
+            raise NotUnderReview
+        count = batch.lines.filter(status=_Line.VALID).update(status=_Line.QUEUED)
+        audit.record(
+            "payout_batch.released",
+            store=batch.store,
+            mode=batch.mode,
+            target=batch,
+            name=f"{batch.filename}: {count} payouts",
+        )
+        jobs.enqueue(JOB.name)
+
+
+def discard_batch(batch: PayoutBatch) -> None:
+    """Nothing of it is sent. Raises NotUnderReview."""
+    if batch.status != _Status.REVIEW or not BATCHES.move(batch, _Status.DISCARDED):
+        raise NotUnderReview
+
+
+# --- after the release -----------------------------------------------------------------------------
+
+
+def release_lines() -> int:
+    """Make the payouts of released lines, small numbers of every list first; how many were looked at."""
+    queued = PayoutBatchLine.objects.filter(status=_Line.QUEUED).order_by("number", "pk")
+    seen = JOB.walk(queued.values_list("pk", flat=True), release_line)
+    if seen == JOB.limit:
+        jobs.nudge(JOB.name)
+    return seen
+
+
+def release_line(line_id: int) -> None:
+    """One line, inside the caller's transaction: its payout, or the reason why there is none."""
+    locked = PayoutBatchLine.objects.select_for_update(of=("self",), skip_locked=True)
+    due = locked.select_related("batch__store", "destination")
+    line = due.filter(pk=line_id, status=_Line.QUEUED).first()
+    if line is None:
+        return
+    try:
+        with transaction.atomic():
+            key = f"{line.batch_id}-{line.number}"
+            payout, _ = create_payout(line.batch, _fields(line), key, caller=CALLER)
+    except (Failure, Invalid) as refusal:
+        text = refusal.text if isinstance(refusal, Failure) else str(refusal)
+        line.status, line.problem = _Line.FAILED, (text[:1].upper() + text[1:])[:PROBLEM_MAX]
+    else:
+        line.status, line.payout = _Line.CREATED, payout
+    line.save(update_fields=["status", "problem", "payout"])
+
+
+def _fields(line: PayoutBatchLine) -> dict[str, object]:
+    """The line as the service for one payout takes it."""
+    order: dict[str, object] = {"asset_id": line.asset_id, "amount_atomic": str(line.amount_atomic)}
+    if line.destination is None:
+        return {**order, "destination_address": line.address}
+    kind = "crypto" if line.destination.is_wallet else "fiat"
+    return {**order, f"{kind}_payout_detail_id": str(line.destination_id)}
