@@ -100,6 +100,8 @@ CHAIN_START_BLOCKS: dict[str, int] = {
 }
 CHAIN_TIP_MAX_AGE_SECONDS: int = env.int("CHAIN_TIP_MAX_AGE_SECONDS", 600 if IS_PRODUCTION else 0)
 CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
+# Without any chain only simulated coins come in, which is no way to run a service.
+CHAINS_ARE_OPTIONAL = not IS_PRODUCTION
 # In production a process of its own signs; elsewhere the worker does it.
 SIGNER_INLINE = not IS_PRODUCTION
 SIGNER_MAX_FEE_GWEI: int = env.int("SIGNER_MAX_FEE_GWEI", 300)
@@ -107,7 +109,7 @@ SIGNER_STUCK_SECONDS: int = env.int("SIGNER_STUCK_SECONDS", 180)
 SIGNER_CAPS: list[str] = env.list(
     "SIGNER_CAPS",
     default=[
-        *("ETH=10:100", "SETH=10:100", "POL=50000:500000"),
+        *("ETH=10:100", "SETH=10:100", "BASE_ETH=10:100", "ARB_ETH=10:100", "POL=50000:500000"),
         *("ETH_USDC=50000:500000", "ETH_USDT=50000:500000", "USDC_SETH=50000:500000", "USDT_SETH=50000:500000"),
         *("POL_USDC=50000:500000", "POL_USDT=50000:500000", "BASE_USDC=50000:500000"),
         *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
@@ -117,7 +119,7 @@ SIGNER_CAPS: list[str] = env.list(
 SWEEP_MINIMUMS: list[str] = env.list(
     "SWEEP_MINIMUMS",
     default=[
-        *("ETH=0.05", "SETH=0.05", "POL=50", "ETH_USDC=50", "ETH_USDT=50", "USDC_SETH=50", "USDT_SETH=50"),
+        *("ETH=0.05", "SETH=0.05", "BASE_ETH=0.01", "ARB_ETH=0.01", "POL=50", "ETH_USDC=50", "ETH_USDT=50", "USDC_SETH=50", "USDT_SETH=50"),
         *("POL_USDC=10", "POL_USDT=10", "BASE_USDC=10", "ARB_USDC=10", "ARB_USDT=10"),
     ],
 )

@@ -1,10 +1,10 @@
-"""Chains, assets and rates for staff: which assets are in use, and which stores' assets are stopped for review."""
+"""Chains and rates for staff, and which stores' assets are stopped for review. Assets themselves: apps.chain.admin."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from apps.assets.models import AcceptedAsset, Asset, Chain, Rate
+from apps.assets.models import AcceptedAsset, Chain, Rate
 from apps.core.staff import ReadOnly, Switches
 
 
@@ -13,13 +13,6 @@ class ChainAdmin(Switches):
     list_display = ["id", "name", "chain_id", "mode", "required_confirmations"]
     list_filter = ["mode"]
     switches = ("required_confirmations", "explorer_url")
-
-
-@admin.register(Asset)
-class AssetAdmin(Switches):
-    list_display = ["id", "chain", "token_standard", "atomic_decimals", "is_active", "is_fiat_eligible"]
-    list_filter = ["chain", "is_active"]
-    switches = ("is_active", "min_withdrawal_atomic", "position")
 
 
 @admin.register(AcceptedAsset)

@@ -27,15 +27,22 @@ SELECT {", ".join([f"a.{field.column}" for field in _ASSET_FIELDS] + [f"c.{field
 FROM assets_acceptedasset k
 JOIN assets_asset a ON a.id = k.asset_id AND a.is_active
 JOIN assets_chain c ON c.id = a.chain_id AND c.mode = k.mode
+    AND (%(chain_ids)s::text[] IS NULL OR c.id = ANY (%(chain_ids)s::text[]))
 JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s AND r.valid_until > %(now)s
 WHERE k.store_id = %(store_id)s AND k.mode = %(mode)s AND k.suspended_at IS NULL
 ORDER BY a.position, a.id
 """)  # noqa: S608  # only names of columns are put in
 
 
-def accepted_priced(store_id: uuid.UUID, mode: str, currency: str, now: datetime) -> list[PricedAsset]:
-    """The assets that a store takes in a mode, each with a rate that is still valid at `now` (machine time)."""
-    found = _PRICED.rows(currency=currency, now=now, store_id=store_id, mode=mode)
+def accepted_priced(
+    store_id: uuid.UUID, mode: str, currency: str, now: datetime, chain_ids: Iterable[str] | None = None
+) -> list[PricedAsset]:
+    """The assets that a store takes in a mode, each with a rate that is still valid at `now` (machine time).
+
+    With `chain_ids`, those of these chains alone.
+    """
+    chains = None if chain_ids is None else sql.array(chain_ids)
+    found = _PRICED.rows(currency=currency, now=now, store_id=store_id, mode=mode, chain_ids=chains)
     return [PricedAsset(_asset(row[:-2]), row[-2], row[-1]) for row in found]
 
 
@@ -94,5 +101,9 @@ def current_rate(asset_id: str, currency: str, now: datetime) -> Rate | None:
 
 def native_asset_id(asset: Asset) -> str:
     """The chain's own coin, in which gas is paid."""
-    natives = Asset.objects.filter(chain=asset.chain_id).exclude(token_standard=TokenStandard.ERC20)
-    return asset.pk if asset.is_native else str(natives.values_list("pk", flat=True).get())
+    return asset.pk if asset.is_native else str(Asset.objects.get(chain=asset.chain_id, token_standard=TokenStandard.NATIVE).pk)
+
+
+def native_of(chain_id: str) -> Asset | None:
+    """The same by the chain; None for one that has none yet."""
+    return Asset.objects.filter(chain=chain_id, token_standard=TokenStandard.NATIVE).first()

@@ -1,12 +1,41 @@
-"""The chains as staff see them, to be read only: hot wallets and why one is halted, what leaves, what nobody expected.
+"""The chains as staff see them: which assets are in use, hot wallets and why one is halted, what leaves, what nobody expected.
 
 What waits for a person is settled by `manage.py sending`, never here.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from django import forms
 from django.contrib import admin
 
+from apps.assets.models import Asset
+from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction, UnmatchedTransfer
-from apps.core.staff import ReadOnly
+from apps.core.staff import ReadOnly, Switches
+
+if TYPE_CHECKING:
+    AssetModelForm = forms.ModelForm[Asset]
+else:
+    AssetModelForm = forms.ModelForm
+
+
+class AssetForm(AssetModelForm):
+    def clean(self) -> dict[str, Any]:
+        told: dict[str, Any] = super().clean() or {}
+        if told.get("is_active") and "is_active" in self.changed_data:
+            try:
+                refuse_unready(self.instance)
+            except NotReady as refusal:
+                raise forms.ValidationError(refusal.text) from None
+        return told
+
+
+@admin.register(Asset)
+class AssetAdmin(Switches):
+    form = AssetForm
+    list_display = ["id", "chain", "token_standard", "atomic_decimals", "is_active", "is_fiat_eligible"]
+    list_filter = ["chain", "is_active"]
+    switches = ("is_active", "min_withdrawal_atomic", "position")
 
 
 @admin.register(HotWallet)

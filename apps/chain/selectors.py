@@ -5,8 +5,10 @@ from datetime import datetime
 
 from django.conf import settings
 
+from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit, Head, HotWallet
 from apps.core import clock
+from apps.core.models import Mode
 
 
 def heads() -> dict[str, Head]:
@@ -25,10 +27,36 @@ def is_watched(chain_id: str) -> bool:
     return bool(settings.CHAIN_URLS.get(chain_id))
 
 
+def is_simulated_only() -> bool:
+    """Whether this machine has no chain at all, as a demo may: what comes in is simulated, in live mode too. Never in production."""
+    return settings.CHAINS_ARE_OPTIONAL and not any(settings.CHAIN_URLS.values())
+
+
+_begun: set[str] = set()  # chains that a watcher has begun to read, which is never undone
+
+
+def offered_chains(mode: str) -> list[str] | None:
+    """Where a payment may be asked for: on the chains that somebody reads. None: on any, where coins may be simulated."""
+    if mode == Mode.TEST or is_simulated_only():
+        return None
+    named = {chain for chain, urls in settings.CHAIN_URLS.items() if urls}
+    if not named <= _begun:
+        _begun.update(Head.objects.values_list("chain_id", flat=True))
+    return sorted(named & _begun)
+
+
+def chains_without_node() -> list[str]:
+    """Chains of live mode with an asset in use, which nobody can read."""
+    if is_simulated_only():
+        return []
+    rows = Asset.objects.filter(is_active=True, chain__mode=Mode.LIVE).order_by("chain_id").values_list("chain_id", flat=True)
+    return [chain for chain in rows.distinct() if not is_watched(chain)]
+
+
 def is_caught_up(chain_id: str, deadline: datetime) -> bool:
-    """Whether everything mined before the deadline has been read; a chain that nobody watches has nothing to wait for."""
+    """Whether everything mined before the deadline has been read. A chain of live mode that nobody reads tells nothing."""
     if not is_watched(chain_id):
-        return True
+        return is_simulated_only() or Chain.objects.filter(pk=chain_id, mode=Mode.TEST).exists()
     head = Head.objects.filter(chain_id=chain_id).first()
     return head is not None and head.synced_at >= deadline
 

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from apps.chain.selectors import lag_seconds
+from apps.chain.selectors import chains_without_node, lag_seconds
 from apps.core import buckets
 
 CHAIN_LAG_SECONDS_MAX = 300
@@ -53,8 +53,9 @@ def _migrations() -> dict[str, Any]:
 
 def _chains() -> dict[str, Any]:
     lags = {chain: lag_seconds(chain) for chain, urls in settings.CHAIN_URLS.items() if urls}
-    is_ready = all(lag is not None and lag <= CHAIN_LAG_SECONDS_MAX for lag in lags.values())
-    return {"ready": is_ready, "lag_seconds": lags}
+    unread = chains_without_node()
+    is_ready = not unread and all(lag is not None and lag <= CHAIN_LAG_SECONDS_MAX for lag in lags.values())
+    return {"ready": is_ready, "lag_seconds": lags, "without_node": unread}
 
 
 _CHECKS: dict[str, Callable[[], dict[str, Any]]] = {

@@ -29,13 +29,13 @@ LOGGER = "0x5f5b80361115603e5780602001355f52803533" + "7f" + TRANSFER_TOPIC[2:] 
 class LocalChain:
     """anvil, mining each transaction at once unless told otherwise."""
 
-    def __init__(self, program: str, *options: str) -> None:
+    def __init__(self, program: str, *options: str, chain_id: int = SEPOLIA_ID) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         self._session = requests.Session()
-        command = [program, "--port", str(port), "--chain-id", str(SEPOLIA_ID), "--quiet", *options]
+        command = [program, "--port", str(port), "--chain-id", str(chain_id), "--quiet", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 20
         while True:

@@ -159,7 +159,10 @@ def test_another_asset_than_the_address_is_for_goes_to_staff(
     assert Deposit.objects.get().status == "unmatched"
 
 
-def test_coins_of_another_chain_than_the_address_is_for_go_to_staff(chain: LocalChain, watcher: Reader, bakery: Shop) -> None:
+def test_coins_of_another_chain_than_the_address_is_for_go_to_staff(
+    chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any
+) -> None:
+    settings.CHAIN_URLS = {**settings.CHAIN_URLS, "ethereum": ["http://127.0.0.1:9"]}
     live = make.payment(bakery.live)
     chain.pay(entry(live, "ETH")["address"], 10**18)
     chain.mine(3)

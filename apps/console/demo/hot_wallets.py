@@ -16,14 +16,14 @@ from config.demo_secrets import CHAIN_KEYS
 
 COINS_WEI = 1000 * 10**18
 TOKENS_ATOMIC = 1_000_000 * 10**6
-URLS = {"live": embedded.ETHEREUM, "test": embedded.SEPOLIA}
+URLS = {"ethereum": embedded.ETHEREUM, "sepolia": embedded.SEPOLIA}  # other chains are not the demo's to fill
 
 
 def fill(contracts: dict[str, str]) -> list[str]:
     """Give each hot wallet coins, and the live one tokens, unless it has some, and book them; the networks that can send now."""
     known, staff = signing.introduce(), User.objects.get(email=people.STAFF["email"])
-    for chain in Chain.objects.filter(pk__in=known):
-        url = os.environ[URLS[chain.mode]]
+    for chain in Chain.objects.filter(pk__in=known.keys() & URLS.keys()):
+        url = os.environ[URLS[chain.pk]]
         wallet, hot = Wallet(url, CHAIN_KEYS[chain.mode]), known[chain.pk]
         if int(local_chain.call(url, "eth_getBalance", hot, "latest"), 16) >= COINS_WEI // 2:
             continue

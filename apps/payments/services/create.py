@@ -18,6 +18,7 @@ from psycopg.types.json import Jsonb
 from apps.access.access import Access
 from apps.assets.selectors import PricedAsset, accepted_priced, accepts_any
 from apps.chain import addresses
+from apps.chain.selectors import offered_chains
 from apps.core import jobs, sql
 from apps.core.errors import Coded
 from apps.payments import events
@@ -80,7 +81,7 @@ def create_payment(access: Access, fields: dict[str, Any], key: str | None = Non
         raise KycRequired
     real, at = _times(access)
     payment = _payment(access, fields, cents, at, key, id)
-    priced = accepted_priced(store.pk, access.mode, payment.settlement_currency, real)
+    priced = accepted_priced(store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode))
     if not priced:
         found = _first_made(payment)
         if found is not None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.assets.services import change_asset
+from apps.chain.activation import change_asset
 from apps.console.command import OperatorCommand
 
 

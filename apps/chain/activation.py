@@ -1,0 +1,59 @@
+"""Whether an asset can be active: its chain must be read and sent on, its limits known, and a rate must price it.
+
+Test mode asks for no node: its coins can be simulated. Nor does a machine without any chain, which isn't a production's.
+"""
+
+from typing import Any
+
+from apps.assets.models import Asset, Rate
+from apps.assets.selectors import native_of
+from apps.assets.services import change_asset as change
+from apps.chain import limits
+from apps.chain.models import HotWallet
+from apps.chain.selectors import is_simulated_only, is_watched
+from apps.core import clock
+from apps.core.errors import Flat
+
+
+class NotReady(Flat):
+    """An asset that can't be active; the text says what is missing."""
+
+
+def change_asset(asset_id: str, *, is_active: bool | None = None, **changes: Any) -> Asset:
+    """What assets.services says, after a look at the chain for one that is to be active. Raises NotReady besides."""
+    if is_active:
+        asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
+        if asset is not None and not asset.is_active:
+            refuse_unready(asset, names_contract=changes.get("contract_address") is not None)
+    return change(asset_id, is_active=is_active, **changes)
+
+
+def refuse_unready(asset: Asset, *, names_contract: bool = False) -> None:
+    """Raises NotReady with all that is missing; a contract may be named in the same breath."""
+    missing = [*_of_chain(asset), *_of_asset(asset, names_contract=names_contract)]
+    if missing:
+        raise NotReady(f"{asset.pk} can't be active yet: there is no {', no '.join(missing)}")
+
+
+def _of_chain(asset: Asset) -> list[str]:
+    chain, missing = asset.chain, []
+    if native_of(chain.pk) is None:
+        missing.append(f"native asset of {chain.name}, in which gas is paid")
+    if chain.mode == "test" or is_simulated_only():
+        return missing
+    if not is_watched(chain.pk):
+        missing.append(f"node of {chain.name} (CHAIN_{chain.pk.upper()}_URL)")
+    if not HotWallet.objects.filter(chain=chain).exists():
+        missing.append(f"hot wallet on {chain.name} (the signer makes it known when it starts)")
+    return missing
+
+
+def _of_asset(asset: Asset, *, names_contract: bool) -> list[str]:
+    native = native_of(asset.chain_id)
+    spent = {one.pk: one for one in (asset, native) if one is not None}
+    missing = [f"limit of {pk} (SIGNER_CAPS)" for pk, one in sorted(spent.items()) if limits.caps(one) == (0, 0)]
+    if not asset.is_native and asset.contract_address is None and not names_contract:
+        missing.append(f"contract of {asset.pk}")
+    if not Rate.objects.filter(asset=asset, valid_until__gt=clock.real_now()).exists():
+        missing.append(f"rate of {asset.coin_symbol}")
+    return missing

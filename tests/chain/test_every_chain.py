@@ -1,0 +1,205 @@
+"""Every chain that we know carries the whole story: a deposit, its sweep, a payout, a refund, and books that agree with the chain."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from apps.assets.models import Asset, Chain
+from apps.assets.rates import refresh
+from apps.assets.services import accept_all_active
+from apps.chain import selectors, sender, signing, sweeper
+from apps.chain.activation import NotReady, change_asset
+from apps.chain.keys import Seed
+from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.watcher import Watcher
+from apps.console import audit
+from apps.console.health import readyz
+from apps.core import clock
+from apps.payments.models import Payment, PaymentAddress, Refund
+from apps.payments.services.expire import expire_due
+from apps.payments.services.refund_progress import advance_refunds
+from apps.payments.services.settle import settle_deposits
+from apps.payments.services.sweep_books import book_sweeps
+from apps.payouts.models import Payout
+from apps.payouts.services.progress import advance_payouts
+from config.demo_secrets import DEMO_MNEMONIC
+from tests import make
+from tests.cast import Api, Shop
+from tests.chain.local import LocalChain, program
+
+pytestmark = pytest.mark.chain
+TOKENS = {"ethereum": "ETH_USDC", "sepolia": "USDC_SETH", "polygon": "POL_USDC", "base": "BASE_USDC", "arbitrum": "ARB_USDC"}
+IDS = {"ethereum": 1, "sepolia": 11155111, "polygon": 137, "base": 8453, "arbitrum": 42161}
+ETHER, DOLLAR = 10**18, 10**6
+
+
+class Place:
+    """A chain of one's own with this id, a dollar token, our watcher and our hot wallet."""
+
+    def __init__(self, chain_id: str, local: LocalChain) -> None:
+        self.chain, self.local = Chain.objects.get(pk=chain_id), local
+        self.native = Asset.objects.get(chain=chain_id, token_standard="Native")
+        self.token = Asset.objects.get(pk=TOKENS[chain_id])
+        self.hot = Seed(DEMO_MNEMONIC).hot_key(self.chain.mode).address
+        self.watcher = Watcher(chain_id)
+
+    def read(self) -> None:
+        while self.watcher.step():
+            pass
+
+    def work(self) -> None:
+        """What the worker and the signer do, buried under enough blocks."""
+        for _ in range(2):
+            advance_payouts()
+            advance_refunds()
+            signing.sign_due()
+            sender.run_due()
+            self.local.mine(self.chain.required_confirmations)
+            self.read()
+            settle_deposits()
+            sender.run_due()
+            book_sweeps()
+            advance_payouts()
+            advance_refunds()
+
+    def held(self, address: str) -> int:
+        call = {"to": self.token.contract_address, "data": f"0x70a08231{address[2:]:0>64}"}
+        return int(self.local.call("eth_call", call, "latest"), 16)
+
+
+@pytest.fixture(params=sorted(TOKENS))
+def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[Place]:
+    anvil = program()
+    if anvil is None:
+        pytest.skip("anvil isn't installed")
+    chain_id = request.param
+    local = LocalChain(anvil, chain_id=IDS[chain_id])
+    settings.CHAIN_URLS, settings.CHAIN_START_BLOCKS = {chain_id: [local.url]}, {chain_id: 0}
+    signing.introduce()
+    refresh()
+    change_asset(TOKENS[chain_id], contract_address=local.deploy_token(), is_active=True, required_confirmations=3)
+    found = Place(chain_id, local)
+    found.read()
+    yield found
+    found.watcher.close()
+    local.close()
+
+
+def test_deposit_sweep_payout_refund_and_books(place: Place, bakery: Shop) -> None:
+    mode = place.chain.mode
+    api: Api = bakery.live if mode == "live" else bakery.test
+    accept_all_active(bakery.store)
+    place.local.call("anvil_setBalance", place.hot, hex(5 * ETHER))
+    make.service_coins(place.native.pk, 5 * ETHER)
+
+    payment = make.payment(api, amount="500.00")
+    entry = PaymentAddress.objects.get(payment_id=payment["id"], asset=place.token)
+    place.local.mint(str(place.token.contract_address), entry.address_id, entry.required_atomic)
+    place.work()
+    assert Payment.objects.get(pk=payment["id"]).status == "completed"
+
+    Address.objects.update(watch_balance_until=clock.real_now() - timedelta(seconds=1))
+    assert sweeper.sweep_due() == sweeper.Swept(gas_transfers=1)
+    place.work()
+    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
+    place.work()
+    assert (place.held(place.hot), place.held(entry.address_id)) == (entry.required_atomic, 0)
+
+    paid_to, refunded_to = make.fresh_address(), make.fresh_address()
+    answer = make.ask_payout(api, str(20 * DOLLAR), asset_id=place.token.pk, destination_address=paid_to)
+    assert answer.status_code == 201, answer.content
+    body = {"refund": {"asset_id": place.token.pk, "amount": "10.00", "destination_address": refunded_to}}
+    answer = api.post(f"/payments/{payment['id']}/refunds", body, key="refund")
+    assert answer.status_code == 201, answer.content
+    place.work()
+    assert Payout.objects.get().status == "confirmed" and Refund.objects.get().status == "confirmed"
+    assert place.held(paid_to) == 20 * DOLLAR and place.held(refunded_to) == int(Refund.objects.get().amount_atomic)
+
+    assert not OutgoingTransaction.objects.exclude(status="confirmed").exists()
+    assert audit.findings(check_chain=True) == []
+
+
+# --- what a chain must have before an asset of it can be active -----------------------------------
+
+
+@pytest.mark.django_db
+def test_an_asset_of_a_chain_that_lacks_something_is_refused_with_all_of_it(settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.SIGNER_CAPS = []
+    Asset.objects.filter(pk="BASE_ETH").update(token_standard="ERC20")
+    with pytest.raises(NotReady) as refusal:
+        change_asset("BASE_USDC", is_active=True)
+    assert refusal.value.text == (
+        "BASE_USDC can't be active yet: there is no native asset of Base, in which gas is paid, no node of Base (CHAIN_BASE_URL), "
+        "no hot wallet on Base (the signer makes it known when it starts), no limit of BASE_USDC (SIGNER_CAPS)"
+    )
+    with pytest.raises(SystemExit):
+        call_command("set_asset", "BASE_USDC", "--active", "true")
+    assert "can't be active yet" in capsys.readouterr().err
+    assert not Asset.objects.get(pk="BASE_USDC").is_active
+
+
+@pytest.mark.django_db
+def test_every_chain_has_a_coin_for_its_gas_and_only_listed_assets_are_taken() -> None:
+    for chain in Chain.objects.all():
+        assert Asset.objects.filter(chain=chain, token_standard="Native").count() == 1, chain
+    assert set(Asset.objects.filter(is_active=True).values_list("pk", flat=True)) == {"ETH", "ETH_USDC", "ETH_USDT", "SETH"}
+
+
+@pytest.mark.django_db
+def test_a_token_of_test_mode_needs_no_node(settings: Any) -> None:
+    settings.CHAIN_URLS = {"ethereum": ["http://127.0.0.1:9"]}
+    output = StringIO()
+    call_command("set_asset", "USDC_SETH", "--active", "true", "--json", stdout=output)
+    assert json.loads(output.getvalue())["active"] is True
+
+
+# --- payments on chains that nobody reads ----------------------------------------------------------
+
+
+def offered(api: Api) -> set[str]:
+    return {one["supported_asset"]["network"] for one in make.payment(api)["payment_addresses"]}
+
+
+def test_a_chain_that_nobody_reads_is_not_offered_and_nobody_is_ready(
+    bakery: Shop, settings: Any, rf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selectors, "_begun", {"ethereum"})
+    Asset.objects.filter(pk="BASE_USDC").update(is_active=True)
+    accept_all_active(bakery.store)
+    assert offered(bakery.live) == {"ethereum"}
+    told = json.loads(readyz(rf.get("/readyz")).content)
+    assert told["chain_watcher"]["without_node"] == ["base"] and not told["chain_watcher"]["ready"]
+    settings.CHAIN_URLS = {**settings.CHAIN_URLS, "base": ["http://127.0.0.1:9"]}
+    assert offered(bakery.live) == {"ethereum"}, "its watcher hasn't begun"
+    assert json.loads(readyz(rf.get("/readyz")).content)["chain_watcher"]["without_node"] == []
+
+
+def test_without_any_node_a_production_offers_nothing_and_a_demo_everything(bakery: Shop, settings: Any) -> None:
+    settings.CHAIN_URLS = {}
+    assert offered(bakery.live) == {"ethereum"} and offered(bakery.test) == {"sepolia"}
+    settings.CHAINS_ARE_OPTIONAL = False
+    answer = bakery.live.post("/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}})
+    assert answer.status_code == 503 and answer.headers["Retry-After"]
+    assert offered(bakery.test) == {"sepolia"}
+    assert selectors.chains_without_node() == ["ethereum"]
+
+
+def test_no_live_payment_expires_while_nobody_reads_its_chain(bakery: Shop, settings: Any) -> None:
+    live, test = (make.payment(api)["id"] for api in (bakery.live, bakery.test))
+    Payment.objects.update(expires_at=clock.real_now() - timedelta(minutes=1))
+    settings.CHAIN_URLS, settings.CHAINS_ARE_OPTIONAL = {}, False
+    expire_due()
+    assert Payment.objects.get(pk=live).status == "pending" and Payment.objects.get(pk=test).status == "expired"
+
+
+def test_a_hot_wallet_is_asked_for_by_its_chain(db: None, settings: Any) -> None:
+    settings.CHAIN_URLS = {**settings.CHAIN_URLS, "base": ["http://127.0.0.1:9"]}
+    with pytest.raises(NotReady, match="no hot wallet on Base"):
+        change_asset("BASE_USDC", is_active=True)
+    HotWallet.objects.create(chain_id="base", address="0x" + "1" * 40, next_nonce=0)
+    assert change_asset("BASE_USDC", is_active=True).is_active
