@@ -33,4 +33,4 @@ RUN SECRET_KEY=build ENCRYPTION_KEYS=build:x DEPOSIT_XPUB_LIVE=build DEPOSIT_XPU
 USER tillgate
 EXPOSE 8000
 HEALTHCHECK NONE
-CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--blocking-threads", "4", "config.wsgi:application"]
+CMD ["granian", "--interface", "asginl", "--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "25", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "config.asgi:application"]

@@ -137,7 +137,9 @@ OFFRAMP_PROVIDER: str = env.str("OFFRAMP_PROVIDER", "http" if IS_PRODUCTION else
 OFFRAMP_URL: str = env.str("OFFRAMP_URL", "")
 OFFRAMP_API_KEY: str = env.str("OFFRAMP_API_KEY", "")
 OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
-# Whoever settles over x402 is told after so long that the outcome isn't known yet. So many wait in one web process, each in a thread.
+# How many ordinary requests one web process works on at once; what waits for others has threads of its own (config/lanes.py).
+WEB_THREADS: int = env.int("WEB_THREADS", 4)
+# Whoever settles over x402 is told after so long that the outcome isn't known yet. So many wait in one web process.
 X402_SETTLE_SECONDS: float = env.float("X402_SETTLE_SECONDS", 20.0)
 X402_WAITING_MAX: int = env.int("X402_WAITING_MAX", 3)
 # A row that a job can't move is left alone for so many seconds, then twice as long; after so many tries it waits for staff.

@@ -28,7 +28,6 @@ from config.providers import *  # noqa: F403
 
 DEBUG = False
 ROOT_URLCONF = "config.urls"
-WSGI_APPLICATION = "config.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 INSTALLED_APPS = [
     "config.admin.StaffConfig",

@@ -51,7 +51,7 @@ def _nobody_acts() -> Iterator[None]:
 def commits(item: pytest.Item) -> bool:
     """Whether a test may write what others can see: no transaction of its is rolled back. Those without a database count too."""
     names = getattr(item, "fixturenames", ())
-    if item.path.parent.name in ("sending", "faults") or item.path.name == "test_kills.py":
+    if item.path.parent.name in ("sending", "faults", "web") or item.path.name == "test_kills.py":
         return True
     return "committed" in names or ("django_db_blocker" in names and "_django_db_helper" not in names)
 

@@ -4,7 +4,6 @@ import ipaddress
 import re
 import uuid
 from collections.abc import Callable
-from io import BytesIO
 
 from csp.middleware import CSPMiddleware
 from django.conf import settings
@@ -50,7 +49,7 @@ class ContentSecurityPolicy(CSPMiddleware):
 
 
 class ApiGuard:
-    """Refuses what no API view should have to read: bodies over 1 MiB and compressed ones. One sent in chunks is read here, up to that."""
+    """Refuses what no API view should have to read: bodies over 1 MiB and compressed ones."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -66,19 +65,10 @@ class ApiGuard:
     def _refusal(request: HttpRequest) -> HttpResponse | None:
         if request.headers.get("Content-Encoding", "identity").lower() != "identity":
             return _error(415, "Content-Encoding is not supported", None)
-        if request.headers.get("Transfer-Encoding", "").lower() == "chunked" and request.META.get("wsgi.input_terminated"):
-            _read_whole(request)
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isascii() or not length.isdigit() or int(length) > BODY_BYTES_MAX:
             return _error(413, "Request body is too large", "body_too_large")
         return None
-
-
-def _read_whole(request: HttpRequest) -> None:
-    """Django reads as many bytes as Content-Length says, and a body in chunks has none: to it such a body would be empty."""
-    raw: bytes = request.META["wsgi.input"].read(BODY_BYTES_MAX + 1)
-    request.META["CONTENT_LENGTH"] = str(len(raw))
-    request._stream = BytesIO(raw)  # where both Django and DRF read from
 
 
 def _error(status: int, message: str, code: str | None) -> HttpResponse:

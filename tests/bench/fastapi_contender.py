@@ -11,7 +11,7 @@ import json
 import sys
 
 from tests.bench.harness import bench_database, print_table
-from tests.bench.load import WORKERS, Contender, free_port, measure, request_of, serving, wsgi
+from tests.bench.load import WORKERS, Contender, free_port, measure, product, request_of, serving
 
 BODY = {
     "payment_intent": {
@@ -37,8 +37,8 @@ def main() -> None:
             Contender("serializer and ORM", django, request_of("POST", "/bench/create", key, raw), 201),
         ]
         with (
-            serving(*wsgi("tests.bench.server:application"), port=django),
-            serving(*wsgi("tests.bench.server:application", threads=1), port=single),
+            serving(*product("tests.bench.server:application"), port=django),
+            serving(*product("tests.bench.server:application", threads=1), port=single),
             serving(sys.executable, *uvicorn, "--workers", str(WORKERS), "--log-level", "error", port=fast),
         ):
             measure(contenders, rounds)

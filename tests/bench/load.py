@@ -59,21 +59,21 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(*command: str, port: int) -> Iterator[None]:
+def serving(*command: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
     """A server process on the test database; `{port}` in the command is its port."""
     process = subprocess.Popen([one.format(port=port) for one in command], cwd=ROOT, env=_environment(), stdout=subprocess.DEVNULL)
     try:
         _wait_until_it_answers(port, process)
-        yield
+        yield process
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=40)
 
 
-def wsgi(target: str, threads: int = 4) -> list[str]:
+def product(target: str, threads: int = 4) -> list[str]:
     """Two processes of the server that production has, with as many threads each."""
-    options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", "{port}", "--workers", str(WORKERS), "--log-level", "error"]
-    return [sys.executable, "-m", "granian", *options, "--blocking-threads", str(threads), target]
+    options = ["--interface", "asginl", "--host", "127.0.0.1", "--port", "{port}", "--workers", str(WORKERS), "--log-level", "error"]
+    return ["env", f"WEB_THREADS={threads}", sys.executable, "-m", "granian", *options, target]
 
 
 def _environment() -> dict[str, str]:

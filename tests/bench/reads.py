@@ -8,7 +8,7 @@ All stand in one server with the same middleware, asked in turns over eight conn
 import sys
 
 from tests.bench.harness import bench_database, print_table
-from tests.bench.load import Contender, free_port, measure, request_of, serving, wsgi
+from tests.bench.load import Contender, free_port, measure, product, request_of, serving
 
 PAYMENTS, PAID = 300, 30
 READS = (
@@ -38,7 +38,7 @@ def main() -> None:
         settings.LIMITS["payment_create"] = dict.fromkeys(("live", "test"), (10_000_000, 1_000_000))
         key, id = prepare()
         port = free_port()
-        with serving(*wsgi("tests.bench.server:application"), port=port):
+        with serving(*product("tests.bench.server:application"), port=port):
             for name, ours, theirs in READS:
                 contenders = [
                     Contender(label, port, request_of("GET", path.format(id=id), key))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from config.wsgi import application as product  # models exist from here on
+from config.asgi import application as product  # models exist from here on
 
 
 def _application() -> Any:

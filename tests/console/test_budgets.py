@@ -24,7 +24,7 @@ DOORS = {"rest_framework.views", "apps.api.urls", "apps.dashboard.urls", "apps.h
 
 # Process -> what it does until its work begins, what it must not have loaded by then, how many modules there may be.
 STARTS = {
-    "web": ("import config.wsgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY, 2000),
+    "web": ("import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY, 2000),
     "worker": ("from config.celery import app; app.loader.import_default_modules(); app.finalize()", (HEAVY - {"aiohttp"}) | DOORS, 1900),
     "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | DOORS, 1500),
     "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | DOORS, 1500),

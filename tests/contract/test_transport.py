@@ -1,15 +1,9 @@
 """What every path does with broken transport: JSON answers of the documented shape, never a page, never a 500."""
 
-import json
-from io import BytesIO
 from typing import Any
 
 import pytest
-from django.core.handlers.wsgi import WSGIRequest
-from django.test import RequestFactory
-from django.urls import resolve
 
-from apps.core.middleware import ApiGuard
 from tests.cast import Api, Shop
 
 DEEP = b"[" * 100_000
@@ -45,23 +39,6 @@ def test_another_content_type_is_415(bakery: Shop, content_type: str) -> None:
 def test_a_body_over_one_mebibyte_is_413(bakery: Shop) -> None:
     answer = bakery.test("POST", "/payments", raw=b" " * (1024 * 1024 + 1))
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "body_too_large")
-
-
-def chunked(api: Api, raw: bytes) -> Any:
-    """A POST whose body comes in chunks, as a server that takes them hands it over: without its length."""
-    told = {"Transfer-Encoding": "chunked", **api.headers}
-    request = RequestFactory().post("/api/v2/payments", headers=told)
-    body = {"wsgi.input": BytesIO(raw), "wsgi.input_terminated": True, "CONTENT_LENGTH": "", "CONTENT_TYPE": "application/json"}
-    environ = {**request.environ, **body}
-    answer = ApiGuard(lambda request: resolve(request.path).func(request).render())(WSGIRequest(environ))
-    return answer.status_code, json.loads(answer.content)
-
-
-def test_a_body_in_chunks_is_read_as_one_and_no_further_than_its_limit(bakery: Shop) -> None:
-    status, told = chunked(bakery.test, VALID)
-    assert (status, told["settlement_amount"]) == (201, "10.00")
-    status, told = chunked(bakery.test, b" " * (1024 * 1024 + 1))
-    assert (status, told["error"]["code"]) == (413, "body_too_large")
 
 
 def test_a_compressed_body_is_415(bakery: Shop) -> None:

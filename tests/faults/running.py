@@ -57,8 +57,9 @@ class Stack:
         celery = [str(programs / "celery"), "--quiet", "-A", "config.celery"]
         return {
             "web": [
-                str(programs / "granian"), "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(self.port), "--log-level", "warning",
-                "config.wsgi:application",
+                str(programs / "granian"), "--interface", "asginl", "--no-ws",
+                "--host", "127.0.0.1", "--port", str(self.port), "--log-level", "warning",
+                "config.asgi:application",
             ],
             "worker": [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"],
             "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],

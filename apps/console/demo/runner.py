@@ -75,9 +75,9 @@ def commands(port: int) -> dict[str, list[str]]:
     """Name -> command line of everything that runs beside the services."""
     python, programs = sys.executable, Path(sys.executable).parent
     celery = [str(programs / "celery"), "--quiet", "-A", "config.celery"]
-    web = [str(programs / "granian"), "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--workers", "2"]
+    web = [str(programs / "granian"), "--interface", "asginl", "--no-ws", "--respawn-failed-workers"]
     found = {
-        "web": [*web, "--blocking-threads", "4", "--log-level", "warning", "config.wsgi:application"],
+        "web": [*web, "--host", "127.0.0.1", "--port", str(port), "--workers", "2", "--log-level", "warning", "config.asgi:application"],
         "worker": [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"],
         "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
     }

@@ -1,4 +1,4 @@
-"""What the web server runs: the application, with what it begins with taken out of the garbage collector's sight.
+"""What the web server runs: the application behind its door, with what it begins with taken out of the garbage collector's sight.
 
 A collection looks at every object that is alive, and most of those are modules that stay for ever: requests would pay for that again and
 again. Afterwards it runs a tenth as often; a request leaves few cycles behind.
@@ -10,7 +10,10 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-application = get_wsgi_application()
+
+from config.door import Door  # its lanes are settings
+
+application = Door(get_wsgi_application())
 gc.collect()
 gc.freeze()
 gc.set_threshold(7_000, 10, 10)

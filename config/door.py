@@ -1,0 +1,263 @@
+"""The web server's door: ASGI outside, Django's WSGI handler in threads inside.
+
+A whole body is read on the event loop, with a deadline and a limit, before a thread is taken; header values keep their bytes.
+Each request runs in a thread of its lane (config/lanes.py), and one that finds none in time is turned away.
+"""
+
+import asyncio
+import json
+import logging
+import sys
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from config.lanes import LANES, Lane, lane_of
+
+log = logging.getLogger(__name__)
+
+BODY_SECONDS = 10.0
+BODY_BYTES_MAX = 4 * 1024 * 1024
+HELD_BYTES_MAX = 64 * 1024 * 1024  # bodies of all requests of this process together
+QUEUE_SECONDS = 10.0
+SEND_SECONDS = 30.0
+PIECE_BYTES = 64 * 1024
+# What is smaller is taken from the thread at once, however slowly its reader reads.
+WHOLE_BYTES_MAX = 2 * 1024 * 1024
+RETRY_SECONDS = b"2"
+_JSON_PATHS = ("/api/", "/oauth/")
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that no thread is taken for."""
+
+    status: int
+    message: str
+    code: str | None = None
+
+
+TOO_SLOW = Refusal(408, "Request body was not received in time", "request_timeout")
+TOO_LARGE = Refusal(413, "Request body is too large", "body_too_large")
+TOO_BUSY = Refusal(503, "Service temporarily unavailable")
+
+
+class _Gone(Exception):
+    """The client left before its request was whole."""
+
+
+class _Threads:
+    """The threads of a lane; who finds none free waits on the event loop."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.free = asyncio.Semaphore(lane.threads)
+        self.pool = ThreadPoolExecutor(lane.threads, thread_name_prefix=lane.name)
+
+    async def take(self) -> bool:
+        if not self.free.locked():
+            return await self.free.acquire()
+        try:
+            async with asyncio.timeout(QUEUE_SECONDS):
+                return await self.free.acquire()
+        except TimeoutError:
+            return False
+
+
+class _Body:
+    """What has been received of one request."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.size = 0
+
+
+class Door:
+    """One per process."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._lanes = [_Threads(lane) for lane in LANES]
+        self._held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        body = _Body()
+        try:
+            refusal = await self._receive(scope, receive, body) or await self._serve(scope, body, send)
+        except _Gone:
+            return
+        finally:
+            self._held -= body.size
+        if refusal is not None:
+            await _refuse(scope, refusal, send)
+
+    async def _receive(self, scope: Scope, receive: Receive, body: _Body) -> Refusal | None:
+        """Read the whole body, or say why not."""
+        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        if not declared.isdigit() or int(declared[:20]) > BODY_BYTES_MAX:
+            return TOO_LARGE
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                return await self._read(receive, body)
+        except TimeoutError:
+            return TOO_SLOW
+
+    async def _read(self, receive: Receive, body: _Body) -> Refusal | None:
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _Gone
+            piece = message.get("body", b"")
+            body.pieces.append(piece)
+            body.size += len(piece)
+            self._held += len(piece)
+            if body.size > BODY_BYTES_MAX:
+                return TOO_LARGE
+            if self._held > HELD_BYTES_MAX:
+                return TOO_BUSY
+            if not message.get("more_body"):
+                return None
+
+    async def _serve(self, scope: Scope, body: _Body, send: Send) -> Refusal | None:
+        """Run the request in a thread of its lane; the refusal when none came free in time."""
+        environ = _environ(scope, b"".join(body.pieces))
+        lane = self._lanes[lane_of(environ["PATH_INFO"])]
+        if not await lane.take():
+            log.warning("no thread came free in time")
+            return TOO_BUSY
+        loop = asyncio.get_running_loop()
+        try:
+            messages = await loop.run_in_executor(lane.pool, self._run, environ, _Sender(loop, send))
+        finally:
+            lane.free.release()
+        for message in messages:
+            await send(message)
+        return None
+
+    def _run(self, environ: dict[str, Any], sender: "_Sender") -> list[MutableMapping[str, Any]]:
+        """In the thread: what is left to be sent of the answer."""
+        head: MutableMapping[str, Any] = {"type": "http.response.start"}
+
+        def start(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
+            head["status"] = int(status[:3])
+            head["headers"] = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+        answer = self._application(environ, start)
+        with _closing(answer):
+            if not getattr(answer, "streaming", False) or _length(head["headers"]) <= WHOLE_BYTES_MAX:
+                return [head, _piece(b"".join(answer))]
+            sender.send(head)
+            pieces: list[bytes] = []
+            size = 0
+            for one in answer:
+                pieces.append(one)
+                size += len(one)
+                if size >= PIECE_BYTES:
+                    sender.send(_piece(b"".join(pieces), more=True))
+                    pieces, size = [], 0
+            return [_piece(b"".join(pieces))]
+
+
+class _Sender:
+    """Sends from a thread, which waits until the reader has taken it; one that takes nothing for long loses the connection."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, send: Send) -> None:
+        self._loop, self._send = loop, send
+
+    def send(self, message: MutableMapping[str, Any]) -> None:
+        asyncio.run_coroutine_threadsafe(self._in_time(message), self._loop).result()
+
+    async def _in_time(self, message: MutableMapping[str, Any]) -> None:
+        async with asyncio.timeout(SEND_SECONDS):
+            await self._send(message)
+
+
+def _closing(answer: Any) -> AbstractContextManager[Any]:
+    return closing(answer) if hasattr(answer, "close") else nullcontext()
+
+
+def _length(headers: Sequence[tuple[bytes, bytes]]) -> float:
+    """What the answer says of its length; one that says nothing may be endless."""
+    return next((int(value) for name, value in headers if name.lower() == b"content-length"), float("inf"))
+
+
+def _piece(content: bytes, *, more: bool = False) -> MutableMapping[str, Any]:
+    return {"type": "http.response.body", "body": content, "more_body": more}
+
+
+async def _refuse(scope: Scope, refusal: Refusal, send: Send) -> None:
+    """In the API's shape, or in plain words."""
+    is_json = str(scope["path"]).startswith(_JSON_PATHS)
+    told = {"error": {"message": refusal.message, "code": refusal.code}}
+    content = json.dumps(told).encode() if is_json else f"{refusal.message}\n".encode()
+    headers = [
+        (b"content-type", b"application/json" if is_json else b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(content)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-request-id", uuid.uuid4().hex.encode()),
+    ]
+    if refusal.status == 503:
+        headers.append((b"retry-after", RETRY_SECONDS))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send(_piece(content))
+
+
+_FIXED: dict[str, Any] = {
+    "SCRIPT_NAME": "",
+    "wsgi.version": (1, 0),
+    "wsgi.errors": sys.stderr,
+    "wsgi.multithread": True,
+    "wsgi.multiprocess": True,
+    "wsgi.run_once": False,
+}
+# The server tells bodies by these, and the body is whole here.
+_SPENT = {"", "HTTP_TRANSFER_ENCODING", "HTTP_CONTENT_LENGTH", "HTTP_EXPECT"}
+
+
+def _environ(scope: Scope, body: bytes) -> dict[str, Any]:
+    """The request as WSGI has it: text holds one character per byte."""
+    server, client = scope.get("server") or ("localhost", 80), scope.get("client") or ("", 0)
+    environ = {
+        **_FIXED,
+        "REQUEST_METHOD": scope["method"],
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "REMOTE_ADDR": client[0],
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input": BytesIO(body),
+        "CONTENT_LENGTH": str(len(body)),
+    }
+    for name, value in scope["headers"]:
+        key = _key_of(name)
+        if key in _SPENT:
+            continue
+        text = value.decode("latin-1")
+        if key in environ:
+            text = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{text}"
+        environ[key] = text
+    return environ
+
+
+@lru_cache(maxsize=512)
+def _key_of(name: bytes) -> str:
+    """A header's name in WSGI. One with an underscore has none: it would pass for another with a hyphen."""
+    if b"_" in name:
+        return ""
+    text = name.decode("latin-1").upper().replace("-", "_")
+    return text if text == "CONTENT_TYPE" else f"HTTP_{text}"

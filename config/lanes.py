@@ -1,0 +1,43 @@
+"""THE table of the web server's threads: whose requests run in which, and how many at once in one process.
+
+What waits for others (a chain, a worker, a slow reader) has threads of its own and never takes those of everybody else.
+"""
+
+import re
+from dataclasses import dataclass
+
+from django.conf import settings
+
+
+@dataclass(frozen=True)
+class Lane:
+    """`paths` is matched from the start of a path; the last lane takes whatever is left."""
+
+    name: str
+    threads: int
+    paths: str
+
+
+LANES = (
+    # Whoever watches over the processes hears that this one lives even while a database hangs.
+    Lane("alive", 1, r"/healthz$"),
+    Lane("ready", 1, r"/(?:readyz|metrics)$"),
+    # One more than may wait: it tells the next caller that the outcome isn't known yet.
+    Lane("settlements", settings.X402_WAITING_MAX + 1, r"/api/v2/x402/settle$"),
+    Lane(
+        "documents",
+        2,
+        r"/api/v2/payments/[^/]+/invoice$|/invoice/[^/]+/(?:invoice|receipt)\.pdf$"
+        r"|/dashboard/(?:payments|invoices)/[^/]+/(?:invoice|file)$",
+    ),
+    Lane("test clocks", 2, r"/api/v2/test_clock/advance$"),
+    Lane("downloads", 2, r"/files/|/dashboard/(?:[a-z-]+\.csv|reports/[^/]+/file)$"),
+    Lane("requests", settings.WEB_THREADS, r""),
+)
+_LANE = re.compile("|".join(f"({lane.paths})" for lane in LANES))
+
+
+def lane_of(path: str) -> int:
+    """The number of the lane in which a request for the path runs."""
+    found = _LANE.match(path)
+    return (found.lastindex if found and found.lastindex else len(LANES)) - 1

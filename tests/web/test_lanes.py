@@ -1,0 +1,57 @@
+"""What waits for others has threads of its own, and never takes those of everybody else."""
+
+import re
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from config.lanes import LANES, lane_of
+
+UUID = "00000000-0000-4000-8000-000000000000"
+WAITING = {
+    "/healthz": "alive",
+    "/readyz": "ready",
+    "/metrics": "ready",
+    "/api/v2/x402/settle": "settlements",
+    f"/api/v2/payments/{UUID}/invoice": "documents",
+    "/invoice/abcdefgh1234/invoice.pdf": "documents",
+    "/invoice/abcdefgh1234/receipt.pdf": "documents",
+    f"/dashboard/payments/{UUID}/invoice": "documents",
+    f"/dashboard/invoices/{UUID}/file": "documents",
+    "/api/v2/test_clock/advance": "test clocks",
+    "/files/abc": "downloads",
+    f"/dashboard/reports/{UUID}/file": "downloads",
+    "/dashboard/payments.csv": "downloads",
+    "/dashboard/statement.csv": "downloads",
+}
+ORDINARY = (
+    "/", "/api/v2/payments", f"/api/v2/payments/{UUID}", "/api/v2/x402/verify", "/api/v2/test_clock", "/healthz/x", "/healthzz",
+    "/dashboard/payments", f"/dashboard/invoices/{UUID}/edit", "/invoice/abcdefgh1234", "/api/v2/reports/accounting_transactions",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "name"), WAITING.items())
+def test_what_waits_has_a_lane_of_its_own(path: str, name: str) -> None:
+    assert LANES[lane_of(path)].name == name
+
+
+@pytest.mark.parametrize("path", ORDINARY)
+def test_all_else_shares_one(path: str) -> None:
+    assert lane_of(path) == len(LANES) - 1
+
+
+def routes(found: URLResolver, before: str = "") -> list[str]:
+    made: list[str] = []
+    for one in found.url_patterns:
+        text = before + str(one.pattern).lstrip("^").rstrip("$")
+        made += [text] if isinstance(one, URLPattern) else routes(one, text)
+    return made
+
+
+def test_every_export_and_every_document_has_a_lane_of_its_own() -> None:
+    """A new one that sounds like them must be in the table, or be ordinary on purpose."""
+    sounds = re.compile(r"\.csv|\.pdf|/file$|files/|payment.*/invoice$|advance$|settle$")
+    heavy = [text.replace("\\", "") for text in routes(get_resolver()) if sounds.search(text.replace("\\", ""))]
+    paths = ["/" + re.sub(r"\(\?P<[^>]+>(?:\[[^\]]*\]|\((?:[^()]|\([^)]*\))*\)|[^()])*\)|<[^>]+>", "abcdefgh1234", text) for text in heavy]
+    assert len(paths) > 12
+    assert [path for path in paths if lane_of(path) == len(LANES) - 1] == []

@@ -1,0 +1,30 @@
+"""The web process outlives its workers."""
+
+import os
+import signal
+
+from apps.console.demo.runner import commands
+from tests.stack import wait_for
+from tests.web.wire import Web
+
+
+def test_a_killed_worker_comes_back_and_the_others_go_on_answering(web: Web) -> None:
+    before = web.workers()
+    assert len(before) == 2
+    lost = min(before)
+    os.kill(lost, signal.SIGKILL)
+    wait_for(web.workers, lambda now: lost not in now)
+
+    def answers() -> int:
+        try:
+            return web.ask("GET", "/healthz").status
+        except OSError:  # the lost one had taken this connection already
+            return 0
+
+    wait_for(lambda: {answers() for _ in range(20)}, lambda heard: heard == {200}, 10)
+    wait_for(web.workers, lambda now: len(now - {lost}) == 2)
+    assert before - {lost} < web.workers()
+
+
+def test_the_demo_lives_through_it_too() -> None:
+    assert "--respawn-failed-workers" in commands(8000)["web"]

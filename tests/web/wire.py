@@ -1,0 +1,75 @@
+"""What a socket says to the server and hears from it, byte for byte."""
+
+import http.client
+import json
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    content: bytes
+    seconds: float
+
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+
+class Request:
+    """A request that is sent piece by piece, on a connection of its own."""
+
+    def __init__(self, port: int, raw: bytes) -> None:
+        self.began = time.monotonic()
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=40)
+        self.socket.sendall(raw)
+
+    def send(self, raw: bytes) -> None:
+        self.socket.sendall(raw)
+
+    def answer(self) -> Answer:
+        with self.socket:
+            heard = http.client.HTTPResponse(self.socket)
+            heard.begin()
+            content = heard.read()
+            headers = {name.lower(): value for name, value in heard.getheaders()}
+            return Answer(heard.status, headers, content, time.monotonic() - self.began)
+
+    def is_closed(self) -> bool:
+        """Whether the server hung up, without a word."""
+        return self.socket.recv(1) == b""
+
+
+@dataclass(frozen=True)
+class Web:
+    port: int
+    pid: int
+
+    def begin(self, method: str, path: str, *lines: bytes, body: bytes = b"") -> Request:
+        """Head lines as they are, and as much of the body as is given."""
+        head = [f"{method} {path} HTTP/1.1".encode(), b"Host: localhost", *lines]
+        return Request(self.port, b"\r\n".join([*head, b"", b""]) + body)
+
+    def ask(self, method: str, path: str, *lines: bytes, body: bytes | None = None) -> Answer:
+        told = () if body is None else (f"Content-Length: {len(body)}".encode(), b"Content-Type: application/json")
+        return self.begin(method, path, *lines, *told, body=body or b"").answer()
+
+    def workers(self) -> set[int]:
+        """The processes that answer."""
+        found = set()
+        for entry in Path("/proc").iterdir():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if entry.name.isdigit() and fields[0] != "Z" and int(fields[1]) == self.pid:
+                found.add(int(entry.name))
+        return found
+
+
+def bearer(secret: str) -> bytes:
+    return f"Authorization: Bearer {secret}".encode()
