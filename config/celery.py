@@ -60,6 +60,7 @@ PERIODIC: dict[str, float] = {
     "payments.book_test_payments": 10 * SECOND,
     "chain.sweep": 5 * MINUTE,
     "payments.book_sweeps": 10 * SECOND,
+    "payments.seal": MINUTE,
     "swaps.advance": 3 * SECOND,
     "swaps.auto_swap": 3 * SECOND,
     "payouts.advance": 2 * SECOND,

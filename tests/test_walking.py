@@ -15,6 +15,8 @@ OTHER_LOOPS = {
     "apps/reports/services/generate.py:generate_due": "a report has a claim, attempts and an end of its own, and catches its errors",
     "apps/core/pruning.py:prune": "deletes in batches, one statement each",
     "apps/stores/seals.py:seal_lines": "one chain of seals: the next needs the one before",
+    "apps/payments/seals.py:seal_payments": "one chain of seals: the next needs the one before",
+    "apps/payments/seals.py:_horizon": "waits for others to commit, and walks no rows",
     "apps/assets/rates.py:refresh": "the rates of two modes, which belong to no store",
     "apps/payouts/services/progress.py:advance_payouts": "catches each payout's error itself",
 }

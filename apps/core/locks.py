@@ -21,6 +21,7 @@ class Turn(IntEnum):
     TREASURY = 12
     MANDATES = 13
     AUDIT_SEALS = 14
+    PAYMENT_SEALS = 15
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the above but by chance.

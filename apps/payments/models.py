@@ -199,6 +199,21 @@ class Refund(Owned):
         ]
 
 
+class PaymentSeal(models.Model):
+    """A hash over what was locked of the payments made up to a line of history, and over the seal before (apps.payments.seals)."""
+
+    number = models.BigIntegerField(primary_key=True)
+    sealed_at = models.DateTimeField()
+    upto = models.BigIntegerField()
+    count = models.PositiveIntegerField()
+    audit_seal = models.CharField(max_length=84, blank=True)
+    previous = models.CharField(max_length=64)
+    seal = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.seal}"
+
+
 class TestPayment(Owned):
     """A payment that the service's own test wallet makes; the rows of a store's last 24 hours are its allowance."""
 

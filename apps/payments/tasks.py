@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
+from apps.core.clock import real_now
+from apps.payments import seals
 from apps.payments.services import expire, reconcile, refund_progress, settle, sweep_books, test_wallet
 
 
@@ -35,3 +37,8 @@ def book_test_payments() -> None:
 @shared_task(name="payments.book_sweeps")
 def book_sweeps() -> None:
     sweep_books.book_sweeps()
+
+
+@shared_task(name="payments.seal")
+def seal() -> None:
+    seals.seal_payments(real_now())
