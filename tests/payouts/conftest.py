@@ -61,5 +61,8 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
         )
         for table in ("payments_paymentaddress", "payments_paymentevent"):
             cursor.execute(f"DELETE FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM payments_payment p WHERE p.id = t.payment_id)")
+        cursor.execute(
+            "DELETE FROM stores_auditentry WHERE action = 'books.corrected' AND (details ->> 'movement')::bigint > %s", [last[1]]
+        )
         cursor.execute("DELETE FROM stores_store WHERE id = ANY(%s)", [stores])
         cursor.execute("SET session_replication_role = origin")

@@ -3,9 +3,12 @@
 import uuid
 from datetime import datetime
 
+from django.db import transaction
+
 from apps.ledger.chart import CHART, CUSTODY_DEPOSITS, CUSTODY_HOT, HELD, STORE, TREASURY
 from apps.ledger.movements.lines import gas
 from apps.ledger.posting import Line, Posted, Posting, post
+from apps.stores import audit
 
 
 def sweep_confirmed(
@@ -62,7 +65,10 @@ def correction(
     at: datetime,
     payment_id: uuid.UUID | None = None,
 ) -> Posted:
-    """Staff put something right, always against the treasury, with a reason, and what is held for the payment it is held for."""
+    """Staff put something right, always against the treasury, with a reason and a line in the audit log.
+
+    What is held is corrected for the payment that it is held for.
+    """
     if not reason.strip():
         raise ValueError("a correction has a reason")
     if kind not in CHART or kind == TREASURY or (CHART[kind].owner == STORE) != (store_id is not None):
@@ -70,4 +76,11 @@ def correction(
     if (kind == HELD) != (payment_id is not None):
         raise ValueError("what is held is corrected for its payment, and nothing else is")
     lines = [Line(kind, asset_id, amount_atomic, "principal", store_id), Line(TREASURY, asset_id, -amount_atomic, "principal")]
-    return post(Posting(f"correction:{key}", "correction", mode, payment_id, at, lines, reason, staff_id))
+    with transaction.atomic():
+        posted = post(Posting(f"correction:{key}", "correction", mode, payment_id, at, lines, reason, staff_id))
+        if posted.is_new:
+            told = {"movement": posted.movement_id, "account": kind, "asset": asset_id, "amount_atomic": amount_atomic, "staff": staff_id}
+            if payment_id is not None:
+                told["payment"] = payment_id
+            audit.record("books.corrected", store=store_id, mode=mode, name=asset_id, reason=reason, details=told)
+    return posted

@@ -118,7 +118,3 @@ def correct_books(
         )
         if not posted.is_new:
             raise AlreadyBooked
-        details = {"key": key, "account": kind, "asset": asset.pk, "amount_atomic": amount_atomic, "staff": staff.email}
-        if payment is not None:
-            details["payment"] = payment.reference
-        audit.record("books.corrected", store=store, mode=mode, target=asset, name=asset.pk, reason=reason, details=details)
