@@ -15,17 +15,29 @@ GROUP BY m.id HAVING m.spent_atomic <> coalesce(sum(s.amount_atomic), 0) OR m.sp
     ),
     Invariant(
         "draws_are_booked",
-        "Every draw has its debit, a confirmed one its dispatch, a failed one its reversal, and none has what it shouldn't",
+        "Every draw is debited to its store for its amount, a confirmed one dispatched, a failed one given back, and no other is",
         "SELECT count(*) FROM agents_settlement",
         """
-SELECT 'settlement ' || s.id, s.status || ' with ' || count(m.id) FILTER (WHERE m.kind = 'x402_settled') || ' debits, '
-    || count(m.id) FILTER (WHERE m.kind = 'x402_confirmed') || ' dispatches, '
-    || count(m.id) FILTER (WHERE m.kind = 'x402_reversed') || ' reversals'
-FROM agents_settlement s LEFT JOIN ledger_movement m ON m.reference = s.id AND m.kind LIKE 'x402%%'
-GROUP BY s.id
-HAVING count(m.id) FILTER (WHERE m.kind = 'x402_settled') <> (s.amount_atomic > 0)::int
-    OR count(m.id) FILTER (WHERE m.kind = 'x402_confirmed') <> (s.status = 'confirmed' AND s.amount_atomic > 0)::int
-    OR count(m.id) FILTER (WHERE m.kind = 'x402_reversed') <> (s.status = 'failed' AND s.amount_atomic > 0)::int
+WITH legs AS (
+    SELECT m.reference AS id, m.kind, m.mode, e.asset_id, a.kind AS account, a.store_id, e.amount_atomic
+    FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id AND e.role = 'principal'
+    JOIN ledger_account a ON a.id = e.account_id WHERE m.kind IN ('x402_settled', 'x402_confirmed', 'x402_reversed')
+), booked AS (
+    SELECT s.id, s.status, s.amount_atomic,
+           coalesce(sum(l.amount_atomic) FILTER (WHERE l.kind = 'x402_settled' AND account = 'x402_clearing'), 0) AS debited,
+           coalesce(-sum(l.amount_atomic) FILTER (WHERE l.kind = 'x402_settled' AND account = 'available'), 0) AS spent,
+           coalesce(-sum(l.amount_atomic) FILTER (WHERE l.kind = 'x402_confirmed' AND account = 'x402_clearing'), 0) AS dispatched,
+           coalesce(sum(l.amount_atomic) FILTER (WHERE l.kind = 'x402_reversed' AND account = 'available'), 0) AS returned,
+           bool_or(l.asset_id <> s.asset_id OR l.mode <> s.mode OR l.store_id <> s.store_id) AS is_misplaced
+    FROM agents_settlement s LEFT JOIN legs l ON l.id = s.id GROUP BY s.id
+)
+SELECT 'settlement ' || id, status || ' for ' || amount_atomic || ', debited ' || debited || ', dispatched ' || dispatched
+    || ', given back ' || returned || CASE WHEN is_misplaced THEN ', for another store, mode or asset' ELSE '' END
+FROM booked WHERE debited <> amount_atomic OR spent <> amount_atomic OR is_misplaced
+   OR dispatched <> CASE status WHEN 'confirmed' THEN amount_atomic ELSE 0 END
+   OR returned <> CASE status WHEN 'failed' THEN amount_atomic ELSE 0 END
+UNION ALL SELECT 'settlement ' || l.id, 'it is booked, and there is no such draw' FROM legs l
+WHERE NOT EXISTS (SELECT 1 FROM agents_settlement s WHERE s.id = l.id)
 """,
     ),
     Invariant(

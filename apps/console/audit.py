@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from apps.console import custody
 from apps.console.invariant import Invariant
 from apps.console.invariants import INVARIANTS, parameters
+from apps.payments.models import PaymentSeal
 from apps.stores.models import AuditSeal
 
 FINDINGS_MAX = 100
@@ -74,11 +75,17 @@ def verdicts(check_chain: bool = False) -> list[Verdict]:
 
 
 def kept_seal(text: str) -> Verdict:
-    """Whether a seal that was kept elsewhere, `number:seal`, is still one of the audit log's."""
-    watch = _Stopwatch()
-    stands = any(str(one) == text.strip() for one in AuditSeal.objects.filter(seal=text.strip().rpartition(":")[2][:64]))
-    broken = [] if stands else [Finding(_KEPT, f"seal {text[:90]}", "the log doesn't have it: lines and seals were made anew")]
+    """Whether a seal that was kept elsewhere, `number:seal`, is still one of the audit log's or of the payments'."""
+    watch, seal = _Stopwatch(), text.strip()
+    known = [*AuditSeal.objects.filter(seal=_hash_of(seal)), *PaymentSeal.objects.filter(seal=_hash_of(seal))]
+    stands = any(str(one) == seal for one in known)
+    why = "the log doesn't have it, nor have the payments: what was sealed, and the seals, were made anew"
+    broken = [] if stands else [Finding(_KEPT, f"seal {seal[:90]}", why)]
     return Verdict(_KEPT, "The seal that was kept elsewhere still stands", 1, len(broken), broken, watch.took)
+
+
+def _hash_of(seal: str) -> str:
+    return seal.rpartition(":")[2][:64]
 
 
 def _ask(invariant: Invariant, asked: dict[str, Any]) -> Verdict:

@@ -19,6 +19,45 @@ FROM billing_invoiceline WHERE amount_cents <> quantity * unit_amount_cents
 """,
     ),
     Invariant(
+        "invoices_taxed_as_said",
+        "The discount and the tax of every invoice are what its own rates make of its lines, rounded half up",
+        "SELECT count(*) FROM billing_invoice",
+        """
+WITH stepped AS (
+    SELECT *, CASE WHEN currency = ANY (%(whole_unit_currencies)s) THEN 100 ELSE 1 END AS step,
+           (subtotal_cents - discount_cents) * coalesce(tax_rate_bps, 0)::numeric AS taxed,
+           coalesce(CASE discount_type WHEN 'percent' THEN subtotal_cents * discount_value::numeric
+                                       WHEN 'amount' THEN 100 * discount_value::numeric END, 0) AS given
+    FROM billing_invoice
+), worked AS (
+    SELECT *, div(2 * taxed + 10000 * step, 20000 * step) * step AS tax,
+           least(subtotal_cents, div(2 * given + 100 * step, 200 * step) * step) AS discount FROM stepped
+)
+SELECT 'invoice ' || id, 'discount ' || discount_cents || ' and tax ' || tax_cents || ', its rates make ' || discount || ' and ' || tax
+FROM worked WHERE tax_cents <> tax OR discount_cents <> discount
+""",
+    ),
+    Invariant(
+        "periods_follow",
+        "The running period of a subscription is its trial or the one that its invoice names, and the next begins where it ends",
+        "SELECT count(*) FROM billing_subscription",
+        """
+SELECT 'subscription ' || s.id, 'its period from ' || s.current_period_start || ' to ' || s.current_period_end || CASE
+    WHEN s.next_billing_at IS DISTINCT FROM n.due THEN ' is followed at ' || coalesce(s.next_billing_at::text, 'no time')
+    WHEN s.current_period_start = s.started_at AND s.trial_end IS NOT NULL THEN ' is not its trial'
+    ELSE ' is billed as ' || coalesce(i.description, 'nothing') END
+FROM billing_subscription s
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN s.status IN ('trialing', 'active', 'past_due') THEN s.current_period_end END AS due,
+           s.current_period_start AT TIME ZONE 'UTC' AS first, s.current_period_end AT TIME ZONE 'UTC' AS last) n
+LEFT JOIN billing_invoice i ON i.period_key = s.id || ':' || to_char(n.first, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+WHERE s.next_billing_at IS DISTINCT FROM n.due OR CASE
+    WHEN s.current_period_start = s.started_at AND s.trial_end IS NOT NULL THEN s.current_period_end <> s.trial_end
+    ELSE i.description IS DISTINCT FROM to_char(n.first, 'YYYY-MM-DD') || ' to ' || to_char(n.last, 'YYYY-MM-DD')
+      OR n.first::time <> n.last::time END
+""",
+    ),
+    Invariant(
         "invoices_numbered",
         "Finalized invoices, and they alone, have a number and a link; a store's numbers of a mode have no gaps",
         "SELECT count(*) FROM billing_invoice WHERE number IS NOT NULL",

@@ -8,17 +8,24 @@ from typing import Any
 from django.conf import settings
 from psycopg.types.json import Jsonb
 
+from apps.console import guard_invariants
 from apps.console.agents_invariants import AGENTS
 from apps.console.billing_invariants import BILLING
+from apps.console.chain_invariants import CHAINS
+from apps.console.guard_invariants import GUARDS
 from apps.console.held_invariants import HELD
 from apps.console.invariant import Invariant
 from apps.console.onramp_invariants import CARDS
 from apps.console.payout_invariants import PAYOUTS
+from apps.console.price_invariants import PRICES
+from apps.console.record_invariants import RECORDS
 from apps.console.seal_invariants import AUDIT_LOG
 from apps.console.swap_invariants import SWAPS
 from apps.console.webhook_invariants import TOLD
 from apps.console.x402_invariants import X402
+from apps.ledger import movements
 from apps.payments import states
+from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES
 from apps.webhooks import catalogue
 
 # A deposit that confirmed and wasn't booked within this time was lost on the way.
@@ -35,6 +42,9 @@ def parameters() -> dict[str, Any]:
         "subscribable": list(catalogue.SUBSCRIBABLE),
         "stale_seconds": BOOKED_WITHIN_SECONDS,
         "webhook_kept_days": settings.WEBHOOK_KEPT_DAYS,
+        "whole_unit_currencies": list(WHOLE_UNIT_CURRENCIES),
+        "movement_kinds": [name for name in movements.__all__ if name.islower()],
+        **guard_invariants.parameters(),
     }
 
 
@@ -242,9 +252,12 @@ FROM (SELECT chain_id, from_address, nonce FROM chain_outgoingtransaction WHERE 
 GROUP BY chain_id, from_address HAVING count(*) <> max(nonce) - min(nonce) + 1
 UNION ALL SELECT chain_id || ' ' || from_address, 'nonce ' || nonce || ' is used ' || count(*) || ' times'
 FROM chain_outgoingtransaction WHERE nonce IS NOT NULL GROUP BY chain_id, from_address, nonce HAVING count(*) > 1
-UNION ALL SELECT 'wallet ' || w.chain_id, 'its next nonce is ' || w.next_nonce || ', and ' || max(o.nonce) || ' is used'
-FROM chain_hotwallet w JOIN chain_outgoingtransaction o ON o.chain_id = w.chain_id AND o.from_address = w.address
-GROUP BY w.chain_id, w.next_nonce HAVING max(o.nonce) >= w.next_nonce
+UNION ALL SELECT 'wallet ' || w.chain_id, 'its next nonce is ' || w.next_nonce || ', and ' || max(u.nonce) || ' is used'
+FROM chain_hotwallet w JOIN (
+    SELECT chain_id, from_address, nonce FROM chain_outgoingtransaction WHERE nonce IS NOT NULL
+    UNION ALL SELECT chain_id, from_address, nonce FROM chain_unknowntransaction
+) u ON u.chain_id = w.chain_id AND u.from_address = w.address
+GROUP BY w.chain_id, w.next_nonce HAVING w.next_nonce <> max(u.nonce) + 1
 UNION ALL SELECT 'refund ' || r.id,
        'it was sent as ' || coalesce(o.amount_atomic || ' ' || o.asset_id || ' (' || o.status || ')', 'nothing')
 FROM payments_refund r LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'refund' AND o.reference = r.id::text
@@ -275,4 +288,5 @@ FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last W
     ),
 )
 
-INVARIANTS = LEDGER + PAYMENTS + HELD + TOLD + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + AUDIT_LOG
+OF_BOOKS = GUARDS + LEDGER + RECORDS + PAYMENTS + HELD + PRICES + CHAINS + TOLD
+INVARIANTS = OF_BOOKS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + AUDIT_LOG

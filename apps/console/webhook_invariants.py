@@ -31,4 +31,39 @@ FROM webhooks_delivery d JOIN webhooks_event e ON e.id = d.event_id
 JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id' WHERE d.is_test
 """,  # noqa: S608  # our own text
     ),
+    Invariant(
+        "events_true",
+        "What an event says of prices, coins and totals is what its record says",
+        "SELECT count(*) FROM webhooks_event",
+        """
+SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'settlement_amount_cents') || ' '
+       || (e.object ->> 'settlement_currency') || ', the payment ' || p.settlement_amount_cents || ' ' || p.settlement_currency
+FROM webhooks_event e JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
+WHERE (e.object ->> 'settlement_amount_cents', e.object ->> 'settlement_currency', e.object ->> 'reference')
+   IS DISTINCT FROM (p.settlement_amount_cents::text, p.settlement_currency, p.reference)
+UNION ALL SELECT 'event ' || e.id, e.type || ' says ' || coalesce(e.object #>> '{transaction,amount_atomic}', 'nothing')
+       || ', the history nothing of it'
+FROM webhooks_event e JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
+WHERE e.type LIKE 'transaction.%%' AND NOT EXISTS (
+    SELECT 1 FROM payments_paymentevent h WHERE h.payment_id = p.id AND h.event_type = e.type
+    AND h.payload ->> 'amount_atomic' = e.object #>> '{transaction,amount_atomic}'
+    AND h.payload ->> 'tx_hash' = e.object #>> '{transaction,tx_hash}')
+UNION ALL SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'total_cents') || ', the invoice ' || i.total_cents
+FROM webhooks_event e JOIN billing_invoice i ON i.id::text = e.object ->> 'id'
+WHERE e.type LIKE 'invoice.%%' AND (e.object ->> 'total_cents', e.object ->> 'currency')
+   IS DISTINCT FROM (i.total_cents::text, i.currency)
+""",
+    ),
+    Invariant(
+        "deliveries_made",
+        "What is said to be delivered was sent and answered with success, and nothing else has a time of delivery",
+        "SELECT count(*) FROM webhooks_delivery",
+        """
+SELECT 'delivery ' || id, 'it is ' || status || ' after ' || attempts || ' attempts and an answer of '
+       || coalesce(response_status::text, 'nothing')
+FROM webhooks_delivery WHERE (status = 'delivered') <> (delivered_at IS NOT NULL) OR (status = 'delivered' AND (
+    attempts < 1 OR response_status IS NULL OR response_status NOT BETWEEN 200 AND 299 OR duration_ms IS NULL
+    OR next_attempt_at IS NOT NULL OR delivered_at < created_at - interval '1 day'))
+""",
+    ),
 )

@@ -22,6 +22,7 @@ def billed(bakery: Shop) -> Shop:
     late, ended = r.subscribe(api), r.subscribe(api)
     r.ok(r.change(api, ended["id"], "cancel"))
     r.subscribe(api, trial_period_days=3)
+    r.subscribe(api, trial_period_days=30)
     make.advance(api, 8 * r.DAY)
     assert r.subscription(api, late["id"])["status"] == "past_due"
     return bakery
@@ -50,6 +51,19 @@ CORRUPTIONS = {
         f"UPDATE billing_invoiceline SET amount_cents = 1 WHERE invoice_id = {OPEN}",
         "invoices_add_up",
     ),
+    "a tax rate is changed": (f"UPDATE billing_invoice SET tax_rate_bps = 700 WHERE id = {PAID}", "invoices_taxed_as_said"),
+    "a discount is invented": (
+        f"UPDATE billing_invoice SET discount_cents = 1, total_cents = total_cents - 1 WHERE id = {OPEN}", "invoices_taxed_as_said"),
+    "a period is a month longer": (
+        "UPDATE billing_subscription SET current_period_end = current_period_end + interval '1 month', "
+        "next_billing_at = next_billing_at + interval '1 month'", "periods_follow"),
+    "a canceled subscription's period is moved": (
+        "UPDATE billing_subscription SET current_period_start = current_period_start + interval '1 month', "
+        "current_period_end = current_period_end + interval '1 month' WHERE status = 'canceled'", "periods_follow"),
+    "a trial is longer": (
+        "UPDATE billing_subscription SET current_period_end = current_period_end + interval '1 month', "
+        "next_billing_at = next_billing_at + interval '1 month' WHERE status = 'trialing'", "periods_follow"),
+    "it is billed later": ("UPDATE billing_subscription SET next_billing_at = next_billing_at + interval '1 month'", "periods_follow"),
     "an invoice vanishes with its number": (
         f"DELETE FROM billing_invoicechange WHERE invoice_id = {OPEN}; DELETE FROM billing_invoiceline WHERE invoice_id = {OPEN}; "
         "DELETE FROM billing_invoice WHERE number = 1",

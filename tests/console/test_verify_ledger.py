@@ -90,9 +90,9 @@ def test_the_command_prints_a_line_per_invariant(world: Cast, capsys: Any) -> No
     call_command("verify_ledger")
 
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[:-1]] == [invariant.name for invariant in INVARIANTS]
+    assert [line.split()[0] for line in lines[:-2]] == [invariant.name for invariant in INVARIANTS]
     assert lines[-1].startswith("newest seal of the audit log: ")
-    assert all(" OK " in line for line in lines[:-1])
+    assert all(" OK " in line for line in lines[:-2])
 
 
 def test_the_command_fails_with_the_findings_when_something_is_broken(world: Cast, capsys: Any) -> None:
@@ -224,6 +224,17 @@ CORRUPTIONS: dict[str, tuple[str, str]] = {
     "an event is told twice": (
         f"UPDATE payments_paymentevent SET event_type = 'payment_intent.failed' WHERE sequence = {LAST_EVENT}", "events_told"),
     "a delivery is deleted": ("DELETE FROM webhooks_delivery", "events_told"),
+    "an event tells another price": (
+        "UPDATE webhooks_event SET object = object || '{{\"settlement_amount_cents\": 1}}' WHERE type = 'payment_intent.completed'",
+        "events_true",
+    ),
+    "an event tells of other coins": (
+        "UPDATE webhooks_event SET object = jsonb_set(object, '{{transaction,amount_atomic}}', '\"1\"') "
+        "WHERE type = 'transaction.confirmed'",
+        "events_true",
+    ),
+    "a delivery that nobody answered is said to have arrived": (
+        "UPDATE webhooks_delivery SET status = 'delivered', delivered_at = now()", "deliveries_made"),
 }  # fmt: skip
 
 

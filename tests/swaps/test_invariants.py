@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from apps.assets.models import Asset
-from apps.chain.models import Deposit, HotWallet, OutgoingTransaction
+from apps.chain.models import Block, Deposit, Head, HotWallet, OutgoingTransaction
 from apps.console import audit
 from apps.console.swap_invariants import SWAPS
 from apps.core import clock
@@ -39,9 +39,11 @@ def _sweep(shop: Shop) -> None:
     at = clock.real_now()
     payment = make.payment(shop.test)
     entry = PaymentAddress.objects.get(payment_id=payment["id"], asset_id="SETH")
+    Block.objects.create(chain_id="sepolia", number=1, hash="0xb1", parent_hash="0xb0", mined_at=at, scanned_at=at)
+    Head.objects.create(chain_id="sepolia", number=1, hash="0xb1", block_time=at, synced_at=at)
     Deposit.objects.create(
         chain_id="sepolia", asset_id="SETH", address_id=entry.address_id, tx_hash="0x1", log_index=-1, from_address=HOT, amount_atomic=1000,
-        block_number=1, status="confirming", required_confirmations=1, detected_at=at, handled_status="confirming",
+        block_number=1, block_hash="0xb1", status="confirming", required_confirmations=1, detected_at=at, handled_status="confirming",
     )  # fmt: skip
     HotWallet.objects.create(chain_id="sepolia", address=HOT, next_nonce=1)
     Deposit.objects.update(status="confirmed", confirmed_at=at)

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from apps.console import audit
 from apps.console.command import OperatorCommand
+from apps.payments import seals as payment_seals
 from apps.stores import seals
 
 
@@ -28,10 +29,10 @@ class Command(OperatorCommand):
             verdicts.append(audit.kept_seal(options["seal"]))
         self.with_times = options["times"]
         self.is_broken = any(verdict.findings for verdict in verdicts)
-        seal = seals.newest()
         return {
             "ok": not self.is_broken,
-            "newest_seal": str(seal) if seal is not None else None,
+            "newest_seal": _told(seals.newest()),
+            "newest_payment_seal": _told(payment_seals.newest()),
             "invariants": [
                 {
                     "name": verdict.name,
@@ -54,4 +55,10 @@ class Command(OperatorCommand):
             lines += [f"    {finding['subject']}: {finding['detail']}" for finding in one["findings"]]
             if (more := one["broken"] - len(one["findings"])) > 0:
                 lines.append(f"    and {more} more")
-        return "\n".join([*lines, f"newest seal of the audit log: {result['newest_seal'] or 'none yet'}"])
+        lines.append(f"newest seal of the payments: {result['newest_payment_seal'] or 'none yet'}")
+        lines.append(f"newest seal of the audit log: {result['newest_seal'] or 'none yet'}")
+        return "\n".join(lines)
+
+
+def _told(seal: object | None) -> str | None:
+    return None if seal is None else str(seal)

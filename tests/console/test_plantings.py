@@ -1,0 +1,173 @@
+"""58 things that somebody with the database's keys might change, planted one by one into sound books: each is named.
+
+The sound books themselves are clean.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from apps.chain.models import Block, Deposit, Head, HotWallet, OutgoingTransaction, SignedTransaction
+from apps.console import audit
+from apps.core import clock
+from apps.ledger import posting
+from apps.payments.models import PaymentAddress
+from apps.payments.seals import seal_payments
+from apps.payments.services.settle import settle_payment
+from apps.payouts.services.progress import advance_payouts
+from apps.stores.models import Store
+from apps.stores.seals import seal_lines
+from apps.stores.services import change_store
+from apps.swaps.services.progress import advance_swaps
+from tests import make
+from tests.billing import records as billing
+from tests.cast import Api, Shop, assemble
+from tests.console.plantings import HARD, MORE, PLAIN
+from tests.console.test_verify_ledger import refund
+
+HOT = "0x" + "ab" * 20
+FIRST, LAST = 100, 110
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """Whatever happens inside has not happened; entries are checked at their statement, so that tables can be altered."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
+    """Some days of a merchant and a platform, made once for all plantings and never committed."""
+    with django_db_blocker.unblock(), rolled_back():
+        cast = assemble()
+        shop = cast.bakery
+        change_store(
+            shop.store, platform_id=cast.strangers.store.pk, platform_fee_fraction=Decimal("0.02"), kyc_confirmed_at=clock.real_now()
+        )
+        Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+        make.paid(cast.strangers.test)
+        _sell(shop)
+        _bill(shop)
+        _spend(shop)
+        _tell(shop)
+        _receive_on_chain(shop)
+        _send_on_chain(shop)
+        for _ in range(2):
+            make.store_coins(shop.store, "SETH", 1000)
+            seal_lines(clock.real_now())
+        seal_payments(clock.real_now())
+        yield shop
+    posting._known.clear()
+
+
+def _sell(shop: Shop) -> None:
+    """Paid in full, too little and too late, refunded and waiting; one under a key."""
+    sale = make.paid(shop.test, amount="20.00", key="sale")
+    late = make.payment(shop.test)
+    make.advance(shop.test, 24 * 3600)
+    make.simulated(shop.test, late["id"], late=True, reference="late")
+    make.simulated(shop.test, make.payment(shop.test, customer_pays_fee=True)["id"], "underpaid")
+    refund(shop, sale, "0.001", "first")
+    make.advance(shop.test, 61)
+    make.advance(shop.test, 61)
+    make.paid(shop.test, amount="30.00")
+    make.paid(shop.test, amount="30.00", customer_pays_fee=True)
+    make.payment(shop.test)
+
+
+def _bill(shop: Shop) -> None:
+    billing.pay(shop.test, billing.opened(shop.test, tax_rate_bps=1900, discount_type="percent", discount_value=10))
+    billing.opened(shop.test)
+    billing.subscribe(shop.test)
+    billing.subscribe(shop.test, trial_period_days=30)
+
+
+def _spend(shop: Shop) -> None:
+    """A payout and a swap that were made, and an agent's draws on its mandate."""
+    make.payout(shop.test, 10**15)
+    make.advance(shop.test, 120)
+    make.swapped(shop)
+    advance_swaps()
+    agent = Api(shop.secrets["test_agent"])
+    mandate = {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}
+    assert agent.post("/agentic/mandates", mandate).status_code == 201
+    draw = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "300", "pay_to": make.fresh_address()}
+    assert agent.post("/agentic/x402/settlements", draw, key="draw").status_code == 201
+
+
+def _tell(shop: Shop) -> None:
+    """A sale that an endpoint is still to be told of."""
+    body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]}}
+    assert shop.test.post("/webhook_endpoints", body).status_code == 201
+    make.paid(shop.test)
+
+
+def _receive_on_chain(shop: Shop) -> None:
+    """Blocks that were read, and a deposit in one of them."""
+    at = clock.real_now()
+    for number in range(FIRST, LAST + 1):
+        Block.objects.create(
+            chain_id="sepolia", number=number, hash=f"0x{number:064x}", parent_hash=f"0x{number - 1:064x}", mined_at=at, scanned_at=at
+        )
+    Head.objects.create(chain_id="sepolia", number=LAST, hash=f"0x{LAST:064x}", block_time=at, synced_at=at)
+    entry = PaymentAddress.objects.get(payment_id=make.payment(shop.test)["id"], asset_id="SETH")
+    Deposit.objects.create(
+        chain_id="sepolia", asset_id="SETH", address_id=entry.address_id, tx_hash=f"0x{1:064x}", log_index=-1, from_address=HOT,
+        amount_atomic=entry.required_atomic, block_number=103, block_hash=f"0x{103:064x}", status="confirmed", confirmed_at=at,
+        required_confirmations=3, detected_at=at,
+    )  # fmt: skip
+    settle_payment(entry.payment_id)
+
+
+def _send_on_chain(shop: Shop) -> None:
+    """Two live payouts, signed, sent and mined, one after the other."""
+    make.store_coins(shop.store, "ETH", 10**18)
+    HotWallet.objects.create(chain_id="ethereum", address=HOT, next_nonce=2)
+    for nonce in range(2):
+        make.payout(shop.live, 10**16, asset_id="ETH")
+        advance_payouts()
+        asked = OutgoingTransaction.objects.get(status="requested")
+        raw = f"0x02{nonce:064x}{asked.to_address[2:]}"
+        SignedTransaction.objects.create(
+            outgoing=asked, tx_hash=f"0x{nonce:064x}", raw=raw, max_fee_wei=1, priority_fee_wei=1, signed_at=clock.real_now()
+        )
+        sent = OutgoingTransaction.objects.filter(pk=asked.pk)
+        sent.update(status="submitted", nonce=nonce, tx_hash=f"0x{nonce:064x}", from_address=HOT)
+        advance_payouts()
+        sent.update(status="confirmed", network_fee_atomic=5, block_number=1)
+        advance_payouts()
+
+
+def test_the_list_is_whole() -> None:
+    assert (len(PLAIN), len(HARD), len(PLAIN | HARD | MORE)) == (38, 20, 58 + len(MORE))
+
+
+def test_the_untouched_books_are_clean(books: Shop) -> None:
+    verdicts = audit.verdicts()
+    assert [one for verdict in verdicts for one in verdict.findings] == []
+    asked = {name for _, name in (PLAIN | HARD | MORE).values()}
+    assert [verdict.name for verdict in verdicts if verdict.name in asked and not verdict.counted] == []
+    assert max(verdict.took for verdict in verdicts) < timedelta(seconds=30)
+
+
+@pytest.mark.parametrize("name", PLAIN | HARD | MORE)
+def test_what_was_planted_is_found(name: str, books: Shop) -> None:
+    statements, invariant = (PLAIN | HARD | MORE)[name]
+    with rolled_back():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL session_replication_role = replica")
+            for statement in statements.format(store=books.store.pk).split("; "):
+                cursor.execute(statement)
+                assert cursor.rowcount != 0, f"{statement} changed nothing"
+            cursor.execute("SET LOCAL session_replication_role = origin")
+
+        assert invariant in {finding.invariant for finding in audit.findings()}
