@@ -26,6 +26,7 @@ class Access:
     user: User | None = None
     label: str = ""  # what people know the credential by, never a secret
     platform: Store | None = None  # whose credential it is, when a platform acts for its sub-merchant
+    role: str | None = None  # of the person behind a session, or who let the app in; a key has none
 
     @property
     def store_id(self) -> uuid.UUID:
@@ -42,7 +43,7 @@ class Access:
     def for_session(cls, user: User, store: Store, mode: str, role: str = Role.OWNER) -> "Access":
         """A person in the dashboard, who has chosen a store and a mode; what they may do is their role's."""
         held = scopes_of(role, frozenset(ALL))
-        return cls(store=store, mode=mode, kind=SESSION, scopes=held, caller=f"user:{user.pk}", user=user)
+        return cls(store=store, mode=mode, kind=SESSION, scopes=held, caller=f"user:{user.pk}", user=user, role=role)
 
     @classmethod
     def for_public(cls, store: Store, mode: str) -> "Access":

@@ -4,7 +4,7 @@ The grants are oauthlib's; a request is one transaction, so that a code and a re
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ from oauthlib.oauth2.rfc6749.grant_types import AuthorizationCodeGrant
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 from oauthlib.oauth2.rfc6749.tokens import BearerToken
 
-from apps.access import scopes
+from apps.access import rights, scopes
 from apps.access.models import AccessToken, Application, RefreshToken
 from apps.access.oauth_validator import (
     Validator,
@@ -117,23 +117,40 @@ def ask(query: str) -> Consent:
     return Consent(info["request"].client, tuple(wanted), mode, info["redirect_uri"], needs_store)
 
 
-def stores_for(user: User) -> list[Store]:
-    """The stores for which a person may let an app in: those where they may make API keys."""
-    members = Member.objects.filter(user=user, store__deleted_at=None).select_related("store").order_by("store__name", "store_id")
-    return [member.store for member in members if roles.may(member.role, roles.DEVELOP)]
+def stores_for(user: User, wanted: Iterable[str]) -> list[Store]:
+    """The stores for which a person may let an app in.
+
+    Those where they may make API keys, and have themselves what the app asks for.
+    """
+    return [one.store for one in _members(user) if not _beyond(one, wanted)]
+
+
+def _members(user: User) -> list[Member]:
+    rows = Member.objects.filter(user=user, store__deleted_at=None).select_related("store")
+    found = rows.order_by("store__name", "store_id")
+    return [one for one in found if roles.may(one.role, roles.DEVELOP)]
+
+
+def _beyond(member: Member, wanted: Iterable[str]) -> list[str]:
+    """What an app asks for and the person can't give."""
+    held = roles.scopes_of(member.role, frozenset(scopes.ALL))
+    return [scope for scope in wanted if scope in scopes.ALL and scope not in held]
 
 
 def decide(user: User, query: str, store_id: str, decision: str) -> str:
-    """The address the person is sent to, with a code or the refusal. Raises OAuthFailure."""
+    """The address the person is sent to, with a code or the refusal.
+
+    Raises OAuthFailure, or stepup.SecondFactorRequired where live money is let out of hand.
+    """
     consent = ask(query)
     query, given = read_parameters(query)
     if decision not in ("allow", "deny"):
         raise OAuthFailure("invalid_request", "decision must be allow or deny")
     if decision == "deny":
         return add_params_to_uri(consent.redirect_uri, AccessDeniedError(state=given.get("state")).twotuples)  # type: ignore[no-any-return]
-    store = next((one for one in stores_for(user) if str(one.pk) == store_id), None)
-    if store is None and (store_id or consent.needs_store):
-        raise OAuthFailure("invalid_request", "store_id must be a store of yours")
+    store = _store_for(user, consent, store_id)
+    if rights.is_about_money(consent.scopes):
+        rights.check_factor_of(user, consent.mode)
     held = {"user": user, "store": store, "mode": consent.mode}
     with transaction.atomic():
         headers, _, _ = _server().create_authorization_response(_uri("authorize", query), "GET", None, {}, list(consent.scopes), held)
@@ -146,6 +163,19 @@ def decide(user: User, query: str, store_id: str, decision: str) -> str:
             details={"scopes": consent.scopes},
         )
     return str(headers["Location"])
+
+
+def _store_for(user: User, consent: Consent, store_id: str) -> Store | None:
+    """The store that the person chose, where they may give all that is asked for."""
+    member = next((one for one in _members(user) if str(one.store_id) == store_id), None)
+    if member is None:
+        if store_id or consent.needs_store:
+            raise OAuthFailure("invalid_request", "store_id must be a store of yours")
+        return None
+    beyond = _beyond(member, consent.scopes)
+    if beyond:
+        raise OAuthFailure("invalid_scope", f"Your role does not allow the scope {beyond[0]}")
+    return member.store
 
 
 def exchange(form: str, authorization: str) -> tuple[dict[str, Any], int, dict[str, str]]:

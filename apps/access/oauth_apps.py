@@ -10,12 +10,14 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.access import credentials, scopes
+from apps.access import credentials, rights, scopes
+from apps.access.access import Access
 from apps.access.models import AccessToken, AgentCredential, Application
 from apps.access.oauth_validator import checksum
 from apps.core.errors import Coded, Flat
 from apps.stores import audit
 from apps.stores.models import Store, User
+from apps.stores.selectors import role_of
 
 
 class StoreRequired(Coded):
@@ -91,13 +93,22 @@ def deactivate_app(app: Application, at: datetime) -> None:
 
 
 def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datetime) -> tuple[AgentCredential, str]:
-    """The one credential of an app, person, store and mode with a new secret. Raises StoreRequired, or Flat on unknown scopes."""
+    """The one credential of an app, person, store and mode with a new secret.
+
+    At most what the person who let the app in may: all of it unless scopes are named. Raises
+    StoreRequired, Flat on unknown scopes, or rights.BeyondYourRights.
+    """
     if token.store is None:
         raise StoreRequired
-    chosen = list(scopes.AGENT if wanted is None else dict.fromkeys(wanted))
+    role = role_of(token.user, token.store)
+    if role is None:  # they left between the look-up of the token and now
+        raise StoreRequired
+    person = Access.for_session(token.user, token.store, token.mode, role)
+    chosen = rights.held_of(person, scopes.AGENT) if wanted is None else list(dict.fromkeys(wanted))
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+    rights.check_held(person, chosen)
     text = credentials.mint(credentials.AGENT_PREFIXES[token.mode])
     shown = {
         "name": token.application.name[:100],

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import models, transaction
 
-from apps.access import credentials, scopes
+from apps.access import credentials, rights, scopes
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
@@ -23,6 +23,7 @@ from apps.core.models import Mode
 from apps.core.sql import Statement
 from apps.stores import audit
 from apps.stores.models import Member, Store
+from apps.stores.roles import scopes_of
 
 _USED_RESOLUTION = timedelta(minutes=1)
 _CREDENTIAL_LENGTH_MAX = 512
@@ -64,16 +65,22 @@ def create_api_key(
     name: str = "",
     key_type: str = KeyType.SECRET,
     wanted: Iterable[str] | None = None,
+    by: Access | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key and its secret text. Publishable keys have no scopes but their one path. Raises Flat on unknown scopes."""
+    """A new key and its secret text, with at most what its maker may; None is the operator.
+
+    Without `wanted` it has the default scopes that the maker holds. Publishable keys have no scopes
+    but their one path. Raises Flat on unknown scopes, or what rights.check_grant raises.
+    """
     check_mode(mode)
     if key_type not in KeyType.values:
         raise Flat("key_type must be secret or publishable")
     is_secret = key_type == KeyType.SECRET
-    chosen = list(scopes.DEFAULT if wanted is None else dict.fromkeys(wanted)) if is_secret else []
+    chosen = _chosen(by, wanted, scopes.DEFAULT) if is_secret else []
     unknown = [scope for scope in chosen if scope not in scopes.ALL]
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+    rights.check_grant(by, mode, chosen)
     text = credentials.mint((credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode])
     with transaction.atomic():
         key = ApiKey.objects.create(
@@ -99,14 +106,25 @@ def revoke_api_key(key: ApiKey, at: datetime) -> None:
 
 
 def create_agent_credential(
-    store: Store, mode: str, *, name: str = "", principal: str = "", wanted: Iterable[str] | None = None
+    store: Store,
+    mode: str,
+    *,
+    name: str = "",
+    principal: str = "",
+    wanted: Iterable[str] | None = None,
+    by: Access | None = None,
 ) -> tuple[AgentCredential, str]:
-    """A new agent credential and its secret text; all eight agent scopes unless some are named. Raises Flat on unknown scopes."""
+    """A new agent credential and its secret text, with at most what its maker may.
+
+    All eight agent scopes that the maker holds, unless some are named. Raises what create_api_key
+    raises.
+    """
     check_mode(mode)
-    chosen = list(scopes.AGENT if wanted is None else dict.fromkeys(wanted))
+    chosen = _chosen(by, wanted, scopes.AGENT)
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+    rights.check_grant(by, mode, chosen)
     text = credentials.mint(credentials.AGENT_PREFIXES[mode])
     with transaction.atomic():
         row = AgentCredential.objects.create(
@@ -129,6 +147,10 @@ def revoke_agent_credential(row: AgentCredential, at: datetime) -> None:
     with transaction.atomic():
         if AgentCredential.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=at):
             audit.record("agent_credential.revoked", store=row.store_id, mode=row.mode, target=row, name=row.name or row.token_prefix)
+
+
+def _chosen(by: Access | None, wanted: Iterable[str] | None, default: Iterable[str]) -> list[str]:
+    return rights.held_of(by, default) if wanted is None else list(dict.fromkeys(wanted))
 
 
 def check_mode(mode: str) -> None:
@@ -187,25 +209,45 @@ def _key_access(credential: str) -> Access:
 
 def active_token(credential: str) -> AccessToken:
     """The OAuth token that is presented, with its app, person and store. Raises InvalidToken."""
+    return _token_and_role(credential)[0]
+
+
+def _token_and_role(credential: str) -> tuple[AccessToken, str | None]:
+    """The token, and what its person is in its store now."""
     if not credentials.is_well_formed(credential, credentials.OAUTH_ACCESS_PREFIX):
         raise InvalidToken
     rows = AccessToken.objects.filter(token_checksum=credentials.digest(credential).hex(), revoked_at=None, application__is_active=True)
     token: AccessToken | None = rows.select_related("store", "application", "user").first()
     if token is None or token.expires <= clock.real_now() or not token.user.is_active:
         raise InvalidToken
-    if token.store is not None and not Member.objects.filter(user=token.user, store=token.store, store__deleted_at=None).exists():
+    role = None if token.store is None else _role_in(token.store_id, token.user_id)
+    if token.store is not None and role is None:
         raise InvalidToken
     _note_use(token)
-    return token
+    return token, role
+
+
+def _role_in(store_id: uuid.UUID, user_id: uuid.UUID) -> str | None:
+    rows = Member.objects.filter(store_id=store_id, user_id=user_id, store__deleted_at=None)
+    return rows.values_list("role", flat=True).first()
 
 
 def _token_access(credential: str) -> Access:
-    """One caller with the store's secret keys: a replay of an idempotency key finds what either made."""
-    token = active_token(credential)
-    if token.store is None:
+    """What was granted, as far as the person who granted it may do it still.
+
+    One caller with the store's secret keys: a replay of an idempotency key finds what either made.
+    """
+    token, role = _token_and_role(credential)
+    if token.store is None or role is None:
         raise InvalidToken
     return Access(
-        store=token.store, mode=token.mode, kind=OAUTH, scopes=frozenset(token.scope.split()), caller=SECRET, label=token.application.name
+        store=token.store,
+        mode=token.mode,
+        kind=OAUTH,
+        scopes=frozenset(token.scope.split()) & scopes_of(role, frozenset(scopes.ALL)),
+        caller=SECRET,
+        label=token.application.name,
+        role=role,
     )
 
 
@@ -219,11 +261,17 @@ def _agent_access(credential: str) -> Access:
     row, store = found
     if row.expires_at is not None and row.expires_at <= clock.real_now():
         raise InvalidAgentCredential
+    held = frozenset(row.scopes)
+    if row.user_id is not None:  # made by an app: it may no more than who let the app in may now
+        role = _role_in(row.store_id, row.user_id)
+        if role is None:
+            raise InvalidAgentCredential
+        held &= scopes_of(role, held)
     return Access(
         store=store,
         mode=row.mode,
         kind=AGENT,
-        scopes=frozenset(row.scopes),
+        scopes=held,
         caller=f"agent:{row.pk}",
         credential_id=row.pk,
         label=row.name or row.token_prefix,

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from apps.access.access import Access
 from apps.access.models import AgentCredential
 from apps.agents.models import Mandate, PaymentOffer, Settlement, SignedPayment
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.core.clock import iso
-from apps.stores.models import AuthorizationProvider, Store
+from apps.stores.models import AuthorizationProvider
 
 
 def mandate_document(mandate: Mandate, status: str) -> dict[str, Any]:
@@ -52,8 +53,9 @@ def settlement_document(settlement: Settlement) -> dict[str, Any]:
     }
 
 
-def context_document(store: Store, mode: str, agent: AgentCredential, accepted_count: int, per_minute: int) -> dict[str, Any]:
+def context_document(access: Access, agent: AgentCredential, accepted_count: int, per_minute: int) -> dict[str, Any]:
     """What a credential is and may do."""
+    store, mode = access.store, access.mode
     return {
         "store": {"id": str(store.pk), "name": store.name, "kyc_confirmed": store.kyc_confirmed_at is not None},
         "mode": mode,
@@ -62,7 +64,7 @@ def context_document(store: Store, mode: str, agent: AgentCredential, accepted_c
             "name": agent.name,
             "principal": agent.principal,
             "token_prefix": agent.token_prefix,
-            "scopes": agent.scopes,
+            "scopes": [scope for scope in agent.scopes if scope in access.scopes],
             "last_used_at": iso(agent.last_used_at),
             "expires_at": iso(agent.expires_at),
         },

@@ -8,10 +8,10 @@ from rest_framework.response import Response
 from apps.access import services
 from apps.access.access import SESSION
 from apps.access.models import ApiKey, KeyType
+from apps.access.rights import RoleForbids
 from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.clock import iso
-from apps.core.errors import Coded
 from apps.core.literal import List, Object, Text, wrapped, wrapper_schema
 from apps.core.models import Mode
 from apps.stores import roles
@@ -53,7 +53,12 @@ class Keys(SessionDoor):
         check_role(self)
         fields = wrapped(self.body(request), "api_key", _FIELDS)
         key, secret = services.create_api_key(
-            self.access.store, fields["mode"], name=fields["name"], key_type=fields["key_type"], wanted=fields["scopes"]
+            self.access.store,
+            fields["mode"],
+            name=fields["name"],
+            key_type=fields["key_type"],
+            wanted=fields["scopes"],
+            by=self.access,
         )
         return Response({**document(key), "secret": secret}, status=201)
 
@@ -73,7 +78,7 @@ class KeyById(SessionDoor):
 def check_role(door: SessionDoor) -> None:
     role = role_of(door.access.user, door.access.store) if door.access.user is not None else None
     if not roles.may(role, roles.DEVELOP):
-        raise Coded("Your role does not allow this", code="role_forbidden", status=403)
+        raise RoleForbids
 
 
 def document(key: ApiKey) -> dict[str, Any]:

@@ -34,6 +34,8 @@ _OWN_CODES = (
     "otp_required",
     "otp_invalid",
     "otp_check_unavailable",
+    "mfa_required",
+    "mfa_check_unavailable",
 )
 _SCOPES = Object({"scopes": List(Text(20), 50, default=None)})
 
@@ -120,7 +122,7 @@ class Authorize(OAuthDoor):
                 },
                 "scopes": list(consent.scopes),
                 "livemode": consent.mode == "live",
-                "stores": [{"id": str(store.pk), "name": store.name} for store in oauth.stores_for(user)],
+                "stores": [{"id": str(store.pk), "name": store.name} for store in oauth.stores_for(user, consent.scopes)],
             }
         )
 

@@ -53,6 +53,8 @@ class OAuthApps(AppDoor):
 class OAuthAppById(AppDoor):
     """One OAuth app: read, changed, switched off."""
 
+    asks_for_code = True
+    asks_on = ("PATCH", "DELETE")
     bodies = {"PATCH": wrapper_schema(WRAPPER, _CHANGED)}
     statuses = {"DELETE": 204}
 

@@ -47,7 +47,7 @@ class PayoutScheduleById(ScheduleDoor):
     """One schedule with every payout it made; change it or delete it for good."""
 
     asks_for_code = is_act = True
-    asks_on = "PATCH"
+    asks_on = ("PATCH",)
     bodies = {"PATCH": _BODY}
     statuses = {"DELETE": 204}
 
@@ -71,7 +71,7 @@ class RunPayoutSchedule(ScheduleDoor):
     asks_for_second_factor = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
-        ran = runs.run_by_hand(self.kept(id))
+        ran = runs.run_by_hand(self.access, self.kept(id))
         if ran.skip_reason is not None:
             return Response({"triggered": False, "skip_reason": ran.skip_reason})
         made = {} if ran.payout is None else {"payout": payout_document(ran.payout)}

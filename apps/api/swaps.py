@@ -8,7 +8,7 @@ from apps.api.plumbing.views import Door
 from apps.core.errors import NotFound
 from apps.swaps import selectors
 from apps.swaps.documents import swap_document
-from apps.swaps.services.create import create_swap
+from apps.swaps.services.create import order_swap
 from apps.swaps.services.quote import BODY, FIELDS, quote_swap, sell_amount
 
 PER_PAGE = 25
@@ -38,9 +38,8 @@ class Swaps(Door):
 
     def post(self, request: Request) -> Response:
         key, body = str(self.idempotency_key(request)), self.body(request)
-        swap, is_new = create_swap(
-            self.access, **FIELDS.check(body, "body"), sell_amount_atomic=sell_amount(body), key=key, caller=self.access.caller
-        )
+        order = {**FIELDS.check(body, "body"), "sell_amount_atomic": sell_amount(body)}
+        swap, is_new = order_swap(self.access, **order, key=key)
         return Response(swap_document(swap), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
 

@@ -62,6 +62,8 @@ class Endpoints(EndpointDoor):
 class EndpointById(EndpointDoor):
     """One endpoint with its recent deliveries; change it, or delete it and keep what was delivered."""
 
+    asks_for_code = True
+    asks_on = ("PATCH", "DELETE")
     bodies = {"PATCH": _body(_FIELDS)}
     statuses = {"DELETE": 204}
 

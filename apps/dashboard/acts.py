@@ -22,6 +22,7 @@ ACTS: dict[str, str] = {
     "agent_create": "Create an agent's credential",
     "agent_caps": "Change what an agent may pay out",
     "webhook_endpoint_create": "Add a webhook endpoint",
+    "webhook_endpoint_delete": "Delete a webhook endpoint",
     "webhook_endpoint_rotate": "Replace a webhook's signing secret",
     "security_take_off": "Remove your authenticator app",
     "security_codes": "Make new backup codes",
@@ -35,6 +36,8 @@ ACTS: dict[str, str] = {
     "member_remove": "Remove a member",
     "member_hand_over": "Hand the ownership over",
     "oauth_app_create": "Add an app",
+    "oauth_app": "Change an app",
+    "oauth_app_deactivate": "Switch an app off",
     "oauth_app_rotate": "Replace an app's secret",
     "oauth_consent": "Let an app into your store",
 }

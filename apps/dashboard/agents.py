@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
 
-from apps.access import scopes, services
+from apps.access import rights, scopes, services
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap, Mandate, Settlement
 from apps.agents.services.mandates import revoke_mandate, status_at
@@ -44,12 +44,18 @@ def index(request: PageRequest) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"name": "", "scopes": list(scopes.AGENT)}, [])
+        return _form(request, {"name": "", "scopes": rights.held_of(request.access, scopes.AGENT)}, [])
     given = {"name": request.POST.get("name", ""), "scopes": request.POST.getlist("scopes")}
 
     def make() -> tuple[AgentCredential, str]:
         name = _NAME.check(given["name"], "name")
-        return services.create_agent_credential(request.access.store, request.access.mode, name=name, wanted=request.POST.getlist("scopes"))
+        return services.create_agent_credential(
+            request.access.store,
+            request.access.mode,
+            name=name,
+            wanted=request.POST.getlist("scopes"),
+            by=request.access,
+        )
 
     try:
         rows = [("Name", given["name"]), ("Scopes", ", ".join(request.POST.getlist("scopes")) or "none")]
@@ -63,7 +69,9 @@ def create(request: PageRequest) -> HttpResponse:
 
 
 def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:
-    return show(request, "dashboard/agents/create.html", {"given": given, "errors": errors, "scopes": scopes.AGENT}, status=status)
+    held = rights.held_of(request.access, scopes.AGENT)
+    context = {"given": given, "errors": errors, "scopes": held}
+    return show(request, "dashboard/agents/create.html", context, status=status)
 
 
 def revoke(request: PageRequest, id: str) -> HttpResponse:
@@ -89,12 +97,16 @@ def caps(request: PageRequest, id: str) -> HttpResponse:
 
     def keep() -> None:
         for asset, per_tx, daily in wanted:
-            set_cap(row, asset, per_tx, daily)
+            set_cap(row, asset, per_tx, daily, by=request.access)
 
-    asked = confirming.ask_about_form(request, [("Agent", row.name or row.token_prefix), *_told_caps(given, assets)], keep)
-    if asked is not None:
-        return asked
-    keep()
+    told = [("Agent", row.name or row.token_prefix), *_told_caps(given, assets)]
+    try:
+        asked = confirming.ask_about_form(request, told, keep)
+        if asked is not None:
+            return asked
+        keep()
+    except Refusals as refusal:
+        return _caps_form(request, row, assets, given, sentences(refusal), status_of(refusal))
     messages.success(request, "The caps have been saved.")
     return go("agents")
 

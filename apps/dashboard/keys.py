@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
 
-from apps.access import scopes, services
+from apps.access import rights, scopes, services
 from apps.access.models import ApiKey, KeyType
 from apps.core import clock
 from apps.core.literal import Text
@@ -26,12 +26,17 @@ def index(request: PageRequest) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"name": "", "key_type": KeyType.SECRET, "scopes": list(scopes.DEFAULT)}, [])
+        return _form(request, {"name": "", "key_type": KeyType.SECRET, "scopes": rights.held_of(request.access, scopes.DEFAULT)}, [])
     given = {"name": request.POST.get("name", ""), "key_type": request.POST.get("key_type", ""), "scopes": request.POST.getlist("scopes")}
     try:
         name = _NAME.check(given["name"], "name")
         key, secret = services.create_api_key(
-            request.access.store, request.access.mode, name=name, key_type=str(given["key_type"]), wanted=list(given["scopes"])
+            request.access.store,
+            request.access.mode,
+            name=name,
+            key_type=str(given["key_type"]),
+            wanted=list(given["scopes"]),
+            by=request.access,
         )
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
@@ -48,5 +53,10 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:
-    context = {"given": given, "errors": errors, "scopes": scopes.MERCHANT, "account_scopes": scopes.ACCOUNTS}
+    context = {
+        "given": given,
+        "errors": errors,
+        "scopes": rights.held_of(request.access, scopes.MERCHANT),
+        "account_scopes": rights.held_of(request.access, scopes.ACCOUNTS),
+    }
     return show(request, "dashboard/keys/create.html", context, status=status)

@@ -10,12 +10,13 @@ from django.shortcuts import render
 
 from apps.access import oauth, scopes
 from apps.core import buckets
+from apps.core.errors import Failure
 from apps.core.middleware import client_address
 from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentences
 
 MEANINGS = {
     scopes.PROFILE: "See your name and e-mail address",
-    scopes.AGENTS: "Make a credential with which a software agent acts for the store",
+    scopes.AGENTS: "Make a credential with which a software agent takes payments and pays out for the store, as far as you may",
     scopes.OFFLINE: "Keep its access while you are away",
 }
 
@@ -24,7 +25,7 @@ def consent(request: PageRequest) -> HttpResponse:
     limited = _take_token(request)
     if limited is not None:
         return limited
-    query = request.META.get("QUERY_STRING", "")
+    query, errors, status = request.META.get("QUERY_STRING", ""), [], 200
     try:
         wanted = oauth.ask(query)
         if request.method == "POST":
@@ -33,16 +34,19 @@ def consent(request: PageRequest) -> HttpResponse:
         return _leave(refusal.redirect_to)
     except oauth.OAuthFailure as refusal:
         return _refused(request, refusal)
-    stores = oauth.stores_for(request.person)
+    except Failure as refusal:
+        errors, status = sentences(refusal), refusal.http_status
+    stores = oauth.stores_for(request.person, wanted.scopes)
     context = {
         "wanted": wanted,
+        "errors": errors,
         "scopes": [(scope, MEANINGS.get(scope, "")) for scope in wanted.scopes],
         "stores": stores,
         "chosen": request.access.store_id if hasattr(request, "access") else None,
         "host": urlsplit(wanted.redirect_uri).netloc,
         "may_allow": bool(stores) or not wanted.needs_store,
     }
-    response = render(request, "dashboard/oauth/consent.html", context)
+    response = render(request, "dashboard/oauth/consent.html", context, status=status)
     parts = urlsplit(wanted.redirect_uri)
     # Browsers hold the redirect after a form to the policy of its page.
     response._csp_update = {"form-action": [f"{parts.scheme}://{parts.netloc}"]}  # type: ignore[attr-defined]  # read by the policy's middleware

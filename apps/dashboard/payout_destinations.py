@@ -33,7 +33,14 @@ def add_a_wallet(request: PageRequest) -> HttpResponse:
         return show(request, "dashboard/payout_destinations/wallet.html", context)
 
     def add() -> Destination:
-        return add_wallet(request.access.store, request.access.mode, network_named(given["network"]), given["address"], given["label"])
+        return add_wallet(
+            request.access.store,
+            request.access.mode,
+            network_named(given["network"]),
+            given["address"],
+            given["label"],
+            by=request.access,
+        )
 
     try:
         rows = [("Network", given["network"]), ("Address", given["address"]), ("Name", given["label"])]
@@ -67,6 +74,7 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
             holder=given["holder"],
             account=given["account"],
             label=given["label"],
+            by=request.access,
         )
 
     try:

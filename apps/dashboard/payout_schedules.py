@@ -120,7 +120,7 @@ def run(request: PageRequest, id: str) -> HttpResponse:
         if wanted is not None:
             return _run_page(request, schedule, wanted)
         stepup.spend(request.session)
-        ran = runs.run_by_hand(schedule)
+        ran = runs.run_by_hand(request.access, schedule)
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
         return go("payout_schedule", schedule.pk)

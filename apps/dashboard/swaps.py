@@ -22,7 +22,7 @@ from apps.stores import roles
 from apps.swaps import selectors
 from apps.swaps.models import Swap
 from apps.swaps.services.auto import set_auto_swap, targets
-from apps.swaps.services.create import RateMoved, check_swap, create_swap
+from apps.swaps.services.create import RateMoved, check_swap, order_swap
 from apps.swaps.services.quote import NotAnAmount, Quote, quote_swap
 
 PER_PAGE = 25
@@ -78,7 +78,7 @@ def create(request: PageRequest) -> HttpResponse:
         wanted = _ask(request, given, order, least)
         if wanted is not None:
             return _review(request, given, order, wanted.errors, wanted.status)
-        swap, _ = create_swap(request.access, **order, key=key, caller=request.access.caller, least_atomic=least)
+        swap, _ = order_swap(request.access, **order, key=key, least_atomic=least)
     except RateMoved as refusal:
         return _review(request, given, order, sentences(refusal), status_of(refusal))
     except Refusals as refusal:

@@ -13,7 +13,9 @@ from tests.dashboard.browse import Browser, text
 @pytest.fixture
 def agent(cast: Cast) -> Api:
     Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
-    answer = Browser(cast.bob).post("agents/new", name="Research bot", scopes=["payments:read", "payouts:write", "x402:write", "x402:read"])
+    answer = Browser(cast.alice).post(
+        "agents/new", name="Research bot", scopes=["payments:read", "payouts:write", "x402:write", "x402:read"]
+    )
     assert answer.status_code == 201
     secret = answer.context["secret"]
     assert secret.startswith("svca_test_") and secret not in text(Browser(cast.bob).get("agents"))

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
+from apps.access import rights
 from apps.access.access import Access
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap
@@ -134,8 +135,21 @@ def _limits(access: Access, asset: Asset, at: datetime) -> Limits:
     return Limits(asset, per_tx, daily, used, None if remaining is None else max(0, remaining))
 
 
-def set_cap(credential: AgentCredential, asset: Asset, per_tx_atomic: int | None, daily_atomic: int | None) -> None:
-    """What the merchant lets a credential pay out; without either number the cap is taken away."""
+def set_cap(
+    credential: AgentCredential,
+    asset: Asset,
+    per_tx_atomic: int | None,
+    daily_atomic: int | None,
+    by: Access | None = None,
+) -> None:
+    """What the merchant lets a credential pay out; without either number the cap is taken away.
+
+    `by` may move money themselves; None is the operator. Raises rights.RoleForbids, or
+    stepup.SecondFactorRequired.
+    """
+    if by is not None:
+        rights.check_may_move_money(by)
+        rights.check_second_factor(by, credential.mode)
     with transaction.atomic():
         if per_tx_atomic is None and daily_atomic is None:
             AgentPayoutCap.objects.filter(credential=credential, asset=asset).delete()

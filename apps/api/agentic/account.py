@@ -17,4 +17,4 @@ class Account(AgentDoor):
         access = self.access
         accepted = len(tokens_document(access)["accepted"])
         per_minute, _ = settings.LIMITS["agentic"][access.mode]
-        return Response(context_document(access.store, access.mode, agent_of(access), accepted, per_minute))
+        return Response(context_document(access, agent_of(access), accepted, per_minute))

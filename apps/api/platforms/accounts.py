@@ -43,6 +43,8 @@ class Accounts(AccountDoor):
 class AccountById(AccountDoor):
     """Read, change or close a sub-merchant account."""
 
+    asks_for_code = True
+    asks_on = ("DELETE",)
     bodies = {"PATCH": wrapper_schema("account", accounts.CHANGES)}
     statuses = {"DELETE": 204}
 

@@ -14,6 +14,7 @@ class Links(PlatformDoor):
     """Mint a link for a sub-merchant; its token is told once."""
 
     shape = onboarding.InvalidLink
+    asks_for_code = True
     missing = selectors.AccountNotFound()
     bodies = {"POST": unwrapped_schema("onboarding_link", onboarding.body_of("live"))}
     statuses = {"POST": 201}

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 
+from apps.access import rights
+from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.chain.limits import is_refused_destination
@@ -78,8 +80,21 @@ def check_address(text: str, asset: Asset) -> str:
     return address
 
 
-def add_wallet(store: Store, mode: str, network: str, address: str, label: str = "") -> Destination:
-    """Save a wallet; one that is saved already is refused. Raises a Flat sentence."""
+def add_wallet(
+    store: Store,
+    mode: str,
+    network: str,
+    address: str,
+    label: str = "",
+    *,
+    by: Access | None = None,
+) -> Destination:
+    """Save a wallet; one that is saved already is refused. Without `by` nobody is signed in.
+
+    Raises a Flat sentence, or stepup.SecondFactorRequired.
+    """
+    if by is not None:
+        rights.check_second_factor(by, mode)
     return _save(store, mode, kind=Destination.Kind.WALLET, network=network, address=_wallet_address(network, address), label=label)
 
 
@@ -93,9 +108,22 @@ def _wallet_address(network: str, text: str) -> str:
 
 
 def add_bank(
-    store: Store, mode: str, *, currency: str, holder: str, account: str, label: str = "", is_verified: bool = False
+    store: Store,
+    mode: str,
+    *,
+    currency: str,
+    holder: str,
+    account: str,
+    label: str = "",
+    is_verified: bool = False,
+    by: Access | None = None,
 ) -> Destination:
-    """Save a bank account; its number is sealed. Only a verified one can be paid. Raises a Flat sentence."""
+    """Save a bank account; its number is sealed. Only a verified one can be paid.
+
+    Raises what add_wallet raises.
+    """
+    if by is not None:
+        rights.check_second_factor(by, mode)
     number = re.sub(r"[\s-]", "", account).upper()
     if currency not in Currency.values:
         raise UnknownCurrency

@@ -10,6 +10,8 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
+from apps.access import rights
+from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
@@ -88,8 +90,9 @@ def run_if_due(schedule_id: uuid.UUID) -> bool:
     return True
 
 
-def run_by_hand(schedule: Schedule) -> Ran:
-    """Evaluate now, whatever is due. Raises RunRefused."""
+def run_by_hand(access: Access, schedule: Schedule) -> Ran:
+    """Evaluate now, whatever is due. Raises RunRefused, or stepup.SecondFactorRequired."""
+    rights.check_second_factor(access)
     try:
         with transaction.atomic():
             fresh = _locked(schedule.pk)

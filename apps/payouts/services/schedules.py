@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from apps.access import rights
+from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
 from apps.core import clock
@@ -72,8 +74,9 @@ FIELDS = Object(
 )
 
 
-def create_schedule(viewer: Viewer, body: Mapping[str, Any]) -> Schedule:
-    """A new schedule. Raises NotFound for an unknown asset, otherwise Listed."""
+def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
+    """A new schedule. Raises NotFound for an unknown asset, stepup.SecondFactorRequired, or Listed."""
+    rights.check_second_factor(viewer)
     given = _given(body)
     store, asset = Store.objects.get(pk=viewer.store_id), _asset(viewer, given.get("asset_id"))
     with transaction.atomic():
@@ -94,10 +97,15 @@ def create_schedule(viewer: Viewer, body: Mapping[str, Any]) -> Schedule:
     return row
 
 
-def update_schedule(viewer: Viewer, schedule: Schedule, body: Mapping[str, Any]) -> Schedule:
-    """Change what is named; nulls and the asset are left out. Raises NotFound or Listed."""
+def update_schedule(viewer: Access, schedule: Schedule, body: Mapping[str, Any]) -> Schedule:
+    """Change what is named; nulls and the asset are left out. Pausing needs no second factor.
+
+    Raises NotFound, stepup.SecondFactorRequired or Listed.
+    """
     given = _given(body)
     given.pop("asset_id", None)
+    if given != {"active": False}:
+        rights.check_second_factor(viewer)
     with transaction.atomic():
         row = _locked(viewer, schedule)
         store = row.store

@@ -11,6 +11,7 @@ import structlog
 from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
+from apps.access import rights
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock
@@ -50,7 +51,11 @@ def targets(mode: str) -> list[Asset]:
 
 
 def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
-    """Swap what completes from now on into this asset; None stops it. Raises NotATarget."""
+    """Swap what completes from now on into this asset; None stops it.
+
+    Raises NotATarget, or stepup.SecondFactorRequired.
+    """
+    rights.check_second_factor(access)
     target = next((one for one in targets(access.mode) if one.pk == target_asset_id), None)
     if target_asset_id is not None and target is None:
         raise NotATarget

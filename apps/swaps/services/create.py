@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from apps.access import rights
+from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock, jobs
 from apps.core.errors import Flat
@@ -24,6 +26,31 @@ class InsufficientForSwap(Flat):
 
 class RateMoved(Flat):
     message = "The rate has moved; look at the new figures and confirm again"
+
+
+def order_swap(
+    access: Access,
+    *,
+    source_asset_id: str,
+    buy_asset_id: str,
+    sell_amount_atomic: str,
+    key: str,
+    least_atomic: int = 0,
+) -> tuple[Swap, bool]:
+    """What create_swap does, for whoever asks for it: a person must be one who may move money.
+
+    No scope guards a swap, so their role does. Raises rights.RoleForbids too.
+    """
+    rights.check_may_move_money(access)
+    return create_swap(
+        access,
+        source_asset_id=source_asset_id,
+        buy_asset_id=buy_asset_id,
+        sell_amount_atomic=sell_amount_atomic,
+        key=key,
+        caller=access.caller,
+        least_atomic=least_atomic,
+    )
 
 
 def create_swap(
