@@ -7,14 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 from django.core import signing
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 
 from apps.access import sign_in
-from apps.core import mail
+from apps.core import emails, mail
 from apps.core.errors import Flat, NotFound
-from apps.core.literal import Invalid, check_storable, is_uuid
+from apps.core.literal import Invalid, is_uuid
 from apps.stores import audit, notices
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, sign_out_everywhere
@@ -33,18 +31,17 @@ class SameAddress(Flat):
 
 def ask(user: User, *, email: str, password: str, address: str) -> None:
     """Send the link to the new address, unless somebody has it. Raises Refused, BadAddress, SameAddress or TooManyAttempts."""
-    email = email.strip()
     try:
-        check_storable(email)
-        validate_email(email)
-    except (Invalid, ValidationError):
+        email = emails.for_account(email)
+    except Invalid:
         raise BadAddress from None
-    if len(email) > sign_in.EMAIL_LENGTH_MAX:
-        raise BadAddress
     if email == user.email:
         raise SameAddress
     sign_in.by_password(user.email, password, address)
-    if User.objects.filter(email__iexact=email).exclude(pk=user.pk).exists():
+    holder = User.objects.with_email(email)
+    if holder is not None and holder.pk != user.pk:
+        return
+    if mail.has_had_enough(email, "email_change"):
         return
     token = signing.dumps([str(user.pk), user.email, email, user.session_version], salt=_SALT)
     context = {"token": token, "email": email, "old": user.email}

@@ -6,13 +6,11 @@ Only owners make owners. Accepting takes an account with the invited address; wh
 import secrets
 from datetime import datetime, timedelta
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from apps.access.credentials import digest
-from apps.core import clock, mail
+from apps.core import clock, emails, mail
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import Invalid, check_storable
 from apps.stores import audit
@@ -51,6 +49,10 @@ class JustSent(Flat):
     message = "The letter was sent a moment ago. Wait a minute before you send it again."
 
 
+class TooManyLetters(Flat):
+    message = "This address has had many letters today. Try again tomorrow."
+
+
 class BadName(Flat):
     message = "A name has at most 100 characters, and none that can't be stored"
 
@@ -66,12 +68,15 @@ def pending(store: Store) -> "QuerySet[Invitation]":
 
 def invite(by: Member, *, email: str, role: str, at: datetime) -> Invitation:
     """Offer a role to whoever reads the address. Raises one of the refusals above."""
-    email = email.strip()
-    _check(by, email, role)
+    try:
+        email = emails.for_account(email)
+    except Invalid:
+        raise BadAddress from None
+    check_role(by, role)
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         Store.objects.select_for_update().get(pk=by.store_id)
-        if Member.objects.filter(store=by.store, user__email__iexact=email).exists():
+        if Member.objects.filter(store=by.store, user__email_key=emails.canonical(email)).exists():
             raise AlreadyMember
         if pending(by.store).count() >= OPEN_MAX:
             raise TooManyInvitations
@@ -85,17 +90,6 @@ def invite(by: Member, *, email: str, role: str, at: datetime) -> Invitation:
         audit.record("member.invited", store=by.store, target=invitation, name=email, details={"role": role})
         _send(invitation, token)
     return invitation
-
-
-def _check(by: Member, email: str, role: str) -> None:
-    try:
-        check_storable(email)
-        validate_email(email)
-    except (Invalid, ValidationError):
-        raise BadAddress from None
-    if len(email) > 254:
-        raise BadAddress
-    check_role(by, role)
 
 
 def check_role(by: Member, role: str) -> None:
@@ -146,12 +140,12 @@ def _may_not_invite(invitation: Invitation) -> bool:
 
 def invited_user(invitation: Invitation) -> User | None:
     """The account with the invited address, if there is one."""
-    return User.objects.filter(email__iexact=invitation.email).first()
+    return User.objects.with_email(invitation.email)
 
 
 def accept(invitation: Invitation, user: User, at: datetime) -> Member:
     """Join the store. Raises ForSomebodyElse, or NotFound when it was accepted or revoked meanwhile."""
-    if user.email.casefold() != invitation.email.casefold():
+    if invited_user(invitation) != user:
         raise ForSomebodyElse
     with transaction.atomic():
         row = _open_row(invitation)
@@ -198,5 +192,7 @@ def _send(invitation: Invitation, token: str) -> None:
         "token": token,
         "days": LIFETIME.days,
     }
+    if mail.has_had_enough(invitation.email, "invitation"):
+        raise TooManyLetters
     key = f"invitation:{invitation.pk}:{clock.iso(invitation.sent_at)}"
     mail.send(key=key, to=invitation.email, template="invitation", context=context)

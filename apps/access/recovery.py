@@ -9,7 +9,7 @@ from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import transaction
 
 from apps.access import sign_in
-from apps.core import mail
+from apps.core import emails, mail
 from apps.core.errors import NotFound
 from apps.core.literal import Invalid, check_storable, is_uuid
 from apps.stores.models import User
@@ -31,13 +31,16 @@ _tokens = _Tokens()
 def ask(email: str, address: str) -> None:
     """Send the letter if somebody has this address. Raises TooManyAttempts or Closed."""
     email = email.strip()[: sign_in.EMAIL_LENGTH_MAX]
-    sign_in.count_attempt(f"reset:{email}", address)
+    sign_in.count_attempt(f"reset:{emails.canonical(email)}", address)
     try:
         check_storable(email)
     except Invalid:
         return
-    found = User.objects.filter(email__iexact=email, is_active=True).first()
+    holder = User.objects.with_email(email)
+    found = holder if holder is not None and holder.is_active else None
     user = found or User(email="nobody@example.com")
+    if mail.has_had_enough(user.email, "password_reset"):
+        return
     with transaction.atomic():
         context = {"id": user.pk, "token": _tokens.make_token(user), "email": user.email}
         mail.send(key=f"password_reset:{user.pk}:{uuid.uuid4()}", to=user.email, template="password_reset", context=context)

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 MAX_INTEGER = 2**63 - 1
+EXACT_MAX = 2**53  # up to here every JSON reader has the same integer
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
@@ -58,6 +59,23 @@ def check_storable(value: Any, path: str = "") -> None:
     elif isinstance(value, list):
         for inner in value:
             check_storable(inner, path)
+
+
+def check_free(value: Any, name: str) -> None:
+    """For an object that is stored as it came: what check_storable refuses, and numbers that no
+    reader gets back as they were (infinities, NaN, and what is beyond 2^53)."""
+    check_storable(value, name)
+    if _has_huge_number(value):
+        raise Invalid(f"{name} contains a number that is too large")
+
+
+def _has_huge_number(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_has_huge_number(one) for one in value.values())
+    if isinstance(value, list):
+        return any(_has_huge_number(one) for one in value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and not -EXACT_MAX <= value <= EXACT_MAX
 
 
 class Field:

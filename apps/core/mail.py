@@ -15,6 +15,7 @@ import structlog
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
+from django.db.models.functions import Lower
 from django.template import Context, Engine, engines
 
 from apps.core import crypto, jobs
@@ -27,6 +28,8 @@ _MINUTE, _HOUR = 60, 3600
 RETRY_SECONDS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 6 * _HOUR, 12 * _HOUR)
 _LEASE = timedelta(minutes=10)  # longer than any attempt: a worker that died gives its mail back after it
 _BATCH = 100
+_DAY = timedelta(days=1)
+PER_RECIPIENT_DAY_MAX = 10
 
 
 class Sender(Protocol):
@@ -35,6 +38,16 @@ class Sender(Protocol):
     name: str
     brand_name: str
     support_email: str
+
+
+def has_had_enough(to: str, template: str) -> bool:
+    """Whether a letter that anybody can have sent to an address went there too often in a day."""
+    since = real_now() - _DAY
+    sent = OutgoingMail.objects.annotate(folded=Lower("to"))
+    count = sent.filter(folded=to.lower(), template=template, created_at__gt=since).count()
+    if count >= PER_RECIPIENT_DAY_MAX:
+        log.warning("mail_recipient_had_enough", template=template, sent=count)
+    return count >= PER_RECIPIENT_DAY_MAX
 
 
 def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store: Sender | None = None) -> None:

@@ -76,16 +76,21 @@ def _error(status: int, message: str, code: str | None) -> HttpResponse:
 
 
 def exact_address(request: HttpRequest) -> str:
-    """The client's address; behind known proxies the entry they added. Empty when it is none."""
+    """The client's address; behind known proxies the entry they added. Empty when it is none.
+
+    An IPv4 address that a socket for both kinds tells as `::ffff:a.b.c.d` is that IPv4 address.
+    """
     hops: int = settings.TRUSTED_PROXY_HOPS
     text = str(request.META.get("REMOTE_ADDR", ""))
     forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
     if hops and len(forwarded) >= hops:
         text = forwarded[-hops]
     try:
-        return str(ipaddress.ip_address(text))
+        address = ipaddress.ip_address(text)
     except ValueError:
         return ""
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
 
 
 def client_address(request: HttpRequest) -> str:

@@ -4,6 +4,7 @@ import uuid
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from django.db import models
+from django.db.models.functions import Lower
 
 if TYPE_CHECKING:
     IntegerColumn = models.Field[int, int]
@@ -116,7 +117,14 @@ class OutgoingMail(models.Model):
     sent_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["next_attempt_at"], condition=models.Q(status="queued"), name="outgoing_mail_due")]
+        indexes = [
+            models.Index(
+                fields=["next_attempt_at"],
+                condition=models.Q(status="queued"),
+                name="outgoing_mail_due",
+            ),
+            models.Index(Lower("to"), "template", "created_at", name="outgoing_mail_of_recipient"),
+        ]
 
     @staticmethod
     def place_of(id: uuid.UUID) -> str:

@@ -27,7 +27,7 @@ class UserAdmin(Switches):
     list_display = ["email", "name", "is_active", "is_staff", "last_login"]
     list_filter = ["is_active", "is_staff"]
     search_fields = ["email", "name"]
-    exclude = ["password", "groups", "user_permissions", "session_version"]
+    exclude = ["password", "groups", "user_permissions", "session_version", "email_key"]
     switches = ("name", "is_active")
 
 

@@ -14,10 +14,26 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 
+from apps.core import emails
+
 
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.get(email__iexact=username or "")
+        found = self.with_email(username or "")
+        if found is None:
+            raise self.model.DoesNotExist
+        return found
+
+    def with_email(self, text: str) -> "User | None":
+        """Whoever has this address, however it is spelled. No other look-up by address is right.
+
+        An account from before there was one form of an address may be known by its own spelling
+        only (migration stores 0010).
+        """
+        own = text.strip().lower()
+        keys = {key for key in (own, emails.canonical(text)) if key.isprintable()}
+        found = {row.email_key: row for row in self.filter(email_key__in=keys)}
+        return found.get(own) or next(iter(found.values()), None)
 
     def create_superuser(self, email: str, password: str, **fields: Any) -> "User":
         """For Django's own `createsuperuser`."""
@@ -28,10 +44,11 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person, known by e-mail address (compared without regard to case)."""
+    """A person, known by e-mail address. Addresses are compared by their canonical form alone."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     email = models.EmailField(max_length=254)
+    email_key = models.CharField(max_length=400, unique=True, editable=False)  # emails.canonical
     name = models.CharField(max_length=100, blank=True)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
@@ -43,10 +60,22 @@ class User(AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
     class Meta:
-        constraints = [models.UniqueConstraint(Lower("email"), name="user_email_unique")]
+        constraints = [
+            models.CheckConstraint(
+                name="user_email_key_is_of_email",
+                condition=models.Q(email_key=Lower("email")) | models.Q(email__regex="[^ -~]"),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.email
+
+    def save(self, *args: Any, **options: Any) -> None:
+        columns = options.get("update_fields")
+        if columns is None or "email" in columns:
+            self.email_key = emails.canonical(self.email)
+            options["update_fields"] = None if columns is None else {*columns, "email_key"}
+        super().save(*args, **options)
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Sessions end with a new password, and with a new `session_version`."""

@@ -9,7 +9,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from apps.core import clock
+from apps.core import clock, emails
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, check_storable
 from apps.stores import audit, notices
@@ -26,9 +26,9 @@ class EmailTaken(Flat):
 def create_user(email: str, password: str, *, name: str = "", is_staff: bool = False) -> User:
     """A person who can sign in. Raises Flat when the address is malformed or taken."""
     try:
-        validate_email(email)
-    except ValidationError:
-        raise Flat("email is not valid") from None
+        email = emails.for_account(email)
+    except Invalid as refusal:
+        raise Flat(str(refusal)) from None
     if not password:
         raise Flat("password is required")
     user = User(email=email, name=name, is_staff=is_staff, is_superuser=is_staff)

@@ -19,7 +19,7 @@ from apps.agents.services.tokens import require_active
 from apps.core import clock, jobs
 from apps.core.errors import Coded
 from apps.core.failpoints import failpoint
-from apps.core.literal import AtomicAmount, Field, Invalid, Text
+from apps.core.literal import AtomicAmount, Field, Invalid, Text, check_free
 from apps.core.sql import Statement
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
@@ -82,6 +82,7 @@ class Requirements(Field):
     def check(self, value: Any, name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise Invalid(f"{name} must be an object")
+        check_free(value, name)
         return value
 
 

@@ -21,7 +21,15 @@ class JsonRenderer(BaseRenderer):
     charset = None
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
-        return b"" if data is None else orjson.dumps(data)
+        return b"" if data is None else dumps(data)
+
+
+def dumps(data: Any) -> bytes:
+    """The answer, also when something that was stored long ago holds a number beyond 64 bits."""
+    try:
+        return orjson.dumps(data)
+    except TypeError:
+        return json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 class OnlyJson(BaseContentNegotiation):

@@ -13,7 +13,7 @@ from django.core.validators import EmailValidator
 
 from apps.billing.models import Interval, Invoice
 from apps.core.errors import Listed
-from apps.core.literal import MAX_INTEGER, Boolean, Field, Integer, Invalid, List, Object, Schema, Text, check_storable, parse_moment
+from apps.core.literal import Boolean, Field, Integer, Invalid, List, Object, Schema, Text, check_free, parse_moment
 from apps.core.money import BASIS_POINTS, CENTS
 from apps.stores.models import Currency
 
@@ -35,24 +35,13 @@ class Free(Field):
     def check(self, value: Any, name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise Invalid(f"{name} must be an object")
-        check_storable(value, name)
-        if _has_huge_number(value):
-            raise Invalid(f"{name} contains a number that is too large")
+        check_free(value, name)
         if len(orjson.dumps(value)) > self.bytes_max:
             raise Invalid(f"{name} is too large (maximum is {self.bytes_max} bytes)")
         return value
 
     def schema(self) -> Schema:
         return {"type": "object"}
-
-
-def _has_huge_number(value: Any) -> bool:
-    """Whether a number in it is infinite or beyond 64 bits, which JSON doesn't carry everywhere."""
-    if isinstance(value, dict):
-        return any(_has_huge_number(one) for one in value.values())
-    if isinstance(value, list):
-        return any(_has_huge_number(one) for one in value)
-    return isinstance(value, (int, float)) and not -MAX_INTEGER <= value <= MAX_INTEGER
 
 
 class Email(Text):

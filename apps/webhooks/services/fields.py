@@ -7,7 +7,7 @@ from typing import Any
 from apps.access.access import Access
 from apps.core import net
 from apps.core.errors import Listed
-from apps.core.literal import Invalid, check_storable, split_url
+from apps.core.literal import Invalid, check_free, check_storable, split_url
 from apps.webhooks.catalogue import PLATFORM_DEFAULT, open_to
 from apps.webhooks.models import Endpoint
 
@@ -131,7 +131,7 @@ def _subscribed_events(access: Access, value: Any) -> list[str]:
 def _metadata(access: Access, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _Broken("Metadata must be an object")
-    check_storable(value, "Metadata")
+    check_free(value, "Metadata")
     if len(json.dumps(value, ensure_ascii=False).encode()) > METADATA_BYTES_MAX:
         raise _Broken(f"Metadata is too large (maximum is {METADATA_BYTES_MAX} bytes)")
     return value

@@ -32,7 +32,7 @@ class Command(OperatorCommand):
 
     @transaction.atomic
     def run(self, **options: Any) -> dict[str, Any]:
-        user = User.objects.filter(email__iexact=options["email"]).first() or create_user(options["email"], options["password"])
+        user = User.objects.with_email(options["email"]) or create_user(options["email"], options["password"])
         store = create_store(
             user, options["name"], country=options["country"], settlement_currency=options["currency"], is_kyc_confirmed=options["kyc"]
         )

@@ -16,7 +16,7 @@ class Command(OperatorCommand):
         parser.add_argument("email", help="whose")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        user = User.objects.filter(email__iexact=options["email"]).first()
+        user = User.objects.with_email(options["email"])
         if user is None:
             raise CommandError("Nobody has this e-mail address")
         if second_factor.confirmed(user) is None:

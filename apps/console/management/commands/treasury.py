@@ -96,7 +96,7 @@ class Command(OperatorCommand):
 
 
 def _staff(email: str | None) -> User:
-    found = User.objects.filter(email__iexact=email, is_staff=True, is_active=True).first() if email else None
-    if found is None:
+    found = User.objects.with_email(email) if email else None
+    if found is None or not (found.is_staff and found.is_active):
         raise CommandError("Who answers for it? Give --staff, the e-mail address of a member of staff")
     return found

@@ -1,0 +1,49 @@
+"""E-mail addresses: the one form in which they are compared, and the form in which accounts keep them.
+
+Two spellings that a person may take for one address have one canonical form, or can't both be kept.
+"""
+
+import unicodedata
+
+import idna
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from apps.core.literal import Invalid, check_storable
+
+LENGTH_MAX = 254
+
+
+def canonical(text: str) -> str:
+    """What addresses are compared by: compatibility forms and case folded, the domain in ASCII."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text.strip()).casefold())
+    local, at, domain = folded.rpartition("@")
+    return f"{local}{at}{_in_ascii(domain) or domain}"
+
+
+def for_account(text: str) -> str:
+    """The address as an account keeps it: trimmed, its domain in ASCII. Raises Invalid.
+
+    What is before the @ must be ASCII: letters of other alphabets look like those of this one.
+    """
+    text = text.strip()
+    check_storable(text, "email")
+    try:
+        validate_email(text)
+    except ValidationError:
+        raise Invalid("email is not valid") from None
+    local, _, domain = text.rpartition("@")
+    kept = f"{local}@{domain if domain.isascii() else _in_ascii(domain)}"
+    if not kept.isascii() or kept.endswith("@") or len(kept) > LENGTH_MAX:
+        raise Invalid("email is not valid")
+    return kept
+
+
+def _in_ascii(domain: str) -> str:
+    """The domain as DNS has it; empty when it has none."""
+    if domain.isascii():
+        return domain
+    try:
+        return idna.encode(domain, uts46=True).decode("ascii")
+    except idna.IDNAError:
+        return ""
