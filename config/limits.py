@@ -2,6 +2,12 @@
 
 LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "payment_create": {"live": (1200, 200), "test": (300, 100)},
+    "publishable_address": {"live": (120, 60), "test": (60, 30)},
+    "payouts": {"live": (300, 200), "test": (300, 200)},
+    "refunds": {"live": (300, 200), "test": (300, 200)},
+    "swaps": {"live": (120, 60), "test": (120, 60)},
+    "test_clock": {"live": (120, 60), "test": (120, 60)},
+    "pdf": {"live": (60, 20), "test": (60, 20)},
     "checkout": {"live": (300, 60), "test": (300, 60)},
     "checkout_address": {"live": (6000, 600), "test": (6000, 600)},
     "oauth_token": {"live": (300, 60), "test": (300, 60)},
@@ -19,3 +25,5 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
 }
 FAILED_AUTHENTICATIONS_MAX = 40
 FAILED_AUTHENTICATIONS_WINDOW_SECONDS = 60
+# What one request takes of a bucket. A long way forward runs more than a short one.
+TEST_CLOCK_DAYS_PER_TOKEN = 31

@@ -118,6 +118,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", 
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_NAME = "__Host-session" if IS_PRODUCTION else "session"
 SESSION_COOKIE_AGE = 12 * 3600
+DEVICE_COOKIE_NAME = "__Host-device" if IS_PRODUCTION else "device"  # apps.access.sign_in
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_PRODUCTION
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if IS_PRODUCTION else "csrftoken"

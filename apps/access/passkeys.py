@@ -108,7 +108,8 @@ def begin_asking(session: Session, user: User | None, at: datetime, act: str = "
 def take(session: Session, user: User | None, *, answer: str, address: str, at: datetime, act: str = "") -> Any:
     """The passkey that answered; its `user` is who it is. Raises NotTaken, TooManyAttempts or Closed."""
     state = _take_state(session, _ASK_KEY, at)
-    sign_in.count_attempt(f"passkey:{user.pk if user else address}", address)
+    # Counted apart from passwords: guesses at those from the same address shut no passkey out.
+    sign_in.count_attempt(f"passkey:{user.pk if user else address}", f"passkey:{address}")
     if state is None or state.pop("act", "") != act:
         raise NotTaken
     try:

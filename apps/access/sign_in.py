@@ -3,17 +3,23 @@
 Counted per account and per address; a person who doesn't exist gets the same answer after the same work.
 """
 
+import secrets
+from datetime import timedelta
+
 from django.contrib.auth import authenticate as check_password
+from django.core import signing
 
 from apps.access import second_factor
 from apps.access.models import SecondFactor
-from apps.core import buckets
+from apps.core import buckets, emails
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, check_storable
 from apps.stores.models import User
 from apps.stores.services import PASSWORD_LENGTH_MAX
 
 POLICY = "sign_in"
+DEVICE_LIFETIME = timedelta(days=180)
+_DEVICE, _DEVICE_SALT = "device:", "apps.access.sign_in.device"
 EMAIL_LENGTH_MAX = 254
 
 
@@ -34,9 +40,28 @@ class Closed(Flat):
     message = "Signing in is not possible right now. Try again in a moment."
 
 
-def count_attempt(account: str, address: str) -> None:
-    """One attempt on an account from an address. Raises TooManyAttempts or Closed."""
-    for whose in (f"account:{account.casefold()}", f"address:{address}"):
+def device_token(user: User) -> str:
+    """What a browser keeps of having signed in: it is known again, and opens nothing."""
+    return signing.dumps([str(user.pk), secrets.token_urlsafe(12)], salt=_DEVICE_SALT)
+
+
+def place_of(token: str, user: User | None, address: str) -> str:
+    """Where somebody tries from: the device on which this person signed in before, else the address."""
+    try:
+        owner, device = signing.loads(token, salt=_DEVICE_SALT, max_age=DEVICE_LIFETIME)
+    except (signing.BadSignature, ValueError, TypeError):
+        return address
+    return f"{_DEVICE}{device}" if user is not None and owner == str(user.pk) else address
+
+
+def count_attempt(account: str, place: str) -> None:
+    """One attempt on an account from a place. Raises TooManyAttempts or Closed.
+
+    The place is counted first: who has tried too often from there takes nothing from the account
+    any more. A device that the account knows is counted by itself, so strangers don't shut it out.
+    """
+    is_known = place.startswith(_DEVICE)
+    for whose in (f"address:{place}", *(() if is_known else (f"account:{account.casefold()}",))):
         try:
             taken = buckets.take(POLICY, "live", whose)
         except buckets.Unavailable:
@@ -45,8 +70,11 @@ def count_attempt(account: str, address: str) -> None:
             raise TooManyAttempts(headers={"Retry-After": str(taken.retry_after_seconds)})
 
 
-def by_password(email: str, password: str, address: str) -> tuple[User, SecondFactor | None]:
-    """The person, and the factor that must be shown next. Raises Refused, TooManyAttempts or Closed."""
+def by_password(email: str, password: str, address: str, device: str = "") -> tuple[User, SecondFactor | None]:
+    """The person, and the factor that must be shown next; `device` is the token of the browser.
+
+    Raises Refused, TooManyAttempts or Closed.
+    """
     email = email.strip()
     try:
         check_storable([email, password])
@@ -54,16 +82,17 @@ def by_password(email: str, password: str, address: str) -> tuple[User, SecondFa
         raise Refused from None
     if len(email) > EMAIL_LENGTH_MAX or len(password) > PASSWORD_LENGTH_MAX:
         raise Refused
-    count_attempt(email, address)
+    holder = User.objects.with_email(email) if device else None
+    count_attempt(emails.canonical(email), place_of(device, holder, address))
     user = check_password(username=email, password=password)
     if not isinstance(user, User):
         raise Refused
     return user, second_factor.confirmed(user)
 
 
-def by_code(user: User, code: str, address: str) -> SecondFactor:
+def by_code(user: User, code: str, place: str) -> SecondFactor:
     """The factor that took the code. Raises WrongCode, TooManyAttempts or Closed."""
-    count_attempt(f"code:{user.pk}", address)
+    count_attempt(f"code:{user.pk}", place)
     factor = second_factor.confirmed(user)
     if factor is None:
         raise second_factor.WrongCode

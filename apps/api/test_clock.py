@@ -3,13 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.clock import iso
-from apps.core.errors import Coded
+from apps.core.errors import Coded, Failure
 from apps.core.literal import parse_moment
 
 OFFSET_SECONDS_MAX = 20 * 366 * 86400
@@ -52,6 +53,14 @@ class Advance(ClockDoor):
     bodies = {
         "POST": {"type": "object", "properties": {"seconds": {"type": "integer"}, "to": {"type": "string", "format": "date-time"}}},
     }
+
+    def cost(self, request: Request) -> int:
+        """A long way takes more than a short one."""
+        try:
+            seconds = _step_seconds(self.body(request), self.access.now())
+        except Failure:
+            return 1
+        return 1 + seconds // (settings.TEST_CLOCK_DAYS_PER_TOKEN * 86400)
 
     def post(self, request: Request) -> Response:
         self.refuse_live()

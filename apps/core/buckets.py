@@ -63,11 +63,14 @@ def _bucket(policy: str, mode: str) -> Throttled:
     )
 
 
-def take(policy: str, mode: str, whose: str) -> Taken:
-    """Take one token from `whose` bucket of a policy, in one atomic step. Raises Unavailable without Redis."""
+def take(policy: str, mode: str, whose: str, cost: int = 1) -> Taken:
+    """Take `cost` tokens from `whose` bucket of a policy, in one atomic step.
+
+    What costs more than a full bucket takes all of one. Raises Unavailable without Redis.
+    """
     per_minute, burst = settings.LIMITS[policy][mode]
     try:
-        result = _bucket(policy, mode).limit(f"{policy}:{mode}:{whose}", cost=1)
+        result = _bucket(policy, mode).limit(f"{policy}:{mode}:{whose}", cost=min(cost, burst))
     except UNREACHABLE as error:
         log.warning("rate_limit_unavailable", policy=policy, error=type(error).__name__)
         raise Unavailable from error

@@ -50,6 +50,8 @@ class Page:
     """One line of the table of pages. `permission` is asked for reading, `write` for a POST; `stepup` for both.
 
     A page that `is_act` asks for a code itself, for what is done there (apps.dashboard.confirming).
+    One that `renders` a file takes from the person's bucket of that policy too, which the API
+    counts with it.
     """
 
     path: str
@@ -60,6 +62,7 @@ class Page:
     methods: tuple[str, ...] = ("GET",)
     stepup: bool = False
     is_act: bool = False
+    renders: str = ""
 
     def route(self) -> URLPattern:
         return path(self.path, door(self), name=self.name)
@@ -104,15 +107,27 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
         return away(request, _sign_in_url(request, page))
     browser = request.headers.get("User-Agent", "")
     sessions.keep(request.session, request.user, now, address=client_address(request), browser=browser)
-    limited = _take_token(request)
+    limited = _take_token(request, "dashboard", "live", str(request.session.session_key))
     if limited is not None:
         return limited
     refused = _enter_store(cast(PageRequest, request), page.needs(method))
     if refused is not None:
         return refused
-    if page.stepup and not stepup.is_fresh(request.session, request.user, now):
+    if _is_guarded(request, page) and not stepup.is_fresh(request.session, request.user, now):
         return away(request, _stepup_url(request))
-    return None
+    return _take_for_file(cast(PageRequest, request), page) if page.renders else None
+
+
+def _take_for_file(request: PageRequest, page: Page) -> HttpResponse | None:
+    access = request.access
+    whose = f"{access.store_id}:{access.kind}:{request.person.pk}"
+    return _take_token(request, page.renders, access.mode, whose)
+
+
+def _is_guarded(request: HttpRequest, page: Page) -> bool:
+    """Who may only look at a page that changes something is asked for nothing."""
+    member = getattr(request, "member", None)
+    return page.stepup and (not page.write or (member is not None and roles.may(member.role, page.write)))
 
 
 def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
@@ -133,9 +148,9 @@ def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
     return show(request, "dashboard/refused.html", {"role": member.role}, status=403)
 
 
-def _take_token(request: HttpRequest) -> HttpResponse | None:
+def _take_token(request: HttpRequest, policy: str, mode: str, whose: str) -> HttpResponse | None:
     try:
-        taken = buckets.take("dashboard", "live", str(request.session.session_key))
+        taken = buckets.take(policy, mode, whose)
     except buckets.Unavailable:
         return None
     if not taken.is_limited:

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.auth import login, logout
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -30,7 +31,8 @@ def password(request: HttpRequest) -> HttpResponse:
             return HttpResponseRedirect(next_url(request))
         return _form(request, "password")
     try:
-        user, factor = sign_in.by_password(request.POST["email"], request.POST["password"], client_address(request))
+        email, typed = request.POST["email"], request.POST["password"]
+        user, factor = sign_in.by_password(email, typed, client_address(request), _device(request))
     except MultiValueDictKeyError:
         return _form(request, "password", sign_in.Refused())
     except Failure as refusal:
@@ -79,7 +81,13 @@ def _passkey_form(request: HttpRequest, refusal: Failure | None = None) -> HttpR
 def _taken(request: HttpRequest, user: User) -> Any:
     """The code or passkey with which the person has answered. Raises what either raises."""
     code, passkey = request.POST.get("code", ""), request.POST.get("passkey", "")
-    return stepup.take(request.session, user, code=code, passkey=passkey, address=client_address(request), at=clock.real_now())
+    place = sign_in.place_of(_device(request), user, client_address(request))
+    at = clock.real_now()
+    return stepup.take(request.session, user, code=code, passkey=passkey, address=place, at=at)
+
+
+def _device(request: HttpRequest) -> str:
+    return request.COOKIES.get(settings.DEVICE_COOKIE_NAME, "")
 
 
 def sign_out(request: HttpRequest) -> HttpResponse:
@@ -120,7 +128,16 @@ def enter(request: HttpRequest, user: User, factor: Any) -> HttpResponse:
     sessions.begin(request.session, at)
     if factor is not None:
         stepup.note(request.session, user, at)
-    return HttpResponseRedirect(where)
+    response = HttpResponseRedirect(where)
+    response.set_cookie(
+        settings.DEVICE_COOKIE_NAME,
+        sign_in.device_token(user),
+        max_age=sign_in.DEVICE_LIFETIME,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
 
 
 def _half_signed_in(request: HttpRequest) -> User | None:

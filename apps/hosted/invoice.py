@@ -72,13 +72,13 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
 
 
 @require_safe
-@public_page("checkout")
+@public_page("checkout", renders="pdf")
 def invoice_pdf(request: HttpRequest, reference: str) -> HttpResponse:
     return _file(invoice_file.invoice_pdf, "invoice", _settled(reference)[0])
 
 
 @require_safe
-@public_page("checkout")
+@public_page("checkout", renders="pdf")
 def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
     """404 until something was paid."""
     invoice, _ = _settled(reference)

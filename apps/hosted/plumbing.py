@@ -27,13 +27,16 @@ _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5}
 LOCAL_HOSTS = ("localhost", "127.0.0.1")
 
 
-def public_page(policy: str) -> Callable[[Page], Page]:
-    """A page behind an unguessable link, limited per link and, far higher, per address of the client."""
+def public_page(policy: str, *, renders: str = "") -> Callable[[Page], Page]:
+    """A page behind an unguessable link, limited per link and, far higher, per address of the client.
+
+    What `renders` a file also takes from the link's bucket of that policy.
+    """
 
     def decorate(view: Page) -> Page:
         @wraps(view)
         def guarded(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
-            response = _limited(request, policy, reference)
+            response = _limited(request, policy, reference, renders)
             if response is None:
                 _check_domain(request, reference)
                 response = view(request, reference, **named)
@@ -57,10 +60,12 @@ def _check_domain(request: HttpRequest, reference: str) -> None:
         raise Http404
 
 
-def _limited(request: HttpRequest, policy: str, reference: str) -> HttpResponse | None:
+def _limited(request: HttpRequest, policy: str, reference: str, renders: str) -> HttpResponse | None:
     """The refusal when a bucket is empty. Without Redis customers are let through."""
     try:
         taken = [buckets.take(policy, "live", reference), buckets.take(f"{policy}_address", "live", client_address(request))]
+        if renders and not any(one.is_limited for one in taken):
+            taken.append(buckets.take(renders, "live", reference))
     except buckets.Unavailable:
         return None
     empty = next((one for one in taken if one.is_limited), None)

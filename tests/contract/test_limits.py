@@ -11,7 +11,9 @@ from django.conf import settings as project
 from apps.access.services import authenticate, create_agent_credential
 from apps.core import buckets
 from tests import make
-from tests.cast import PASSWORD, Api, Cast, Shop
+from tests.billing import records as billing
+from tests.cast import PASSWORD, Api, Cast, Shop, person
+from tests.contract.test_oauth import App
 from tests.dashboard.browse import Browser
 
 BODY = {"payment_intent": {"amount": "1.00", "currency": "EUR"}}
@@ -40,7 +42,7 @@ def refused(call: Callable[[], Any], policy: str, whose: str, mode: str = "live"
 @pytest.mark.parametrize("mode", ["live", "test"])
 def test_the_burst_of_a_store_is_exact_and_counted_over_all_its_keys(bakery: Shop, settings: Any, mode: str) -> None:
     burst = project.LIMITS["payment_create"][mode][1]
-    apis = [getattr(bakery, mode), Api(bakery.secrets[f"{mode}_publishable"])]
+    apis = [getattr(bakery, mode), bakery.with_scopes("payments:write", mode=mode)]
     for _ in range(burst - 2):
         buckets.take("payment_create", mode, str(bakery.store.pk))
     passed = [create(apis[n % 2]).status_code for n in range(2)]
@@ -111,9 +113,168 @@ def test_without_redis_payments_pass(bakery: Shop, settings: Any) -> None:
             one.cache_clear()
 
 
+def test_keys_apps_people_and_pages_have_buckets_of_their_own(cast: Cast, bakery: Shop) -> None:
+    app = App(cast)
+    token = Api(app.tokens(scope="payments:write")["access_token"])
+    page = Api(bakery.secrets["test_publishable"])
+    browser = Browser(cast.alice)
+
+    def by_session() -> Any:
+        return browser.client.post("/api/v2/payments", BODY, content_type="application/json")
+
+    store = str(bakery.store.pk)
+    callers: dict[str, tuple[str, Callable[[], Any]]] = {
+        "key": (store, lambda: create(bakery.test)),
+        "oauth": (f"{store}:oauth", lambda: create(token)),
+        "session": (f"{store}:session", by_session),
+        "publishable": (f"{store}:publishable", lambda: create(page)),
+    }
+    for emptied, (whose, call) in callers.items():
+        assert refused(call, "payment_create", whose, "test").status_code == 429
+        others = {name: other() for name, (_, other) in callers.items() if name != emptied}
+        assert {name: answer.status_code for name, answer in others.items()} == dict.fromkeys(others, 201)
+        for _, (one, _call) in callers.items():
+            buckets.client().delete(*buckets.client().keys(f"*payment_create:test:{one}") or ["none"])
+
+
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_one_visitor_of_a_shops_page_leaves_its_bucket_to_the_others(bakery: Shop, mode: str) -> None:
+    page = Api(bakery.secrets[f"{mode}_publishable"])
+    answer = create(page)
+    per_minute, burst = project.LIMITS["payment_create"][mode]
+    assert answer.headers["RateLimit-Policy"] == f'"payment_create";q={per_minute};w=60'
+    assert answer.headers["X-RateLimit-Limit"] == str(burst)
+    flooder = f"{bakery.store.pk}:publishable:127.0.0.1"
+    before = buckets.take("payment_create", mode, f"{bakery.store.pk}:publishable").remaining
+    refusal = refused(lambda: create(page), "publishable_address", flooder, mode)
+    assert refusal.json()["error"]["code"] == "rate_limited"
+    assert refusal.headers["Access-Control-Expose-Headers"].count("RateLimit") == 5
+    left = buckets.take("payment_create", mode, f"{bakery.store.pk}:publishable").remaining
+    assert left >= before - 5
+    assert create(getattr(bakery, mode)).status_code == 201
+
+
+COSTLY: list[tuple[str, str, str]] = [
+    ("payouts", "POST", "/payouts"),
+    ("payouts", "POST", "/payouts/{id}/retry"),
+    ("payouts", "POST", "/payout_schedules/{id}/run"),
+    ("refunds", "POST", "/payments/{id}/refunds"),
+    ("swaps", "POST", "/balance_swaps"),
+    ("swaps", "POST", "/balance_swaps/quote"),
+    ("test_clock", "POST", "/test_clock/advance"),
+]
+
+
+@pytest.mark.parametrize(("policy", "method", "path"), COSTLY)
+def test_what_costs_much_has_a_budget_per_store(policy: str, method: str, path: str, bakery: Shop) -> None:
+    path = path.replace("{id}", "00000000-0000-4000-8000-000000000000")
+    whose = str(bakery.store.pk)
+
+    def call() -> Any:
+        return bakery.test(method, path, {}, key="one")
+
+    per_minute, burst = project.LIMITS[policy]["test"]
+    answer = call()
+    assert answer.status_code != 429
+    assert answer.headers["RateLimit-Policy"] == f'"{policy}";q={per_minute};w=60'
+    assert answer.headers["X-RateLimit-Limit"] == str(burst)
+    refusal = refused(call, policy, whose, "test")
+    assert refusal.json()["error"]["code"] == "rate_limited"
+    assert re.fullmatch(r"[1-9]\d*", refusal.headers["Retry-After"])
+    assert bakery.test.get("/payments").status_code == 200
+
+
+def test_a_long_way_of_the_test_clock_takes_more_than_a_short_one(bakery: Shop) -> None:
+    def left_after(seconds: int) -> int:
+        answer = bakery.test.post("/test_clock/advance", {"seconds": seconds})
+        return int(answer.headers["X-RateLimit-Remaining"])
+
+    full = project.LIMITS["test_clock"]["test"][1]
+    assert left_after(60) == full - 1
+    assert left_after(365 * 86400) in range(full - 13, full - 10)
+
+
+def test_rendering_files_has_a_budget_per_credential_and_per_link(cast: Cast, bakery: Shop) -> None:
+    payment = make.payment(bakery.test)["id"]
+    path = f"/payments/{payment}/invoice"
+    key = authenticate(bakery.secrets["test"]).credential_id
+    whose = f"{bakery.store.pk}:{key}"
+    assert refused(lambda: bakery.test.get(path), "pdf", whose, "test").status_code == 429
+    assert bakery.with_scopes("payments:read").get(path).headers["X-RateLimit-Limit"] == "20"
+    person = f"{bakery.store.pk}:session:{cast.alice.pk}"
+    browser = Browser(cast.alice)
+    assert browser.get(f"payments/{payment}/invoice").status_code == 200
+    assert refused(lambda: browser.get(f"payments/{payment}/invoice"), "pdf", person, "test").status_code == 429
+
+
+def test_the_public_file_of_an_invoice_has_a_budget_per_link(bakery: Shop) -> None:
+    made = billing.opened(bakery.test)
+    link = f"/invoice/{made['public_token']}"
+    assert Api().client.get(f"{link}/invoice.pdf").status_code == 200
+    call = lambda: Api().client.get(f"{link}/invoice.pdf")  # noqa: E731
+    assert refused(call, "pdf", made["public_token"]).status_code == 429
+    assert Api().client.get(link).status_code == 200
+
+
+def test_each_budget_is_told_in_the_description(bakery: Shop) -> None:
+    told = Api().client.get("/api/v2/openapi.json").json()["paths"]
+    words = told["/api/v2/payouts"]["post"]["description"]
+    assert "Budget `payouts` by store: live 300 a minute, burst 200" in words
+    assert "publishable keys only" in told["/api/v2/payments"]["post"]["description"]
+
+
+# --- signing in ------------------------------------------------------------------------------------
+
+
+def signs_in(email: str, password: str = PASSWORD, place: str = "127.0.0.1", browser: Browser | None = None) -> int:
+    one = browser or Browser()
+    fields = {"email": email, "password": password}
+    status: int = one.client.post("/dashboard/sign-in", fields, REMOTE_ADDR=place).status_code
+    return status
+
+
+def test_one_address_shuts_nobody_out(db: None) -> None:
+    people = [person(f"p{n}") for n in range(8)]
+    told = [signs_in(one.email, "wrong", "192.0.2.66") for one in people for _ in range(6)]
+    assert told.count(401) <= 7 and told.count(429) >= 41
+    entered = [signs_in(one.email, place=f"198.51.100.{n}") for n, one in enumerate(people[1:])]
+    assert entered == [302] * 7
+
+
+def test_who_signed_in_here_before_gets_in_while_strangers_guess(cast: Cast) -> None:
+    home, away = Browser(), Browser()
+    assert signs_in(cast.alice.email, browser=home) == 302
+    home.client.post("/dashboard/sign-out")
+    for n in range(8):
+        signs_in(cast.alice.email, "wrong", f"192.0.2.{n}")
+    assert signs_in(cast.alice.email, place="203.0.113.9", browser=away) == 429
+    for _ in range(8):
+        signs_in(cast.bob.email, "wrong")
+    assert signs_in(cast.alice.email, browser=home) == 302
+
+
+def test_a_device_is_known_for_its_person_only_and_guesses_no_more_than_others(cast: Cast) -> None:
+    home = Browser()
+    assert signs_in(cast.alice.email, browser=home) == 302
+    home.client.post("/dashboard/sign-out")
+    told = [signs_in(cast.alice.email, "wrong", browser=home) for _ in range(8)]
+    assert told.count(429) >= 2
+    for n in range(8):
+        signs_in(cast.bob.email, "wrong", f"192.0.2.{n}")
+    assert signs_in(cast.bob.email, place="203.0.113.9", browser=home) == 429
+    home.client.cookies["device"] = "forged"
+    assert signs_in(cast.alice.email, place="203.0.113.8", browser=home) == 302
+
+
 # Tokens per minute and burst, as documented; a row without a mode of its own holds for both.
 TABLE = [
     ("payment_create", (1200, 200), (300, 100)),
+    ("publishable_address", (120, 60), (60, 30)),
+    ("payouts", (300, 200), (300, 200)),
+    ("refunds", (300, 200), (300, 200)),
+    ("swaps", (120, 60), (120, 60)),
+    ("test_clock", (120, 60), (120, 60)),
+    ("pdf", (60, 20), (60, 20)),
     ("agentic", (600, 100), (120, 40)),
     ("x402", (1200, 200), (300, 100)),
     ("oauth_token", (300, 60), (300, 60)),

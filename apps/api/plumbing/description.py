@@ -1,12 +1,14 @@
 """The OpenAPI 3.1 description, made by drf-spectacular from the route table: scopes, bodies and error shapes come from each door."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
-from apps.api.plumbing.routes import FORM, PUBLIC
+from apps.api.plumbing.routes import FORM, PUBLIC, Budget
 from apps.api.schemas import ALSO, ANSWERS, EMPTY, FURTHER, MIXED, PDFS
 from apps.api.schemas.queries import QUERIES
 from apps.core.errors import Coded, Listed
@@ -61,6 +63,9 @@ class DoorSchema(AutoSchema):
         return (type(self.view).__doc__ or type(self.view).__name__).strip().splitlines()[0]
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
+        return " ".join([self._who_may(), *_budgets(self.view.route.budget.get(self.method, ()))])
+
+    def _who_may(self) -> str:
         scope = self.view.route.scopes.get(self.method)
         if scope == PUBLIC:
             return "Public: no credential is asked for."
@@ -108,6 +113,15 @@ class DoorSchema(AutoSchema):
             return {done: OpenApiResponse(None, description="Done")}
         schema = ANSWERS.get(operation, OBJECT)
         return {status: OpenApiResponse(schema, description="Done") for status in (done, *ALSO.get(operation, ()))}
+
+
+def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
+    """What each bucket lets through, for whom, as the limits have it."""
+    for line in lines:
+        told = {mode: settings.LIMITS[line.policy][mode] for mode in ("live", "test")}
+        words = [f"{mode} {rate} a minute, burst {burst}" for mode, (rate, burst) in told.items()]
+        whose = " and ".join(line.by) + (f", {' and '.join(line.kinds)} keys only" if line.kinds else "")
+        yield f"Budget `{line.policy}` by {whose}: {'; '.join(words)}."
 
 
 def done_status(door: Any, method: str) -> int:

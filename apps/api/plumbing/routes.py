@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from apps.access.access import PUBLISHABLE
 from apps.core.errors import Coded
 
 PUBLIC = "public"
@@ -16,17 +17,27 @@ STORE, CREDENTIAL, ADDRESS, REFERENCE = "store", "credential", "address", "refer
 class Budget:
     """A token from the bucket of one row of settings.LIMITS, counted by all of `by` together.
 
-    A public path has no store or credential: it counts by ADDRESS, REFERENCE or both.
+    A public path has no store or credential: it counts by ADDRESS, REFERENCE or both. With `kinds`
+    only those credentials take from it, and before they take from the others. Within a store each
+    kind of credential has a bucket of its own.
     """
 
     policy: str
     by: tuple[str, ...] = (STORE,)
+    kinds: tuple[str, ...] = ()
 
 
 # Every page and path behind a public link: per link, and a far higher ceiling per address.
 PUBLIC_LINK = (Budget("checkout", (REFERENCE,)), Budget("checkout_address", (ADDRESS,)))
 ONRAMP_METHODS = (Budget("onramp_methods", (REFERENCE, ADDRESS)), Budget("onramp_methods_reference", (REFERENCE,)))
 ONRAMP_SESSIONS = (Budget("onramp_sessions", (REFERENCE, ADDRESS)), Budget("onramp_sessions_reference", (REFERENCE,)))
+# A publishable key stands in the source of a page: each visitor has a budget, behind it is the shop's.
+PAYMENT_CREATE = (
+    Budget("payment_create"),
+    Budget("publishable_address", (STORE, ADDRESS), kinds=(PUBLISHABLE,)),
+)
+PAYOUTS, REFUNDS, SWAPS = (Budget("payouts"),), (Budget("refunds"),), (Budget("swaps"),)
+TEST_CLOCK, PDF = (Budget("test_clock"),), (Budget("pdf", (STORE, CREDENTIAL)),)
 AGENTIC = (Budget("agentic", (CREDENTIAL,)),)
 MARKET_DATA = (Budget("market_data", (ADDRESS,)),)
 
@@ -35,11 +46,12 @@ MARKET_DATA = (Budget("market_data", (ADDRESS,)),)
 class Route:
     """One line of the route table.
 
-    `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no credential). `budget` has the
-    buckets a method takes from, in order: one that is empty refuses, and those after it aren't touched; the headers carry the
-    name of the first. `publishable` has the methods a publishable key may call, `keys` which take an Idempotency-Key
-    ("required" or "optional"), `cors` the methods that answer any origin. `closed_to_platforms` has what a platform that acts
-    for a sub-merchant is told, by method.
+    `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no
+    credential). `budget` has the buckets a method takes from, in order: one that is empty refuses,
+    and those after it aren't touched; the headers carry the name of the first that is every
+    credential's. `publishable` has the methods a publishable key may call, `keys` which take an
+    Idempotency-Key ("required" or "optional"), `cors` the methods that answer any origin.
+    `closed_to_platforms` has what a platform that acts for a sub-merchant is told, by method.
     """
 
     path: str

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.access import on_behalf, stepup
-from apps.access.access import AGENT, PUBLISHABLE, Access, who
+from apps.access.access import AGENT, PUBLISHABLE, SECRET, Access, who
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
@@ -36,6 +36,10 @@ from apps.core.models import Mode
 from apps.stores.models import User
 
 Row = TypeVar("Row", bound=models.Model)
+_EXPOSED = (
+    "X-Request-Id, Retry-After, Idempotent-Replayed, X-RateLimit-Limit, X-RateLimit-Remaining, "
+    "X-RateLimit-Reset, RateLimit, RateLimit-Policy"
+)
 
 
 class _Described:
@@ -65,7 +69,7 @@ class Door(APIView):
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
     for_agents: ClassVar[bool] = False
     asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code
-    asks_on: ClassVar[str] = "POST"  # the method for which it does
+    asks_on: ClassVar[tuple[str, ...]] = ("POST",)  # the methods for which it does
     asks_for_second_factor: ClassVar[bool] = False  # whether it also must have a second factor
     is_act: ClassVar[bool] = False  # whether the code opens this one call alone: what moves money or opens a way for it
     access: Access
@@ -96,7 +100,7 @@ class Door(APIView):
         if not is_public:
             self._check_key_type(method)
             self._check_scope(method)
-            if method == self.asks_on:
+            if method in self.asks_on:
                 self._check_session(request)
         self._take_token(request, method)
 
@@ -170,18 +174,29 @@ class Door(APIView):
         if scope is not None and scope not in self.access.scopes and self.access.kind != PUBLISHABLE:
             raise Coded(missing_message(scope), code="insufficient_scope", status=403)
 
+    def cost(self, request: Request) -> int:
+        """How many tokens this request takes of each bucket."""
+        return 1
+
     def _take_token(self, request: Request, method: str) -> None:
-        """A token of each bucket of the route line; without Redis the request passes."""
-        budget = self.route.budget.get(method, ())
-        for line in budget:
+        """The cost, of each bucket of the route line; without Redis the request passes."""
+        lines = [line for line in self.route.budget.get(method, ()) if self._is_for_me(line)]
+        shown = next((line for line in lines if not line.kinds), None)
+        cost = self.cost(request) if lines else 0
+        for line in sorted(lines, key=lambda one: not one.kinds):
+            whose = ":".join(self._counted_by(request, by) for by in line.by)
             try:
-                taken = buckets.take(line.policy, self._bucket_mode(), ":".join(self._counted_by(request, by) for by in line.by))
+                taken = buckets.take(line.policy, self._bucket_mode(), whose, cost)
             except buckets.Unavailable:
                 return
-            if self._taken is None or taken.is_limited:
-                self._taken = replace(taken, policy=budget[0].policy)
+            if taken.is_limited or (self._taken is None and line is shown):
+                policy = shown.policy if shown is not None else line.policy
+                self._taken = replace(taken, policy=policy)
             if taken.is_limited:
                 raise Throttled
+
+    def _is_for_me(self, line: routes.Budget) -> bool:
+        return not line.kinds or self.access.kind in line.kinds
 
     def _bucket_mode(self) -> str:
         return Mode.LIVE.value if PUBLIC in self.route.scopes.values() else self.access.mode
@@ -193,8 +208,10 @@ class Door(APIView):
             case routes.REFERENCE:
                 return str(self.kwargs.get("reference") or self.kwargs.get("token"))[:64]
             case routes.CREDENTIAL:
-                return str(self.access.credential_id)
-        return str(self.access.store_id)
+                person = self.access.user
+                return str(self.access.credential_id if person is None else person.pk)
+        store_id, kind = str(self.access.store_id), self.access.kind
+        return store_id if kind == SECRET else f"{store_id}:{kind}"
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         return Response(status=204)
@@ -219,7 +236,7 @@ class Door(APIView):
         elif not is_public and not (request.method in self.route.cors and "svc_pk_" in request.headers.get("Authorization", "")):
             return
         response["Access-Control-Allow-Origin"] = "*"
-        response["Access-Control-Expose-Headers"] = "X-Request-Id, Retry-After, Idempotent-Replayed"
+        response["Access-Control-Expose-Headers"] = _EXPOSED
 
     # --- what views use ---------------------------------------------------------------------------
 
