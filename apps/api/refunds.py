@@ -14,7 +14,7 @@ from apps.payments.services.refund_shares import Wish
 
 
 class Refunds(PaymentDoor):
-    """Refund a payment (replays answer the records of the first call), or list its refunds newest first."""
+    """Refund a payment (while one is under way, and on a replay, the answer is that one), or list its refunds newest first."""
 
     asks_for_code = is_act = True
     bodies = {"POST": REFUND.schema()}
@@ -29,6 +29,8 @@ class Refunds(PaymentDoor):
         key = self.idempotency_key(request)
         body = self.body(request)
         given: Any = body["refund"] if body.get("refund") is not None else body
-        made, is_new = request_refund(self.access, payment, Wish(**REFUND.check(given, "refund")), str(key))
-        headers = None if is_new else {"Idempotent-Replayed": "true"}
-        return Response([refund_document(one) for one in made], status=201, headers=headers)
+        wish = Wish(**REFUND.check(given, "refund"))
+        asked = request_refund(self.access, payment, wish, str(key))
+        headers = None if asked.is_new else {"Idempotent-Replayed": "true"}
+        told = [refund_document(one, is_other=asked.is_other) for one in asked.refunds]
+        return Response(told, status=201, headers=headers)

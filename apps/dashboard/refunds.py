@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
+from apps.core import money
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.payments import states
@@ -51,8 +52,11 @@ def create(request: PageRequest, id: str) -> HttpResponse:
             wanted = _ask(request, payment, wish, given)
             if wanted is not None:
                 return _review(request, payment, given, wish, wanted.errors, wanted.status)
-            request_refund(request.access, payment, wish, key, agreed=given["agreed"])
-            messages.success(request, "The refund is on its way. This page shows how far it is.")
+            asked = request_refund(request.access, payment, wish, key, agreed=given["agreed"])
+            if asked.is_other:
+                messages.error(request, "Another refund was under way already. Nothing more is sent.")
+            else:
+                messages.success(request, "The refund is on its way. This page shows how far it is.")
             return go("payment", payment.pk)
         return _review(request, payment, given, wish, [])
     except FiguresChanged as refusal:
@@ -89,7 +93,10 @@ def _review(
     if not shares:
         raise PayerUnknown
     if not transfers:
-        messages.error(request, "A refund of this payment is already under way.")
+        under_way = [one for one in shares if isinstance(one, Refund)]
+        told = "; ".join(f"{_coins(one)} to {checksummed(one.destination_address)}" for one in under_way)
+        text = f"A refund of this payment is already under way ({told}). Nothing more is sent."
+        messages.error(request, text)
         return go("payment", payment.pk)
     context = {
         "payment": payment,
@@ -101,6 +108,12 @@ def _review(
         **confirming.fields(request, _act(request, given, plan_digest(shares))),
     }
     return show(request, "dashboard/refunds/review.html", context, status=status)
+
+
+def _coins(refund: Refund) -> str:
+    asset = refund.asset
+    amount = money.decimal_from_atomic(refund.amount_atomic, asset.atomic_decimals)
+    return f"{amount} {asset.coin_symbol}"
 
 
 def _total(shares: list[Share]) -> dict[str, int]:

@@ -1,6 +1,5 @@
 """An agent's own payments: made with fewer fields than a merchant's, called off, and refunded to where the coins came from."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from apps.access.access import Access
@@ -11,10 +10,10 @@ from apps.assets.models import Asset
 from apps.core.errors import Coded, Flat
 from apps.core.literal import Integer, Invalid, Metadata, Object, Pattern, Text, Url, wrapped
 from apps.core.money import cents_from_text
-from apps.payments.models import Payment, Refund
+from apps.payments.models import Payment
 from apps.payments.services import create, refund_shares
 from apps.payments.services import fields as merchant
-from apps.payments.services.refund import InsufficientForRefund, request_refund
+from apps.payments.services.refund import InsufficientForRefund, Requested, request_refund
 
 _AMOUNT = Pattern(r"[0-9]{1,40}(\.[0-9]{1,2})?", "must be a decimal string with at most 2 decimals", required=True)
 _REDIRECTS = {"live": Url(plain_http="localhost"), "test": Url(plain_http="any")}
@@ -99,10 +98,8 @@ def _coded(refusal: Invalid) -> Coded:
     return Coded(str(refusal), code=CODES.get(str(refusal).split(" ")[0].partition(".")[0]))
 
 
-def refund_payment(
-    access: Access, payment: Payment, body: dict[str, Any], key: str, header: dict[str, Any] | None
-) -> tuple[Sequence[Refund], bool]:
-    """Refunds to the paying addresses, and whether this call made any. Raises Coded, MandateRequired or the provider's refusal."""
+def refund_payment(access: Access, payment: Payment, body: dict[str, Any], key: str, header: dict[str, Any] | None) -> Requested:
+    """Refunds to the paying addresses. Raises Coded, MandateRequired or the provider's refusal."""
     if not authorize.has_provider(access.store):
         raise authorize.MandateRequired
     wish = REFUND_FIELDS.check(body, "body")

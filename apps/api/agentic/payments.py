@@ -71,6 +71,7 @@ class AgentRefunds(AgentPaymentDoor):
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)
         key = self.idempotency_key(request)
-        made, is_new = refund_payment(self.access, payment, self.body(request), str(key), self.envelope(request))
-        headers = None if is_new else {"Idempotent-Replayed": "true"}
-        return Response({"data": [refund_document(one) for one in made]}, status=201, headers=headers)
+        asked = refund_payment(self.access, payment, self.body(request), str(key), self.envelope(request))
+        headers = None if asked.is_new else {"Idempotent-Replayed": "true"}
+        told = [refund_document(one, is_other=asked.is_other) for one in asked.refunds]
+        return Response({"data": told}, status=201, headers=headers)

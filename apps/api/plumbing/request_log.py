@@ -20,6 +20,7 @@ _PART = re.compile(r"<str:(\w+)>")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _WITH_BODY = ("POST", "PATCH", "PUT")
 _MESSAGE_MAX = 200
+_OTHER = "refund_in_progress"
 
 
 def note(request: Request, response: HttpResponse, access: Access, route: Route, arguments: dict[str, Any], began: float) -> None:
@@ -27,7 +28,8 @@ def note(request: Request, response: HttpResponse, access: Access, route: Route,
     method, key = str(request.method), request.headers.get("Idempotency-Key", "")[:255]
     has_key = bool(key) and method in _WITH_BODY and key.isascii() and key.isprintable()
     path = path_of(route.path, arguments)
-    code, message = _error_of(getattr(response, "data", None)) if response.status_code >= 400 else ("", "")
+    data = getattr(response, "data", None)
+    code, message = _error_of(data) if response.status_code >= 400 else _remark_on(data)
     request_log.note(
         access,
         clock.real_now(),
@@ -64,6 +66,14 @@ def _digest(path: str, data: Any) -> bytes | None:
     except TypeError:  # a number of more than 64 bits
         canonical = json.dumps(data, sort_keys=True).encode()
     return hashlib.sha256(path.encode() + b"\n" + canonical).digest()
+
+
+def _remark_on(data: Any) -> tuple[str, str]:
+    """What an answer says that isn't a refusal, and that whoever asked must not overlook."""
+    rows = data.get("data") if isinstance(data, dict) else data
+    if isinstance(rows, list) and any(isinstance(one, dict) and one.get(_OTHER) for one in rows):
+        return _OTHER, "An earlier refund is under way; what was asked for is not sent"
+    return "", ""
 
 
 def _error_of(body: Any) -> tuple[str, str]:

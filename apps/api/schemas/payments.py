@@ -85,7 +85,7 @@ SUMMARY = of(
 )
 REFUND = of(
     "id:uuid payment_intent_id:uuid status reason destination_address amount_atomic:digits amount:decimal tx_hash|null attempts:int "
-    "failure_reason|null asset_id coin_symbol chain_symbol atomic_decimals:int created_at:time updated_at:time"
+    "failure_reason|null asset_id coin_symbol chain_symbol atomic_decimals:int created_at:time updated_at:time refund_in_progress?:bool"
 )
 CHECKOUT = of(
     "token payment_intent_id:uuid store_id:uuid store_name status state_reason|null terminal:bool settlement_amount_cents:int "

@@ -8,7 +8,8 @@ from apps.core.clock import iso
 from apps.payments.models import Refund
 
 
-def refund_document(refund: Refund) -> dict[str, Any]:
+def refund_document(refund: Refund, *, is_other: bool = False) -> dict[str, Any]:
+    """With `is_other` it is the answer to a request that asked for something else meanwhile."""
     asset = refund.asset
     return {
         "id": str(refund.pk),
@@ -27,4 +28,5 @@ def refund_document(refund: Refund) -> dict[str, Any]:
         "atomic_decimals": asset.atomic_decimals,
         "created_at": iso(refund.created_at),
         "updated_at": iso(refund.updated_at),
+        **({"refund_in_progress": True} if is_other else {}),
     }

@@ -6,9 +6,11 @@ The intent's row is locked, so two requests see each other; a request while one 
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
 
+from apps.access import rights
 from apps.access.access import Access
 from apps.core import clock, jobs
 from apps.core.errors import Flat
@@ -18,6 +20,7 @@ from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
 from apps.payments.services import hold
+from apps.payments.services.refund_again import is_other
 from apps.payments.services.refund_shares import Share, Wish, shares_to_send, to_payers
 from apps.stores import audit
 
@@ -38,26 +41,44 @@ def plan_digest(shares: Sequence[Share | Refund]) -> str:
     return hashlib.sha256(repr(sorted(map(str, told))).encode()).hexdigest()
 
 
-def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, agreed: str | None = None) -> tuple[list[Refund], bool]:
-    """The records of this request, made now or by an earlier call with the key, and whether this call made any.
+class Requested(NamedTuple):
+    """What a request is answered with.
+
+    `is_new` is false when the records are an earlier call's; `is_other` is true when they are that
+    and something else was asked for.
+    """
+
+    refunds: list[Refund]
+    is_new: bool
+    is_other: bool = False
+
+
+def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, agreed: str | None = None) -> Requested:
+    """The records of this request, made now, or by an earlier call and still under way.
 
     On failed and expired intents the list holds every refund of the intent. `agreed` is the digest of the plan that a person
-    has seen: nothing else is sent then. Raises a Flat sentence.
+    has seen: nothing else is sent then. Raises a Flat sentence, or stepup.SecondFactorRequired.
     """
+    rights.check_second_factor(access)
     try:
         with transaction.atomic():
             locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
             mine = {"store_id": access.store_id, "mode": access.mode, "idempotency_caller": access.caller, "idempotency_key": key}
             earlier = list(Refund.objects.filter(**mine).select_related("asset__chain").order_by("created_at", "part"))
             if earlier:
-                return _answer(locked, earlier), False
+                return Requested(_answer(locked, earlier), is_new=False)
             at, shares = clock.now(locked.store, locked.mode), shares_to_send(locked, wish)
             if agreed is not None and plan_digest(shares) != agreed:
                 raise FiguresChanged
-            made = _make(locked, shares, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
+            under_way = [one for one in shares if isinstance(one, Refund)]
+            if under_way:
+                other = is_other(locked, wish, under_way)
+                return Requested(_answer(locked, under_way), is_new=False, is_other=other)
+            wanted = [one for one in shares if isinstance(one, Share)]
+            made = _make(locked, wanted, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
             hold.settle_card_refund(locked, is_sent=bool(made))
             _note(locked, made)
-            return _answer(locked, made), True
+            return Requested(_answer(locked, made), is_new=True)
     except InsufficientBalance:
         raise InsufficientForRefund from None
 
@@ -82,14 +103,11 @@ def _answer(payment: Payment, refunds: list[Refund]) -> list[Refund]:
 
 
 def _make(
-    payment: Payment, shares: Sequence[Share | Refund], reason: str, at: datetime, *, caller: str = "", key: str | None = None
+    payment: Payment, shares: Sequence[Share], reason: str, at: datetime, *, caller: str = "", key: str | None = None
 ) -> list[Refund]:
     """The records, each with its coins reserved; asset by asset in one order, so that requests never wait for each other in a ring."""
     made: list[Refund] = []
     for part, share in enumerate(sorted(shares, key=lambda one: one.asset.pk)):
-        if isinstance(share, Refund):
-            made.append(share)
-            continue
         refund = Refund.objects.create(
             store_id=payment.store_id,
             mode=payment.mode,
