@@ -143,7 +143,8 @@ def test_a_taken_address_is_answered_like_a_free_one_and_gets_no_letter(cast: Ca
 def test_an_address_taken_meanwhile_is_refused(cast: Cast) -> None:
     Browser(cast.alice).post("security/email", email=NEW, password=PASSWORD)
     path = link(NEW, "email")
-    User.objects.filter(pk=cast.charlie.pk).update(email=NEW.upper())
+    cast.charlie.email = NEW.upper()
+    cast.charlie.save()
     assert "already exists" in text(Browser().post(path))
 
 
