@@ -21,6 +21,17 @@ class Event(Owned):
         indexes = [models.Index(fields=["store", "mode", "-created_at"]), BrinIndex(fields=["created_at"], name="event_by_age")]
 
 
+class Host(models.Model):
+    """A receiver's host that has answered some delivery with 2xx: it wants to be called."""
+
+    name = models.TextField(primary_key=True)
+    answered_at = models.DateTimeField()
+
+
+# The host in a URL, as hosts are compared; an IPv6 address with its brackets.
+_HOST = "rtrim(lower(substring(%(expressions)s from '://([[][^]]*[]]|[^/?#:]+)')), '.')"
+
+
 class Endpoint(Owned):
     """A merchant's receiver."""
 
@@ -38,6 +49,11 @@ class Endpoint(Owned):
         N8N = "n8n"
 
     url = models.CharField(max_length=2048)
+    host = models.GeneratedField(
+        expression=models.Func("url", template=_HOST, output_field=models.TextField()),
+        output_field=models.TextField(),
+        db_persist=True,
+    )
     description = models.CharField(max_length=500, blank=True)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.ACTIVE)
     subscribed_events = ArrayField(models.CharField(max_length=40))
@@ -64,6 +80,7 @@ class Endpoint(Owned):
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
+            models.Index(fields=["host"], name="endpoint_of_host"),
             models.Index(fields=["is_notice_due"], condition=models.Q(is_notice_due=True), name="endpoint_notice_due"),
         ]
 

@@ -1,7 +1,7 @@
 """The deliveries table as a queue: claiming what is due, writing down what became of it. Each row has one claimer at a time.
 
-Claims are made one process after the other, so that an endpoint never has more than two attempts under way. A claim ends with
-its lease; a result that comes later than that is not written, because somebody else may have the row.
+Claims are made one process after the other, so that an endpoint never has more than two attempts under way, and a host that has
+never answered 2xx one, however many endpoints name it. A claim ends with its lease; a result that comes later is not written.
 """
 
 import uuid
@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 
 from apps.core import crypto, jobs, locks
+from apps.core.clock import real_now
 from apps.core.rows import Job
 from apps.webhooks import signing
+from apps.webhooks.models import Delivery
 
 JOB = Job("webhooks.deliver", in_transaction=False)
 PER_ENDPOINT_MAX = 2
@@ -30,12 +33,15 @@ WITH RECURSIVE waiting(endpoint_id) AS (
     SELECT (SELECT d.endpoint_id FROM webhooks_delivery d
             WHERE d.status = 'pending' AND d.endpoint_id > waiting.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
     FROM waiting WHERE waiting.endpoint_id IS NOT NULL
-), due AS (
-    SELECT one.id, p.url, p.sealed_secret, p.api_version, moved.seconds
+), possible AS (
+    SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version, moved.seconds, known.yes AS is_known
     FROM waiting
     JOIN webhooks_endpoint p ON p.id = waiting.endpoint_id AND p.status = 'active' AND p.deleted_at IS NULL
     JOIN stores_store s ON s.id = p.store_id
     CROSS JOIN LATERAL (SELECT CASE p.mode WHEN 'test' THEN s.test_offset_seconds ELSE 0 END AS seconds) moved
+    CROSS JOIN LATERAL (
+        SELECT p.host = ANY (%(excused)s) OR EXISTS (SELECT 1 FROM webhooks_host h WHERE h.name = p.host) AS yes
+    ) known
     CROSS JOIN LATERAL (
         SELECT count(*) AS count FROM webhooks_delivery d
         WHERE d.endpoint_id = p.id AND d.status = 'attempting' AND d.claimed_until > %(now)s
@@ -45,12 +51,20 @@ WITH RECURSIVE waiting(endpoint_id) AS (
         WHERE d.endpoint_id = p.id AND d.status = 'pending' AND d.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
         ORDER BY d.next_attempt_at LIMIT greatest(%(per_endpoint)s - under_way.count, 0) FOR UPDATE SKIP LOCKED
     ) one
-    WHERE %(store_id)s::uuid IS NULL OR (p.store_id = %(store_id)s AND p.mode = 'test')
-    ORDER BY one.next_attempt_at LIMIT %(limit)s
+    WHERE (%(store_id)s::uuid IS NULL OR (p.store_id = %(store_id)s AND p.mode = 'test'))
+      AND (known.yes OR NOT EXISTS (
+          SELECT 1 FROM webhooks_endpoint o JOIN webhooks_delivery d ON d.endpoint_id = o.id
+          WHERE o.host = p.host AND d.status = 'attempting' AND d.claimed_until > %(now)s))
+), due AS (
+    SELECT * FROM (
+        SELECT possible.*, row_number() OVER (PARTITION BY host ORDER BY next_attempt_at, id) AS turn FROM possible
+    ) ranked
+    WHERE is_known OR turn = 1
+    ORDER BY next_attempt_at LIMIT %(limit)s
 )
 UPDATE webhooks_delivery d SET status = 'attempting', claimed_until = %(until)s
 FROM due, webhooks_event e WHERE d.id = due.id AND e.id = d.event_id
-RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.sealed_secret, due.api_version, due.seconds,
+RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed_secret, due.api_version, due.seconds,
           e.id, e.type, floor(extract(epoch FROM e.created_at))::bigint, e.account_id, e.object::text
 """
 
@@ -95,6 +109,14 @@ SELECT id FROM stopped
 """
 
 
+_ANSWERED = """
+INSERT INTO webhooks_host (name, answered_at)
+SELECT DISTINCT name, %(at)s::timestamptz FROM unnest(%(hosts)s::text[]) AS h(name)
+WHERE NOT EXISTS (SELECT 1 FROM webhooks_host known WHERE known.name = h.name)
+ORDER BY name ON CONFLICT DO NOTHING
+"""
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One delivery that this process has claimed and must send now."""
@@ -106,6 +128,7 @@ class Attempt:
     url: str
     body: bytes
     headers: dict[str, str]
+    host: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,8 +157,9 @@ def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[
         return []
     until = now + timedelta(seconds=LEASE_SECONDS)
     values: dict[str, Any] = {"lock": locks.WEBHOOK_CLAIM, "now": now, "until": until, "limit": limit, "store_id": store_id}
+    excused = [one.lower().rstrip(".") for one in settings.WEBHOOK_ALLOW_HOSTS]
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX})
+        cursor.execute(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX, "excused": excused})
         cursor.nextset()
         rows = cursor.fetchall()
     attempts: list[Attempt] = []
@@ -145,7 +169,7 @@ def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[
 
 
 def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:
-    id, endpoint_id, attempts, mode, url, sealed, api_version, offset, event_id, type, created, account_id, object_json = row
+    id, endpoint_id, attempts, mode, url, host, sealed, api_version, offset, event_id, type, created, account_id, object_json = row
     raw = signing.body(
         event_id=event_id,
         type=type,
@@ -165,7 +189,7 @@ def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:
         "Service-Delivery-Attempt": str(attempts + 1),
         **signing.signatures(secret, event_id, raw, int(now.timestamp())),
     }
-    return Attempt(id, attempts + 1, until, offset, url, raw, headers)
+    return Attempt(id, attempts + 1, until, offset, url, raw, headers, host)
 
 
 def record(results: list[Result]) -> None:
@@ -186,6 +210,9 @@ def record(results: list[Result]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, values)
         stopped = [id for (id,) in cursor.fetchall()]
+        hosts = [one.attempt.host for one in results if one.status == Delivery.Status.DELIVERED]
+        if hosts:
+            cursor.execute(_ANSWERED, {"hosts": hosts, "at": real_now()})
     for endpoint_id in stopped:
         jobs.enqueue("webhooks.tell_owners", endpoint_id)
 

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 
 from apps.access.access import Access
 from apps.core import clock, crypto
-from apps.core.errors import Flat
+from apps.core.errors import Flat, Listed
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Endpoint
@@ -23,6 +23,7 @@ from apps.webhooks.services import fields
 from apps.webhooks.signing import secret_place
 
 PREVIEW_LENGTH = 12
+ENDPOINTS_MAX = 16
 
 
 class IntegrationExists(Flat):
@@ -58,11 +59,19 @@ def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
     secret = _new_secret(endpoint)
     try:
         with transaction.atomic():
+            _check_room(access)
             endpoint.save(force_insert=True)
             _note("created", endpoint, url=endpoint.url)
     except IntegrityError:
         raise IntegrationExists(f"An active {platform} integration already exists for this store") from None
     return Registered(endpoint, secret, is_new=True)
+
+
+def _check_room(access: Access) -> None:
+    """The store's row is locked, so that two at once don't both take the last place."""
+    Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
+    if Endpoint.objects.seen_by(access).filter(deleted_at=None).count() >= ENDPOINTS_MAX:
+        raise Listed(f"Endpoints are limited to {ENDPOINTS_MAX} per store and mode")
 
 
 def _adopt(access: Access, endpoint: Endpoint, values: dict[str, Any]) -> Registered:
