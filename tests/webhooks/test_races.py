@@ -12,7 +12,7 @@ from apps.core import clock
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue
 from apps.webhooks.delivery.sender import Sender
-from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.models import Delivery, Endpoint, Event, Host
 from apps.webhooks.services import deliveries, endpoints
 from tests.cast import Api, Shop, assemble
 from tests.webhooks.receivers import Receiver
@@ -24,7 +24,7 @@ def bakery(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
     """A bakery that other connections see. Its queue is emptied afterwards; the ledger's tables can't be."""
     with django_db_blocker.unblock():
         yield assemble().bakery
-        for model in (Delivery, Event, Endpoint):
+        for model in (Delivery, Event, Endpoint, Host):
             model.objects.all().delete()
         connection.close()
 
@@ -66,6 +66,7 @@ def test_workers_that_share_a_queue_send_each_delivery_once(bakery: Shop, receiv
 
 def test_claims_made_at_once_keep_to_two_per_endpoint(bakery: Shop, register: Register) -> None:
     register("https://1.1.1.1/hook", CREATED)
+    Host.objects.create(name="1.1.1.1", answered_at=clock.real_now())
     for _ in range(20):
         happens(bakery)
     claimed: list[queue.Attempt] = []
