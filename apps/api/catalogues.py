@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
 from apps.assets.documents import payment_currencies, supported_asset
-from apps.assets.selectors import active_assets
+from apps.assets.selectors import listed_assets
 
 
 class PaymentCurrencies(Door):
@@ -20,4 +20,4 @@ class SupportedAssets(Door):
 
     def get(self, request: Request) -> Response:
         currency = self.access.store.settlement_currency
-        return Response([supported_asset(asset, currency) for asset in active_assets(self.access.mode)])
+        return Response([supported_asset(asset, currency) for asset in listed_assets(self.access.mode)])

@@ -32,7 +32,10 @@ class TokenStandard(models.TextChoices):
 
 
 class Asset(models.Model):
-    """A coin on a chain. A native coin has no contract; a token's `contract_address` is lower-case hex."""
+    """A coin on a chain. A native coin has no contract; a token's `contract_address` is lower-case hex.
+
+    What is active but not listed is in no catalog and no customer pays with it: it is swapped into and paid out again.
+    """
 
     id = models.CharField(primary_key=True, max_length=20)
     chain = models.ForeignKey(Chain, on_delete=models.PROTECT, related_name="assets")
@@ -45,6 +48,7 @@ class Asset(models.Model):
     min_withdrawal_atomic = AtomicField(default=1)
     is_fiat_eligible = models.BooleanField(default=False)
     is_active = models.BooleanField(default=False)
+    is_listed = models.BooleanField(default=True)
     eip712_name = models.CharField(max_length=50, blank=True)
     eip712_version = models.CharField(max_length=10, blank=True)
     position = models.PositiveSmallIntegerField(default=0)

@@ -88,6 +88,11 @@ def active_assets(mode: str) -> list[Asset]:
     return list(Asset.objects.filter(is_active=True, chain__mode=mode).select_related("chain"))
 
 
+def listed_assets(mode: str) -> list[Asset]:
+    """Of the active assets of a mode those that customers can pay with."""
+    return [one for one in active_assets(mode) if one.is_listed]
+
+
 def accepted_assets(store_id: uuid.UUID, mode: str) -> list[Asset]:
     """The active assets that a store takes."""
     accepted = AcceptedAsset.objects.filter(store_id=store_id, mode=mode).values("asset_id")

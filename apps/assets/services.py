@@ -4,6 +4,7 @@ from django.db import transaction
 
 from apps.access.access import Access
 from apps.assets.models import AcceptedAsset, Asset
+from apps.assets.selectors import listed_assets
 from apps.core import clock
 from apps.core.errors import Flat, NotFound
 from apps.core.evm import is_address
@@ -76,13 +77,9 @@ def _token_contract(asset: Asset, text: str) -> str:
 
 
 def accept_all_active(store: Store) -> None:
-    """What a new store begins with: every active asset of each mode."""
+    """What a new store begins with: every listed asset of each mode."""
     at = clock.real_now()
-    rows = [
-        AcceptedAsset(store=store, mode=mode, asset=asset, created_at=at)
-        for mode in Mode.values
-        for asset in Asset.objects.filter(is_active=True, chain__mode=mode)
-    ]
+    rows = [AcceptedAsset(store=store, mode=mode, asset=asset, created_at=at) for mode in Mode.values for asset in listed_assets(mode)]
     AcceptedAsset.objects.bulk_create(rows, ignore_conflicts=True)
 
 
@@ -91,7 +88,7 @@ def set_accepted(access: Access, asset_id: str, is_accepted: bool) -> None:
     asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
     if asset is None:
         raise NotFound("Asset not found")
-    if not asset.is_active or asset.chain.mode != access.mode:
+    if not asset.is_active or not asset.is_listed or asset.chain.mode != access.mode:
         raise AssetNotActive
     with transaction.atomic():
         Store.objects.select_for_update(no_key=True).get(pk=access.store_id)

@@ -195,7 +195,8 @@ def can_afford(chain_id: str, asset_id: str, amount_atomic: int) -> bool:
     """Whether the hot wallet could send this now; False also when nobody can be asked. Not inside a transaction."""
     wallet = HotWallet.objects.filter(chain=chain_id, halted_at=None).select_related("chain").first()
     asset = Asset.objects.filter(pk=asset_id, chain=chain_id).first()
-    if wallet is None or asset is None or not settings.CHAIN_URLS.get(chain_id):
+    is_on_chain = asset is not None and (asset.is_native or bool(asset.contract_address))
+    if wallet is None or asset is None or not is_on_chain or not settings.CHAIN_URLS.get(chain_id):
         return False
     with closing(nodes_of(wallet.chain)) as nodes:
         try:

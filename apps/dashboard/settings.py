@@ -55,7 +55,7 @@ def assets(request: PageRequest) -> HttpResponse:
     """The coins of the chosen mode, each taken or not."""
     access = request.access
     if request.method == "POST":
-        chosen = next((one for one in selectors.active_assets(access.mode) if one.pk == request.POST.get("asset_id")), None)
+        chosen = next((one for one in selectors.listed_assets(access.mode) if one.pk == request.POST.get("asset_id")), None)
         if chosen is None:
             raise NotFound
         try:
@@ -69,7 +69,7 @@ def assets(request: PageRequest) -> HttpResponse:
 def _assets_page(request: PageRequest, errors: list[str], status: int = 200) -> HttpResponse:
     access = request.access
     accepted = {one.pk for one in selectors.accepted_assets(access.store_id, access.mode)}
-    rows = [(one, one.pk in accepted) for one in selectors.active_assets(access.mode)]
+    rows = [(one, one.pk in accepted) for one in selectors.listed_assets(access.mode)]
     return show(request, "dashboard/settings/assets.html", {"rows": rows, "errors": errors}, status=status)
 
 

@@ -50,7 +50,7 @@ def index(request: PageRequest) -> HttpResponse:
         "older_query": _query(status, page + 1) if len(found) > PER_PAGE else "",
         "newer_query": _query(status, page - 1) if page > 1 else "",
         "is_empty": not found and page == 1 and not status,
-        "can_swap": bool(_sellable(request)),
+        **_offer(request),
         "auto_swap": selectors.auto_swap_of(request.access),
     }
     return show(request, "dashboard/swaps/list.html", context)
@@ -133,17 +133,20 @@ def _form(request: PageRequest, given: dict[str, str], errors: list[str], status
     context = {
         "given": given,
         "errors": errors,
-        "sellable": _sellable(request),
-        "assets": active_assets(request.access.mode),
+        **_offer(request),
         "needs_second_factor": not errors and stepup.lacks_second_factor(request.person),
     }
     return show(request, "dashboard/swaps/create.html", context, status=status)
 
 
-def _sellable(request: PageRequest) -> list[Sellable]:
-    held = balances(request.access.store_id, request.access.mode)
-    found = [(one, held[one.pk].available_atomic) for one in active_assets(request.access.mode) if one.pk in held]
-    return [Sellable(asset, amount) for asset, amount in found if amount > 0]
+def _offer(request: PageRequest) -> dict[str, Any]:
+    """What can be sold for what. A mode with one coin alone has nothing to swap it into."""
+    assets, held = active_assets(request.access.mode), balances(request.access.store_id, request.access.mode)
+    found = [(one, held[one.pk].available_atomic) for one in assets if one.pk in held]
+    sellable = [Sellable(asset, amount) for asset, amount in found if amount > 0]
+    is_lone = len(assets) < 2
+    bought = [one for one in assets if len(sellable) != 1 or one != sellable[0].asset]
+    return {"sellable": sellable, "assets": bought, "is_lone": is_lone, "can_swap": bool(sellable) and not is_lone}
 
 
 def automatic(request: PageRequest) -> HttpResponse:

@@ -110,6 +110,8 @@ def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage
     expect(page.get_by_text("Address copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == other["address"]
     expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
+    scan, say = (page.locator(one).bounding_box() for one in (".scan .qr", ".say"))
+    assert scan and say and scan["x"] + scan["width"] < say["x"] and say["width"] > 220  # beside each other, with room to read
     page.get_by_role("link", name="Address only").click()
     expect(page.get_by_role("img", name=ADDRESS_ONLY)).to_be_visible()
 

@@ -127,4 +127,5 @@ def test_the_automatic_swaps_are_switched_on_and_off(rich: Cast) -> None:
 
 
 def test_a_mode_without_stablecoins_says_so(cast: Cast) -> None:
+    Asset.objects.filter(pk="SETH_USDC").update(is_active=False)
     assert "No stablecoin in test mode" in text(Browser(cast.alice).get("settings/auto-swap"))

@@ -14,7 +14,7 @@ from apps.agents.providers.base import PAYOUT
 from apps.agents.services import authorize
 from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
-from apps.assets.selectors import active_assets
+from apps.assets.selectors import listed_assets
 from apps.core.errors import Coded, Flat
 from apps.core.literal import AtomicAmount, Invalid, Text
 from apps.payouts.models import Payout
@@ -119,7 +119,7 @@ def caps_of(access: Access, asset: Asset) -> list[Cap]:
 
 def limits_of(access: Access, at: datetime, asset_id: str | None = None) -> list[Limits]:
     """Caps and what is left of the UTC day of `at`, per asset of the mode. Raises AssetNotFound or AssetNotActive."""
-    assets = active_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
+    assets = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     return [_limits(access, asset, at) for asset in assets]
 
 

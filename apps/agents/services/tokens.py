@@ -7,7 +7,7 @@ from apps.access.access import Access
 from apps.agents.providers.base import TOKEN
 from apps.agents.services import authorize
 from apps.assets.models import AcceptedAsset, Asset, Rate
-from apps.assets.selectors import active_assets
+from apps.assets.selectors import listed_assets
 from apps.assets.services import LastAsset, set_accepted
 from apps.core import money
 from apps.core.clock import iso
@@ -70,7 +70,7 @@ def known_asset(asset_id: str) -> Asset:
 def tokens_document(access: Access) -> dict[str, Any]:
     """The active assets of the mode: those that customers can pay with, and the others."""
     taken = set(AcceptedAsset.objects.seen_by(access).values_list("asset_id", flat=True))
-    rows = active_assets(access.mode)
+    rows = listed_assets(access.mode)
     return {
         "accepted": [_token(asset, True) for asset in rows if asset.pk in taken],
         "available": [_token(asset, False) for asset in rows if asset.pk not in taken],
@@ -110,7 +110,7 @@ def exchange_rates(access: Access, currency: str | None, asset_id: str | None, r
     wanted = currency or access.store.settlement_currency
     if wanted not in Currency.values:
         raise UnsupportedCurrency(f"Unsupported currency: {wanted[:20]}")
-    chosen = active_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
+    chosen = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     assets = {asset.pk: asset for asset in chosen}
     rows = Rate.objects.filter(asset_id__in=assets, currency=wanted, valid_until__gt=real).order_by("asset__position", "asset_id")
     return {"currency": wanted, "rates": [_rate(assets[row.asset_id], row) for row in rows]}

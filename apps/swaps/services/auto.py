@@ -26,8 +26,8 @@ from apps.swaps.services.create import create_swap
 from apps.swaps.services.quote import QuoteUnavailable
 
 log = structlog.get_logger(__name__)
-# Test mode has stand-ins of the two stablecoins on its own chain.
-TARGETS = {"live": ("ETH_USDC", "ETH_USDT"), "test": ("USDC_SETH", "USDT_SETH")}
+# Test mode has stand-ins of the two stablecoins on its own chain, and a stablecoin of no chain that is always there.
+TARGETS = {"live": ("ETH_USDC", "ETH_USDT"), "test": ("SETH_USDC", "USDC_SETH", "USDT_SETH")}
 CALLER = "auto_swap"
 PATIENCE = timedelta(hours=1)
 JOB = Job("swaps.auto_swap", limit=200, in_transaction=False)
