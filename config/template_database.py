@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from config import processes
+from config import bootstrap, processes
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "var" / "templates"
@@ -61,6 +61,7 @@ def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
 
 
 def _make(template: Path, open_server: Callable[[Path], Any]) -> None:
+    bootstrap.say("applying the migrations, once for all databases that start from them")
     made = template.with_suffix(".new")
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir()

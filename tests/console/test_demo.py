@@ -101,6 +101,11 @@ def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_proce
 
     assert demo.stop(signal.SIGINT) < 5
     assert demo.process.returncode == 0
+    told = demo.errors.read_text()
+    assert "Traceback" not in told
+    assert "could not be finished" not in told
+    # What a person looks for stands last.
+    assert told.index("documentation") < told.index("merchant@demo.example") < told.index("Ctrl-C")
     assert processes_of(folder) == {}
     assert not (folder / "demo.json").exists()
 
@@ -114,6 +119,20 @@ def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_proce
     again.process.communicate(timeout=20)
     assert again.process.returncode == 1
     assert "the demo stops because a process ended: beat" in again.errors.read_text()
+    assert processes_of(folder) == {}
+
+
+@pytest.mark.parametrize("told", ["Redis ready", "exchange rates ready"])
+def test_ctrl_c_while_it_starts_leaves_no_process_and_no_traceback(folder: Path, port: int, told: str) -> None:
+    errors = folder.parent / f"{folder.name}.errors"
+    with errors.open("w") as file:
+        demo = subprocess.Popen(manage("demo", "--port", str(port)), env=environment(folder), stdout=subprocess.DEVNULL, stderr=file)
+    while told not in errors.read_text():
+        assert demo.poll() is None, errors.read_text()
+        time.sleep(0.05)
+    demo.send_signal(signal.SIGINT)
+    assert demo.wait(30) == 130
+    assert "Traceback" not in errors.read_text()
     assert processes_of(folder) == {}
 
 

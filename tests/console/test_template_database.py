@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from apps.console.demo import database
 from config import template_database
 
 
@@ -43,3 +44,11 @@ def test_a_change_of_what_decides_its_content_makes_a_new_one(name: str, tmp_pat
 def test_every_file_that_a_migration_reads_is_among_what_decides() -> None:
     known = {path for pattern in template_database.SOURCES for path in template_database.ROOT.glob(pattern)}
     assert {path for path in template_database.ROOT.glob("apps/*/sql/*") if path.is_file()} <= known
+
+
+@pytest.mark.django_db
+def test_a_demo_applies_migrations_only_when_one_has_not_run() -> None:
+    assert database.is_up_to_date()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'ledger' AND name = '0001_initial'")
+    assert not database.is_up_to_date()

@@ -1,86 +1,127 @@
 """The demo's processes under one roof: when one dies all are stopped, and a stop leaves none behind.
 
-Each runs in a process group of its own; what has not stopped after three seconds is killed.
+Each runs in a process group of its own and may be started at any time; what has not stopped after three seconds is killed.
 """
 
+import contextlib
 import os
-import shlex
 import signal
+import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from types import FrameType
+from typing import IO
 
 from django.conf import settings
-from honcho.manager import SYSTEM_PRINTER_NAME, Manager
-from honcho.printer import Message, Printer
 
 KILL_SECONDS = 3.0
-RETRY_SECONDS = 0.1
-STOPPED_BY_PERSON = (130, 143)
+LOOK_SECONDS = 0.1
+NAME_WIDTH = 8
 # In a container the demo may well run as root; it is nobody's production.
 ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
 
 
-class _Lines(Printer):  # type: ignore[misc]  # honcho has no types
-    """Passes on what the processes print; keeps honcho's own lines for us."""
+class Processes:
+    """What runs beside the services. One thread starts and watches them; any may ask them to stop."""
 
     def __init__(self) -> None:
-        super().__init__(sys.stderr)
-        self.first_stopped = ""
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._readers: list[threading.Thread] = []
+        self._stop = threading.Event()
+        self.ended = ""
 
-    def write(self, message: Message) -> None:
-        if message.name != SYSTEM_PRINTER_NAME:
-            super().write(message)
-        elif " stopped (rc=" in message.data and not self.first_stopped:
-            self.first_stopped = message.data.strip()
+    @property
+    def is_stopping(self) -> bool:
+        return self._stop.is_set()
 
+    def take_signals(self) -> None:
+        """Ctrl-C, a plain kill and a closed terminal ask for the same; a second one changes nothing."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._asked)
 
-class _Processes(Manager):  # type: ignore[misc]  # honcho has no types
-    def __init__(self, printer: _Lines) -> None:
-        super().__init__(printer)
-        self.was_asked = False
+    def _asked(self, number: int, frame: FrameType | None) -> None:
+        self._stop.set()
 
-    def terminate(self) -> None:
-        """Ask every process to stop, then make it."""
-        if not self._all_started():
-            threading.Timer(RETRY_SECONDS, self.terminate).start()
+    def stop(self) -> None:
+        self._stop.set()
+
+    def start(self, name: str, command: list[str]) -> None:
+        if self.is_stopping:
             return
-        if not self._terminating:
-            self.was_asked = self.returncode in STOPPED_BY_PERSON
-            timer = threading.Timer(KILL_SECONDS, self.kill)
-            timer.daemon = True
-            timer.start()
-        super().terminate()
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, **ENVIRONMENT},
+            cwd=settings.BASE_DIR,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        self._running[name] = process
+        reader = threading.Thread(target=self._pass_on, args=(name, process.stdout), daemon=True)
+        reader.start()
+        self._readers.append(reader)
+
+    def died(self) -> str:
+        """The first process that has ended by itself, and how; empty while all run."""
+        if not self.ended and not self.is_stopping:
+            found = ((name, process.poll()) for name, process in self._running.items())
+            self.ended = next((f"{name} stopped (rc={status})" for name, status in found if status is not None), "")
+        return self.ended
+
+    def watch(self) -> int:
+        """Until a person stops it or a process dies; the exit status. Prints the one line that says which process died."""
+        while not self._stop.wait(LOOK_SECONDS) and not self.died():
+            pass
+        self._stop.set()
+        self.end()
+        if self.ended:
+            sys.stderr.write(f"the demo stops because a process ended: {self.ended}\n")
+        return 1 if self.ended else 0
+
+    def end(self) -> None:
+        """Ask every process to stop, then make it, with all that it has started."""
+        self._stop.set()
+        for process in self._running.values():
+            process.terminate()  # its own children it stops by itself
+        deadline = time.monotonic() + KILL_SECONDS
+        for process in self._running.values():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, deadline - time.monotonic()))
+        for process in self._running.values():
+            _signal(process, signal.SIGKILL)
+            process.wait()
+        for reader in self._readers:
+            reader.join(1)
+
+    def _pass_on(self, name: str, lines: IO[bytes]) -> None:
+        for line in lines:
+            # What a process says while it is being stopped helps nobody.
+            if not self.is_stopping or self.ended:
+                sys.stderr.write(f"{name:<{NAME_WIDTH}}| {line.decode(errors='replace')}")
 
 
-def run(port: int) -> int:
-    """Run until a person stops it or a process dies; the exit status. Prints the one line that says which process died."""
-    lines = _Lines()
-    processes = _Processes(lines)
-    for name, command in commands(port).items():
-        processes.add_process(name, "exec " + shlex.join(command), env={**os.environ, **ENVIRONMENT}, cwd=str(settings.BASE_DIR))
-    # A closed terminal stops the demo as Ctrl-C does.
-    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-    try:
-        processes.loop()
-    finally:
-        processes.kill()
-    if processes.was_asked:
-        return 0
-    sys.stderr.write(f"the demo stops because a process ended: {lines.first_stopped}\n")
-    return 1
+def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
 
 
-def commands(port: int) -> dict[str, list[str]]:
-    """Name -> command line of everything that runs beside the services."""
-    python, programs = sys.executable, Path(sys.executable).parent
-    celery = [str(programs / "celery"), "--quiet", "-A", "config.celery"]
-    web = [str(programs / "granian"), "--interface", "asginl", "--no-ws", "--respawn-failed-workers"]
+def web(port: int) -> list[str]:
+    """The command line of the web server."""
+    granian = [str(Path(sys.executable).parent / "granian"), "--interface", "asginl", "--no-ws", "--respawn-failed-workers"]
+    return [*granian, "--host", "127.0.0.1", "--port", str(port), "--workers", "2", "--log-level", "warning", "config.asgi:application"]
+
+
+def beside_web() -> dict[str, list[str]]:
+    """Name -> command line of everything else."""
+    celery = [str(Path(sys.executable).parent / "celery"), "--quiet", "-A", "config.celery"]
     found = {
-        "web": [*web, "--host", "127.0.0.1", "--port", str(port), "--workers", "2", "--log-level", "warning", "config.asgi:application"],
         "worker": [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"],
         "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
     }
     if any(settings.CHAIN_URLS.values()):
-        found["watcher"] = [python, str(settings.BASE_DIR / "manage.py"), "watch_chains"]
+        found["watcher"] = [sys.executable, str(settings.BASE_DIR / "manage.py"), "watch_chains"]
     return found

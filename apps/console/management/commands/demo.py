@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import threading
 import time
 import traceback
@@ -14,20 +13,33 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import connections
 
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
 from apps.console import local_chains
-from apps.console.demo import agents, billing, exchange, hot_wallets, payments, payouts, people, platforms, runner, stablecoins, swaps
+from apps.console.demo import (
+    agents,
+    billing,
+    database,
+    exchange,
+    hot_wallets,
+    payments,
+    payouts,
+    people,
+    platforms,
+    runner,
+    stablecoins,
+    swaps,
+)
 from apps.console.demo.chain import Wallet
 from apps.stores.models import Store, User
 from config import embedded
 from config.demo_secrets import CHAIN_KEYS
 
-READY_SECONDS = 90.0
+# How long nothing may change in what the processes say they wait for, and how often the person hears of it.
+STILL_SECONDS, TOLD_SECONDS = 180.0, 10.0
 _LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 T = TypeVar("T")
 
@@ -43,23 +55,33 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.is_json, self.is_broken, port = options["json"], False, options["port"]
+        self.processes = runner.Processes()
         try:
-            self.step("database", lambda: call_command("migrate", verbosity=0))
-            local_chains.introduce()
-            for folder in (settings.STATIC_ROOT, Path(settings.EMAIL_FILE_PATH)):
-                folder.mkdir(parents=True, exist_ok=True)
-            self.step("exchange rates", refresh)
-            contracts = self.step("tokens on the local chain", self._tokens)
-            if contracts and settings.SWAP_PROVIDER == "uniswap" and not settings.SWAP_ROUTERS:
-                self.step("exchange on the local chain", lambda: self._exchange(contracts))
-            store, merchant, credentials = self.step("demo store", self._store)
-            self.step("hot wallets", lambda: hot_wallets.fill(contracts))
+            raise SystemExit(self._run(port))
         except KeyboardInterrupt:
             raise SystemExit(130) from None
+        finally:
+            self.processes.end()
+
+    def _run(self, port: int) -> int:
+        self.step("database", database.bring_up_to_date)
+        local_chains.introduce()
+        for folder in (settings.STATIC_ROOT, Path(settings.EMAIL_FILE_PATH)):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.step("exchange rates", refresh)
+        contracts = self.step("tokens on the local chain", self._tokens)
+        if contracts and settings.SWAP_PROVIDER == "uniswap" and not settings.SWAP_ROUTERS:
+            self.step("exchange on the local chain", lambda: self._exchange(contracts))
+        # It loads while the store is made.
+        self.processes.start("web", runner.web(port))
+        store, merchant, credentials = self.step("demo store", self._store)
+        self.step("hot wallets", lambda: hot_wallets.fill(contracts))
         connections.close_all()
+        self.processes.take_signals()
+        for name, command in runner.beside_web().items():
+            self.processes.start(name, command)
         threading.Thread(target=self._finish, args=(port, store, merchant, credentials, contracts), daemon=True).start()
-        status = runner.run(port)
-        raise SystemExit(1 if self.is_broken else status)
+        return self.processes.watch() or int(self.is_broken)
 
     def say(self, text: str) -> None:
         self.stderr.write(text, self.style.SUCCESS)
@@ -104,7 +126,9 @@ class Command(BaseCommand):
         """Once the processes answer: pay the live payments, write demo.json, tell the person."""
         try:
             began = time.monotonic()
-            _wait_until_ready(port)
+            self._wait_until_ready(port)
+            if self.processes.is_stopping:
+                return
             if contracts:
                 customer = Wallet(os.environ[embedded.ETHEREUM], CHAIN_KEYS["customer"])
                 payments.pay_live_payments(store, merchant, customer, contracts)
@@ -114,15 +138,33 @@ class Command(BaseCommand):
             self.say(f"processes ready in {time.monotonic() - began:.1f} s")
             self._tell(document, f"{document['base_url']}/pay/{sample.reference}")
             if contracts:
-                agents.pay_over_x402(store, merchant)
-                swaps.swap_when_paid(store, merchant)
-        except Exception:  # nothing else would see what happens in this thread
+                self.step("payment of an agent over x402", lambda: agents.pay_over_x402(store, merchant))
+                self.step("swap of what was paid", lambda: swaps.swap_when_paid(store, merchant))
+        except Exception as error:  # nothing else would see what happens in this thread
+            if self.processes.is_stopping:
+                return  # the services go while it works
             self.is_broken = True
-            self.stderr.write(traceback.format_exc())
-            self.stderr.write("the demo could not be finished and stops")
-            os.kill(os.getpid(), signal.SIGTERM)
+            if not isinstance(error, TimeoutError):
+                self.stderr.write(traceback.format_exc())
+            self.stderr.write(f"the demo could not be finished and stops: {error}")
+            self.processes.stop()
         finally:
             connections.close_all()
+
+    def _wait_until_ready(self, port: int) -> None:
+        """Tells what it waits for. Gives up when a process ended, or raises TimeoutError when nothing moves any more."""
+        waits_for, moved = "", time.monotonic()
+        told = moved
+        while (now_for := _not_ready(port)) and not self.processes.is_stopping:
+            now = time.monotonic()
+            if now_for != waits_for:
+                waits_for, moved = now_for, now
+            if now - moved > STILL_SECONDS:
+                raise TimeoutError(f"still waiting for {waits_for}, and nothing has moved for {STILL_SECONDS:.0f} s")
+            if now - told > TOLD_SECONDS:
+                told = now
+                self.say(f"waiting for {waits_for}")
+            time.sleep(0.1)
 
     def _tell(self, document: dict[str, Any], checkout_url: str) -> None:
         if self.is_json:
@@ -130,15 +172,16 @@ class Command(BaseCommand):
             self.stdout.flush()
         dashboard, admin = document["dashboard"], document["admin"]
         rows = [
+            ("documentation", f"{document['base_url']}/docs"),
+            ("mailbox", f"{document['base_url']}/dev/mailbox  (files in {document['mailbox']})"),
+            ("staff", f"{admin['url']}  {admin['email']}  password {admin['password']}"),
+            ("API", f"{document['base_url']}/api/v2  test key {document['store']['keys']['test']['secret']}"),
             ("a checkout page", checkout_url),
             ("dashboard", dashboard["url"]),
             ("", f"{dashboard['email']}  password {dashboard['password']}  authenticator key {dashboard['totp_secret']}"),
-            ("staff", f"{admin['url']}  {admin['email']}  password {admin['password']}"),
-            ("API", f"{document['base_url']}/api/v2  test key {document['store']['keys']['test']['secret']}"),
-            ("documentation", f"{document['base_url']}/docs"),
-            ("mailbox", f"{document['base_url']}/dev/mailbox  (files in {document['mailbox']})"),
+            ("to stop", "Ctrl-C; what it has kept is there again next time, unless that begins with --fresh"),
         ]
-        self.say("\nTillgate runs on this machine alone. Ctrl-C stops it; what it has kept is there again next time.\n")
+        self.say("\nTillgate runs on this machine alone.\n")
         self.say("\n".join(f"  {title:<16} {text}" for title, text in rows) + "\n")
 
 
@@ -161,19 +204,16 @@ def describe(port: int, credentials: dict[str, Any], contracts: dict[str, str]) 
     }
 
 
-def _wait_until_ready(port: int) -> None:
-    """Until /readyz says that the database, Redis and the watcher of each chain are there."""
-    deadline, answer = time.monotonic() + READY_SECONDS, ""
-    while time.monotonic() < deadline:
-        try:
-            with _LOCAL.open(f"http://127.0.0.1:{port}/readyz", timeout=5):
-                return
-        except urllib.error.HTTPError as error:
-            answer = error.read(2000).decode(errors="replace")
-        except OSError as error:
-            answer = str(error)
-        time.sleep(0.1)
-    raise TimeoutError(f"not ready after {READY_SECONDS:.0f} s: {answer}")
+def _not_ready(port: int) -> str:
+    """What /readyz says is missing: the database, Redis, the watcher of a chain; empty when all is there."""
+    try:
+        with _LOCAL.open(f"http://127.0.0.1:{port}/readyz", timeout=5):
+            return ""
+    except urllib.error.HTTPError as error:
+        parts = json.loads(error.read(4000) or b"{}")
+        return ", ".join(name for name, part in parts.items() if not part["ready"]) or "the web server"
+    except (OSError, ValueError):
+        return "the web server"
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
