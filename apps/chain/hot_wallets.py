@@ -139,6 +139,16 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
             _wake(row)
 
 
+def resolve_by_sending_again(row: OutgoingTransaction, at: datetime) -> None:
+    """A person lets the stored bytes of what was signed go out again, as one that failed and was undone by the chain has to."""
+    if not row.undone_count or not row.candidates.filter(tx_hash=row.tx_hash).exclude(raw="").exists():
+        raise ResolutionRefused("Only what the chain has undone is sent again")
+    with transaction.atomic():
+        row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
+        _leave_review(row, _Status.SUBMITTED, submitted_at=at, reason="", finished_at=None, block_number=None, block_hash="")
+    jobs.enqueue("chain.send", row.pk)
+
+
 def cancel(row: OutgoingTransaction, at: datetime) -> None:
     """A person gives up what was never signed: it has failed, and the app that asked gives the coins back."""
     if row.nonce is not None:

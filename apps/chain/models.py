@@ -164,7 +164,10 @@ class HotWallet(models.Model):
 
 
 class OutgoingTransaction(models.Model):
-    """One transfer that an app above asked for, by purpose and reference. `handled_status` is what that app has acted upon."""
+    """One transfer that an app above asked for, by purpose and reference. The `handled_…` columns are what that app has acted upon.
+
+    They stay when a reorg undoes the transaction: what was done for it isn't done again when it is mined again.
+    """
 
     class Status(models.TextChoices):
         REQUESTED = "requested"
@@ -198,12 +201,16 @@ class OutgoingTransaction(models.Model):
     received_atomic = AtomicField(default=0)  # what its receipt says that the hot wallet got
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.REQUESTED)
     handled_status = models.CharField(max_length=9, blank=True, default="")
+    handled_fee_atomic = AtomicField(default=0)
+    handled_received_atomic = AtomicField(default=0)
+    undone_count = models.PositiveSmallIntegerField(default=0)  # how often a reorg has taken it back after it was final
     reason = models.CharField(max_length=200, blank=True)  # why it waits, failed or needs a person
     from_address = models.CharField(max_length=42, blank=True, db_collation="C")
     nonce = models.BigIntegerField(null=True, blank=True)
     gas_limit = models.BigIntegerField(null=True, blank=True)
     tx_hash = models.CharField(max_length=66, blank=True, db_collation="C")  # the mined candidate, else the newest
     block_number = models.BigIntegerField(null=True, blank=True)
+    block_hash = models.CharField(max_length=66, blank=True, default="", db_collation="C")
     network_fee_atomic = AtomicField(default=0)  # in the chain's native coin; paid also when it was reverted
     requested_at = models.DateTimeField()
     signed_at = models.DateTimeField(null=True, blank=True)
@@ -223,7 +230,7 @@ class OutgoingTransaction(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["chain", "from_address"],
-                condition=models.Q(purpose="sweep", status__in=["requested", "signed", "submitted", "review"]),
+                condition=models.Q(purpose="sweep", undone_count=0, status__in=["requested", "signed", "submitted", "review"]),
                 name="outgoing_one_sweep_per_address",
             ),
         ]
@@ -237,6 +244,8 @@ class OutgoingTransaction(models.Model):
                 fields=["purpose", "finished_at"], condition=~models.Q(status=models.F("handled_status")), name="outgoing_unhandled"
             ),
             models.Index(fields=["asset", "signed_at"], name="outgoing_by_asset"),
+            models.Index(fields=["chain", "block_number"], condition=models.Q(status__in=["confirmed", "failed"]), name="outgoing_final"),
+            models.Index(fields=["chain", "id"], condition=models.Q(undone_count__gt=0), name="outgoing_undone"),
         ]
 
 
@@ -250,6 +259,21 @@ class SignedTransaction(models.Model):
     priority_fee_wei = AtomicField()
     signed_at = models.DateTimeField()
     broadcast_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+
+
+class UndoneTransaction(models.Model):
+    """What one of ours was when a reorg took it back: a line of its history."""
+
+    outgoing = models.ForeignKey(OutgoingTransaction, on_delete=models.PROTECT, related_name="undone")
+    status = models.CharField(max_length=9)
+    tx_hash = models.CharField(max_length=66, db_collation="C")
+    block_number = models.BigIntegerField()
+    block_hash = models.CharField(max_length=66, blank=True, db_collation="C")
+    network_fee_atomic = AtomicField()
+    found_at = models.DateTimeField()
 
     class Meta:
         ordering = ["id"]

@@ -11,14 +11,14 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from apps.assets.models import Asset
-from apps.chain import balances, calls, hot_wallets
+from apps.chain import balances, calls, hot_wallets, recheck
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.states import ENDED, IN_FLIGHT, OUTGOING
+from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
 from apps.core import clock, jobs, locks
 from apps.core.failpoints import failpoint
 from apps.core.rows import Job
@@ -72,7 +72,8 @@ def run_due() -> None:
 
 
 def _run(wallet: HotWallet) -> None:
-    if not settings.CHAIN_URLS.get(wallet.chain_id) or not hot_wallets.in_flight(wallet.chain_id):
+    is_due = hot_wallets.in_flight(wallet.chain_id) or recheck.is_due(wallet.chain_id)
+    if not settings.CHAIN_URLS.get(wallet.chain_id) or not is_due:
         return
     # Who comes second leaves it to the first and to the next sweep.
     with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.chain_id) as is_mine, closing(nodes_of(wallet.chain)) as nodes:
@@ -81,6 +82,7 @@ def _run(wallet: HotWallet) -> None:
         at = clock.real_now()
         try:
             failpoint("send.K5")
+            recheck.recheck(wallet, nodes, at)
             broadcast(wallet, nodes, at)
             follow(wallet, nodes, at)
         except RpcError as error:
@@ -88,14 +90,15 @@ def _run(wallet: HotWallet) -> None:
 
 
 def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
-    """Send the newest bytes of each transaction in flight that wasn't sent lately, in the order of nonces."""
+    """Send the bytes of each transaction in flight that wasn't sent lately, in the order of nonces."""
     if wallet.halted_at is not None:
         return
     BROADCAST.each(lambda: _in_flight(wallet, BROADCAST), lambda row: _broadcast(row, nodes, at))
 
 
 def _broadcast(row: OutgoingTransaction, nodes: Nodes, at: datetime) -> None:
-    newest = next((one for one in reversed(row.candidates.all()) if one.raw), None)
+    # The newest; of one that the chain has undone, those that it had.
+    newest = next((one for one in row.candidates.all() if one.raw and one.tx_hash == row.tx_hash), None)
     if newest is None or (newest.broadcast_at is not None and newest.broadcast_at > at - REBROADCAST):
         return
     if _is_accepted(newest, nodes):
@@ -167,13 +170,18 @@ def _settle(row: OutgoingTransaction, receipt: Any, newest_final: int, wallet: H
         log.error("receipt_without_what_it_brought", outgoing=str(row.pk), tx_hash=receipt["transactionHash"])
         return
     failpoint("send.K7")
+    status, reason = (_Status.CONFIRMED, "") if is_moved else (_Status.FAILED, "The chain reverted it")
+    if row.handled_status in MINED and row.handled_status != status:
+        reason = f"It was {row.handled_status}, the chain undid it, and the second time it {'moved coins' if is_moved else 'was reverted'}"
+        status = _Status.REVIEW
     hot_wallets.finish(
         row,
-        _Status.CONFIRMED if is_moved else _Status.FAILED,
+        status,
         at,
-        reason="" if is_moved else "The chain reverted it",
+        reason=reason,
         tx_hash=receipt["transactionHash"],
         block_number=number,
+        block_hash=str(receipt["blockHash"]).lower(),
         network_fee_atomic=fee,
         received_atomic=got,
     )
@@ -186,9 +194,23 @@ def unhandled(*purposes: str) -> "QuerySet[OutgoingTransaction]":
     return ended.exclude(status=F("handled_status")).order_by("finished_at")
 
 
+class Undone(Exception):
+    """While it was booked the chain has undone it: the caller's transaction is to be rolled back."""
+
+
 def mark_handled(row: OutgoingTransaction) -> None:
-    """Inside the caller's transaction, with what it did about the row's status."""
-    OutgoingTransaction.objects.filter(pk=row.pk).update(handled_status=row.status)
+    """Inside the caller's transaction, with what it did about the row as it has read it. Raises Undone when it isn't so any more."""
+    now = OutgoingTransaction.objects.filter(pk=row.pk, status=row.status)
+    acted_upon = {"handled_fee_atomic": row.network_fee_atomic, "handled_received_atomic": row.received_atomic}
+    if not now.update(handled_status=row.status, **acted_upon):
+        raise Undone(f"{row.purpose} {row.reference}")
+
+
+def mined_otherwise() -> "QuerySet[OutgoingTransaction]":
+    """What was mined a second time, and cost or brought something else than what its app has booked."""
+    rows = OutgoingTransaction.objects.filter(undone_count__gt=0, status__in=MINED, handled_status=F("status"))
+    as_booked = Q(handled_fee_atomic=F("network_fee_atomic"), handled_received_atomic=F("received_atomic"))
+    return rows.exclude(as_booked).order_by("finished_at")
 
 
 def can_afford(chain_id: str, asset_id: str, amount_atomic: int) -> bool:

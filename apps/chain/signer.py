@@ -177,7 +177,7 @@ class ChainSigner:
 
     def _stuck(self, at: datetime) -> list[OutgoingTransaction]:
         """The first in line, when its newest candidate has waited too long. Those behind it wait for it."""
-        in_flight = OutgoingTransaction.objects.filter(chain=self.chain, status__in=IN_FLIGHT, gas_limit__isnull=False)
+        in_flight = OutgoingTransaction.objects.filter(chain=self.chain, status__in=IN_FLIGHT, gas_limit__isnull=False, undone_count=0)
         in_flight = in_flight.exclude(purpose=_Purpose.SWEEP)
         late = in_flight.order_by("nonce").select_related("asset")[:BATCH_MAX]
         return [row for row in late if not row.candidates.filter(signed_at__gt=at - self.patience).exists()]

@@ -1,4 +1,4 @@
-"""The moves of an outgoing transaction. Nothing leaves `confirmed` or `failed`; only staff leave `review`."""
+"""The moves of an outgoing transaction. Only a reorg leaves `confirmed` or `failed` (apps.chain.recheck), and only staff `review`."""
 
 from apps.chain.models import OutgoingTransaction
 from apps.core.machine import Machine
@@ -10,13 +10,14 @@ OUTGOING = Machine(
         _Status.SIGNED: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REVIEW},
         _Status.SUBMITTED: {_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW},
         _Status.REVIEW: {_Status.REQUESTED, _Status.SUBMITTED, _Status.FAILED},
-        _Status.CONFIRMED: (),
-        _Status.FAILED: (),
+        _Status.CONFIRMED: {_Status.SUBMITTED},
+        _Status.FAILED: {_Status.SUBMITTED, _Status.REVIEW},
     }
 )
 UNMINED = (_Status.REQUESTED, _Status.SIGNED, _Status.SUBMITTED)
 ENDED = (_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW)
 IN_FLIGHT = (_Status.SIGNED, _Status.SUBMITTED)
+MINED = (_Status.CONFIRMED, _Status.FAILED)
 # These take nothing of their asset out of the hot wallet.
 TAKES_NO_TOKENS = (OutgoingTransaction.Purpose.APPROVAL, OutgoingTransaction.Purpose.X402)
 # Purpose -> the sweep of the app that asked, run at once when a transaction of its has come to an end.

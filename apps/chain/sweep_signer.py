@@ -42,7 +42,7 @@ class SweepSigner:
             return 0
         rows = OutgoingTransaction.objects.filter(chain=self.chain, purpose=OutgoingTransaction.Purpose.SWEEP).select_related("asset")
         asked = list(rows.filter(status=_Status.REQUESTED).order_by("requested_at", "pk")[:BATCH_MAX])
-        stuck = list(rows.filter(status__in=IN_FLIGHT).exclude(candidates__signed_at__gt=at - self.patience)[:BATCH_MAX])
+        stuck = list(rows.filter(status__in=IN_FLIGHT, undone_count=0).exclude(candidates__signed_at__gt=at - self.patience)[:BATCH_MAX])
         if not asked and not stuck:
             return 0
         block = self.nodes.call("eth_getBlockByNumber", ["latest", False])

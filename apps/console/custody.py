@@ -29,15 +29,27 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
      + coalesce((SELECT sum(amount_atomic) FROM chain_deposit WHERE asset_id = %(asset)s AND NOT is_simulated
                  AND block_number <= %(block)s
                  AND (status = 'unmatched' OR (status = 'confirmed' AND handled_status <> 'confirmed'))), 0)
-     + coalesce((SELECT sum(
-         (CASE WHEN status <> 'confirmed' THEN 0
-               WHEN receives_asset_id = %(asset)s THEN received_atomic
-               WHEN asset_id = %(asset)s AND purpose NOT IN ('approval', 'sweep', 'sweep_gas', 'x402') THEN -amount_atomic ELSE 0 END
-          - CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END)
-         * ((block_number <= %(block)s)::int - (handled_status = status)::int)
-       ) FROM chain_outgoingtransaction
-         WHERE chain_id = %(chain)s AND status IN ('confirmed', 'failed') AND block_number IS NOT NULL
-           AND (handled_status <> status OR block_number > %(block)s)), 0)
+     + coalesce((SELECT sum(is_there * (moves * received_atomic + takes - is_native * network_fee_atomic)
+                            - was_booked * (moved * handled_received_atomic + took - is_native * handled_fee_atomic)) FROM (
+         SELECT network_fee_atomic, handled_fee_atomic, received_atomic, handled_received_atomic,
+                is_there, was_booked, %(is_native)s::int AS is_native,
+                brings * has_moved AS moves, -gives * amount_atomic * has_moved AS takes,
+                brings * had_moved AS moved, -gives * amount_atomic * had_moved AS took
+         FROM (
+             SELECT *, (receives_asset_id IS NOT DISTINCT FROM %(asset)s)::int AS brings,
+                    (asset_id = %(asset)s AND receives_asset_id IS DISTINCT FROM %(asset)s
+                     AND purpose NOT IN ('approval', 'sweep', 'sweep_gas', 'x402'))::int AS gives,
+                    -- In review, what was mined a second time did the opposite of what is booked.
+                    (status = 'confirmed' OR status = 'review' AND handled_status = 'failed')::int AS has_moved,
+                    (handled_status = 'confirmed')::int AS had_moved,
+                    ((block_number <= %(block)s AND (status IN ('confirmed', 'failed') OR status = 'review'
+                      AND handled_status IN ('confirmed', 'failed'))) IS TRUE)::int AS is_there,
+                    (handled_status IN ('confirmed', 'failed'))::int AS was_booked
+             FROM chain_outgoingtransaction
+             WHERE chain_id = %(chain)s AND nonce IS NOT NULL
+               AND (handled_status <> status OR block_number > %(block)s OR undone_count > 0)
+         ) one
+       ) effect), 0)
 """
 
 

@@ -50,12 +50,12 @@ UNION ALL SELECT 'signed payment ' || s.id, 'it is ' || s.status || ', its histo
 FROM agents_signedpayment s LEFT JOIN LATERAL (
     SELECT to_status FROM agents_signedpaymentstep WHERE signed_id = s.id ORDER BY id DESC LIMIT 1) t ON true
 WHERE s.status IS DISTINCT FROM t.to_status
-UNION ALL SELECT 'signed payment ' || s.id, 'its gas was ' || o.network_fee_atomic || ', booked is ' || coalesce(b.gas, 0)
+UNION ALL SELECT 'signed payment ' || s.id, 'its gas was ' || o.handled_fee_atomic || ', booked is ' || coalesce(b.gas, 0)
 FROM agents_signedpayment s JOIN chain_outgoingtransaction o ON o.purpose = 'x402' AND o.reference = s.id::text
 LEFT JOIN LATERAL (
     SELECT sum(e.amount_atomic) AS gas FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
     JOIN ledger_account a ON a.id = e.account_id WHERE m.key = 'x402-gas:' || s.id AND a.kind = 'custody_hot') b ON true
-WHERE o.handled_status IN ('confirmed', 'failed') AND o.network_fee_atomic <> coalesce(b.gas, 0)
+WHERE o.handled_status IN ('confirmed', 'failed') AND o.handled_fee_atomic <> coalesce(b.gas, 0)
 """,
     ),
 )

@@ -34,13 +34,14 @@ KINDS: dict[str, str] = {
     "sweep_confirmed": "Deposits gathered",
     "sweep_gas_sent": "Gas for gathering deposits",
     "test_payment_sent": "Paid by the test wallet",
+    "mined_again": "Mined again at another cost",
     "correction": "Correction by staff",
 }
 ACCOUNTS: dict[str, str] = {chart.AVAILABLE: "Available", chart.HELD: "Held", chart.RESERVED: "Reserved"}
 # Those that never touch a store's own accounts: a store is not offered to look for them.
 _OF_SERVICE = {
     *("swap_exchanged", "swap_approval_paid", "payout_gas_paid", "payout_settled", "x402_confirmed", "x402_gas_paid"),
-    *("sweep_confirmed", "sweep_gas_sent", "test_payment_sent"),
+    *("sweep_confirmed", "sweep_gas_sent", "test_payment_sent", "mined_again"),
 }
 OF_STORES = frozenset(KINDS) - _OF_SERVICE
 

@@ -5,7 +5,7 @@ raises InsufficientBalance. `reference` is the payment a movement serves, so tha
 """
 
 from apps.ledger.movements.draws import x402_confirmed, x402_gas_paid, x402_reversed, x402_settled
-from apps.ledger.movements.own import correction, sweep_confirmed, sweep_gas_sent, test_payment_sent
+from apps.ledger.movements.own import correction, mined_again, sweep_confirmed, sweep_gas_sent, test_payment_sent
 from apps.ledger.movements.payments import (
     Settled,
     deposit_confirmed,
@@ -59,5 +59,6 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "sweep_confirmed",
     "sweep_gas_sent",
     "test_payment_sent",
+    "mined_again",
     "correction",
 ]

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from apps.ledger.chart import CHART, CUSTODY_DEPOSITS, CUSTODY_HOT, HELD, STORE, TREASURY
+from apps.ledger.chart import CHART, CUSTODY_DEPOSITS, CUSTODY_HOT, HELD, STORE, SWAP_CLEARING, TREASURY
 from apps.ledger.movements.lines import gas
 from apps.ledger.posting import Line, Posted, Posting, post
 from apps.stores import audit
@@ -31,6 +31,28 @@ def sweep_gas_sent(*, mode: str, asset_id: str, tx_hash: str, amount_atomic: int
         *gas(asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(Posting(f"sweep-gas:{tx_hash}", "sweep_gas_sent", mode, None, at, lines))
+
+
+def mined_again(
+    *,
+    mode: str,
+    outgoing_id: uuid.UUID,
+    time: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    paid_from: str,
+    received_asset_id: str = "",
+    received_atomic: int = 0,
+    at: datetime,
+) -> Posted:
+    """A reorg undid a transaction of ours and it was mined again: what it cost and brought more than was booked, or less."""
+    lines = gas(gas_asset_id, gas_atomic, paid_from)
+    if received_asset_id:
+        lines += [
+            Line(CUSTODY_HOT, received_asset_id, -received_atomic, "principal"),
+            Line(SWAP_CLEARING, received_asset_id, received_atomic, "principal"),
+        ]
+    return post(Posting(f"mined-again:{outgoing_id}:{time}", "mined_again", mode, None, at, lines))
 
 
 def test_payment_sent(

@@ -21,10 +21,12 @@ class Command(OperatorCommand):
     help = "Show, stop or resume sending, or settle a transaction that is in review"
 
     def arguments(self, parser: CommandParser) -> None:
-        actions = ["show", "stop", "resume", "sent", "unsent", "cancel", "known"]
+        actions = ["show", "stop", "resume", "sent", "unsent", "again", "cancel", "known"]
         parser.add_argument("action", nargs="?", default="show", choices=actions)
         parser.add_argument(
-            "what", nargs="?", help="a network, or all (stop, resume); a transaction's id (sent, unsent, cancel), or its hash (known)"
+            "what",
+            nargs="?",
+            help="a network, or all (stop, resume); a transaction's id (sent, unsent, again, cancel) or hash (known)",
         )
         parser.add_argument("--reason", default="Stopped by an operator")
         parser.add_argument("--hash", help="the hash of the transaction that did it (sent)")
@@ -36,7 +38,7 @@ class Command(OperatorCommand):
                 self._switch(action, what, options["reason"][:200])
             elif action == "known":
                 self._explain(what or "")
-            elif action in ("sent", "unsent", "cancel"):
+            elif action in ("sent", "unsent", "again", "cancel"):
                 self._resolve(action, what, options["hash"])
         except RpcError as error:
             raise CommandError(f"The chain can't be asked: {error}") from None
@@ -64,7 +66,12 @@ class Command(OperatorCommand):
             with closing(nodes_of(row.chain)) as nodes:
                 hot_wallets.resolve_as_sent(row, tx_hash.lower(), nodes, clock.real_now())
         else:
-            (hot_wallets.cancel if action == "cancel" else hot_wallets.resolve_as_unsent)(row, clock.real_now())
+            settle = {
+                "unsent": hot_wallets.resolve_as_unsent,
+                "again": hot_wallets.resolve_by_sending_again,
+                "cancel": hot_wallets.cancel,
+            }
+            settle[action](row, clock.real_now())
         audit.record(f"outgoing.resolved_as_{action}", target=row, name=str(row.reference), details={"hash": tx_hash})
 
     def _explain(self, tx_hash: str) -> None:
