@@ -29,7 +29,7 @@ RUN python -m compileall -q config apps
 RUN SECRET_KEY=build ENCRYPTION_KEYS=build:x DEPOSIT_XPUB_LIVE=build DEPOSIT_XPUB_TEST=build METRICS_TOKEN=build \
     PUBLIC_URL=https://build.invalid DATABASE_URL=postgresql://build/build REDIS_URL=redis://build \
     python manage.py collectstatic --noinput --verbosity 0 \
-    && mkdir -p var/media var/run keys && chown -R tillgate: var keys
+    && mkdir -p var/media var/private var/run keys && chown -R tillgate: var keys
 USER tillgate
 EXPOSE 8000
 HEALTHCHECK NONE

@@ -25,9 +25,9 @@ app.conf.update(
     accept_content=["json"],
     task_time_limit=300,
     worker_prefetch_multiplier=1,
-    # A worker without -Q serves both. Reports are long and big: `-Q reports` gives them a worker of their own.
-    task_queues=tuple(Queue(name, Exchange(name), routing_key=name) for name in ("celery", "reports")),
-    task_routes={"reports.*": {"queue": "reports"}},
+    # A worker without -Q serves all. What is long or heavy has a queue, so that it can have a worker of its own: `-Q reports`.
+    task_queues=tuple(Queue(name, Exchange(name), routing_key=name) for name in ("celery", "reports", "documents", "test_clocks")),
+    task_routes={"reports.*": {"queue": "reports"}, "documents.*": {"queue": "documents"}, "test_clocks.*": {"queue": "test_clocks"}},
     # In KiB, looked at between jobs: a child that has grown is replaced by a new one.
     worker_max_memory_per_child=400_000,
     worker_soft_shutdown_timeout=5,
@@ -67,6 +67,8 @@ PERIODIC: dict[str, float] = {
     "payouts.run_schedules": 10 * SECOND,
     "payouts.release_lines": 5 * SECOND,
     "reports.generate": 10 * SECOND,
+    "documents.draw": 5 * SECOND,
+    "test_clocks.advance": 10 * SECOND,
     "agents.advance_settlements": 3 * SECOND,
     "agents.advance_x402": 3 * SECOND,
     "agents.expire_mandates": MINUTE,

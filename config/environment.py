@@ -104,6 +104,8 @@ CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
 CHAINS_ARE_OPTIONAL = not IS_PRODUCTION
 # In production a process of its own signs; elsewhere the worker does it.
 SIGNER_INLINE = not IS_PRODUCTION
+# Tests have no worker: there the caller does at once what a job would do, and nobody waits.
+WORK_INLINE = TILLGATE_ENV == "test"
 SIGNER_MAX_FEE_GWEI: int = env.int("SIGNER_MAX_FEE_GWEI", 300)
 SIGNER_STUCK_SECONDS: int = env.int("SIGNER_STUCK_SECONDS", 180)
 SIGNER_CAPS: list[str] = env.list(

@@ -1,5 +1,7 @@
 """/test_clock: a store's test-mode time, which can be moved forward and runs everything that falls due on the way."""
 
+import threading
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,7 +14,11 @@ from apps.core import clock
 from apps.core.clock import iso
 from apps.core.errors import Coded, Failure
 from apps.core.literal import parse_moment
+from apps.stores.models import Store
 
+READY, ADVANCING = "ready", "advancing"
+WAIT_SECONDS, LOOK_SECONDS = 25.0, 0.05
+_seat = threading.BoundedSemaphore(1)
 OFFSET_SECONDS_MAX = 20 * 366 * 86400
 
 
@@ -28,11 +34,23 @@ class ClockInvalid(Coded):
     code, message = "test_clock_invalid", "Give seconds (an integer) or to (an ISO 8601 time)"
 
 
+class ClockAdvancing(Coded):
+    status, code, message = 409, "test_clock_advancing", "The test clock is being moved"
+
+
+class ClockStopped(Coded):
+    """Something that fell due on the way failed; what it was stands in the log."""
+
+    status, message = 500, "Internal server error"
+
+
 class ClockDoor(Door):
     shape = Coded
 
     def told(self) -> dict[str, Any]:
-        return {"now": iso(self.access.now()), "offset_seconds": self.access.store.test_offset_seconds}
+        store = self.access.store
+        status = READY if store.test_clock_target_seconds is None else ADVANCING
+        return {"now": iso(self.access.now()), "offset_seconds": store.test_offset_seconds, "status": status}
 
     def refuse_live(self) -> None:
         if self.access.is_live:
@@ -69,8 +87,31 @@ class Advance(ClockDoor):
         target = store.test_offset_seconds + _step_seconds(self.body(request), self.access.now())
         if target > OFFSET_SECONDS_MAX:
             raise ClockInvalid("The test clock can be at most 20 years ahead")
-        clock.advance(store, target)
+        if not clock.ask(store, target):
+            raise ClockAdvancing
+        is_there = self._wait(store)
+        if not is_there:
+            goal = clock.real_now() + timedelta(seconds=target)
+            return Response({"status": ADVANCING, "now": iso(self.access.now()), "target": iso(goal)}, status=202)
+        if store.test_offset_seconds < target:
+            raise ClockStopped
         return Response(self.told())
+
+    def _wait(self, store: Store) -> bool:
+        """Whether it got there while this call waited; one call of a web process waits, the others are told to look again."""
+        is_seated = _seat.acquire(blocking=False)
+        deadline = time.monotonic() + (WAIT_SECONDS if is_seated else 0)
+        try:
+            while True:
+                store.refresh_from_db(fields=["test_offset_seconds", "test_clock_target_seconds"])
+                if store.test_clock_target_seconds is None:
+                    return True
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(LOOK_SECONDS)
+        finally:
+            if is_seated:
+                _seat.release()
 
 
 def _step_seconds(body: dict[str, Any], now: datetime) -> int:

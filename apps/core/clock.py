@@ -1,6 +1,6 @@
 """The one source of time. Live mode reads the real clock; test mode adds the store's offset, which only grows.
 
-`advance` moves a store's test clock through every due moment in order, asking the modules named in settings.DUE.
+`ask` moves a store's test clock through every due moment in order, asking the modules named in settings.DUE.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,9 @@ from typing import Any, Protocol, cast
 from django.conf import settings
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, Value
 
-from apps.core import locks
+from apps.core import jobs, locks
+
+JOB = "test_clocks.advance"
 
 
 class HasClock(Protocol):
@@ -52,25 +54,55 @@ def iso(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
 
 
-def advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) -> None:
-    """Move the store's test clock forward to the offset, running what falls due on the way, in order.
+def ask(store: Any, target_offset_seconds: int) -> bool:
+    """Have the store's test clock moved to the offset by a job; False when it is being moved already."""
+    asked = {"test_clock_target_seconds": target_offset_seconds}
+    rows = type(store).objects.filter(pk=store.pk, test_clock_target_seconds=None)
+    if not rows.update(**asked):
+        return False
+    if settings.WORK_INLINE:
+        finish(store)
+    else:
+        jobs.nudge(JOB, [str(store.pk)])
+    return True
 
-    A session lock per store keeps two advances apart; the offset only ever grows.
-    """
-    due = [cast(Due, import_module(path)) for path in settings.DUE]
+
+def finish(store: Any) -> None:
+    """Move the store's test clock to where it was asked to be, unless another job does. One that fails stays where it came to."""
+    with locks.try_hold(locks.Turn.TEST_CLOCK, store.pk) as is_mine:
+        if not is_mine:
+            return
+        store.refresh_from_db(fields=["test_clock_target_seconds", "test_offset_seconds"])
+        if store.test_clock_target_seconds is None:
+            return
+        try:
+            _advance(store, store.test_clock_target_seconds)
+        finally:
+            type(store).objects.filter(pk=store.pk).update(test_clock_target_seconds=None)
+            store.test_clock_target_seconds = None
+
+
+def advance(store: Any, target_offset_seconds: int) -> None:
+    """Move it here and now, for a command. Waits for whoever else moves it."""
     with locks.hold(locks.Turn.TEST_CLOCK, store.pk):
-        at: datetime | None = None
-        for _ in range(steps_max):
-            target = real_now() + timedelta(seconds=target_offset_seconds)
-            moments = [moment for module in due if (moment := module.next_due(store.pk, at)) is not None and moment <= target]
-            if not moments:
-                break
-            at = min(moments)
-            needed = int((at - real_now()).total_seconds()) + 1
-            _set_offset(store, min(max(needed, 0), target_offset_seconds))
-            for module in due:
-                module.run_due(store.pk, max(at, now(store, "test")))
-        _set_offset(store, target_offset_seconds)
+        _advance(store, target_offset_seconds)
+
+
+def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) -> None:
+    """Forward to the offset, running what falls due on the way, in order; the offset only ever grows."""
+    due = [cast(Due, import_module(path)) for path in settings.DUE]
+    at: datetime | None = None
+    for _ in range(steps_max):
+        target = real_now() + timedelta(seconds=target_offset_seconds)
+        moments = [moment for module in due if (moment := module.next_due(store.pk, at)) is not None and moment <= target]
+        if not moments:
+            break
+        at = min(moments)
+        needed = int((at - real_now()).total_seconds()) + 1
+        _set_offset(store, min(max(needed, 0), target_offset_seconds))
+        for module in due:
+            module.run_due(store.pk, max(at, now(store, "test")))
+    _set_offset(store, target_offset_seconds)
 
 
 def _set_offset(store: Any, seconds: int) -> None:

@@ -22,6 +22,7 @@ class Turn(IntEnum):
     MANDATES = 13
     AUDIT_SEALS = 14
     PAYMENT_SEALS = 15
+    DRAWING = 16
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the above but by chance.

@@ -135,6 +135,31 @@ class OutgoingMail(models.Model):
         return self.place_of(self.pk)
 
 
+class Drawing(models.Model):
+    """A PDF file by what its page says; `html` and `inside` are kept until it is drawn. Times are the machine's."""
+
+    digest = models.CharField(max_length=64, primary_key=True, db_collation="C")
+    html = models.TextField(blank=True)
+    inside = models.JSONField(null=True)
+    asked_at = models.DateTimeField()
+    attempts = models.PositiveSmallIntegerField(default=0)
+    claimed_until = models.DateTimeField(null=True)
+    drawn_at = models.DateTimeField(null=True)
+    file_name = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["asked_at"], condition=models.Q(drawn_at=None), name="drawing_waits"),
+            models.Index(fields=["drawn_at"], name="drawing_age"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(drawn_at=None) | ~models.Q(file_name=""), name="drawing_drawn_has_a_file"),
+        ]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
 class RowFailure(models.Model):
     """A row that a job could not move: left alone until `not_before`, and from `dead_at` on until staff have it tried again."""
 

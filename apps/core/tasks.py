@@ -1,10 +1,10 @@
-"""The jobs of core: mail that waits, and what is forgotten of mail and of rows that failed."""
+"""The jobs of core: mail and documents that wait, and what is forgotten of them and of rows that failed."""
 
 from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.core import mail, rows
+from apps.core import drawings, mail, rows
 from apps.core.clock import real_now
 
 
@@ -18,3 +18,10 @@ def send_mail(ids: Sequence[str] = ()) -> None:
 def prune() -> None:
     mail.forget(real_now())
     rows.forget(real_now())
+    drawings.forget(real_now())
+
+
+@shared_task(name=drawings.JOB, time_limit=120)
+def draw() -> None:
+    """Which document doesn't matter: the oldest is drawn first."""
+    drawings.draw_due()

@@ -2,6 +2,8 @@
 
 from django.http import HttpResponse
 
+from apps.core.drawings import NotDrawn
+from apps.core.outage import unavailable
 from apps.dashboard.plumbing import PageRequest, find
 from apps.payments.documents.invoice import invoice_name, invoice_pdf
 from apps.payments.models import Payment
@@ -11,4 +13,7 @@ from apps.payments.selectors import payments_seen_by
 def download(request: PageRequest, id: str) -> HttpResponse:
     payment: Payment = find(payments_seen_by(request.access), id)
     headers = {"Content-Disposition": f'attachment; filename="{invoice_name(payment)}"'}
-    return HttpResponse(invoice_pdf(payment), content_type="application/pdf", headers=headers)
+    try:
+        return HttpResponse(invoice_pdf(payment), content_type="application/pdf", headers=headers)
+    except NotDrawn as refusal:
+        return unavailable(request, refusal.headers["Retry-After"])

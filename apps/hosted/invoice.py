@@ -16,7 +16,9 @@ from apps.billing.services import e_invoice, invoice_file, letters, parties
 from apps.billing.services.paying import PAYABLE, InvoiceNotFound, shown_payment, start_payment
 from apps.billing.states import OPEN, PAID
 from apps.core import clock
+from apps.core.drawings import NotDrawn
 from apps.core.errors import Failure
+from apps.core.outage import unavailable
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.checkout import back_from_simulating, checkout_context, is_part, remember_code, simulated
 from apps.hosted.plumbing import public_page
@@ -74,7 +76,7 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
 @require_safe
 @public_page("checkout", renders="pdf")
 def invoice_pdf(request: HttpRequest, reference: str) -> HttpResponse:
-    return _file(invoice_file.invoice_pdf, "invoice", _settled(reference)[0])
+    return _file(request, invoice_file.invoice_pdf, "invoice", _settled(reference)[0])
 
 
 @require_safe
@@ -84,7 +86,7 @@ def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
     invoice, _ = _settled(reference)
     if not invoice_file.has_receipt(invoice):
         raise Http404
-    return _file(invoice_file.receipt_pdf, "receipt", invoice)
+    return _file(request, invoice_file.receipt_pdf, "receipt", invoice)
 
 
 @require_safe
@@ -99,9 +101,12 @@ def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
     return HttpResponse(made, content_type="application/xml", headers=headers)
 
 
-def _file(made: Any, kind: str, invoice: Invoice) -> HttpResponse:
+def _file(request: HttpRequest, made: Any, kind: str, invoice: Invoice) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{invoice_file.file_name(kind, invoice)}"'}
-    return HttpResponse(made(invoice), content_type="application/pdf", headers=headers)
+    try:
+        return HttpResponse(made(invoice), content_type="application/pdf", headers=headers)
+    except NotDrawn as refusal:
+        return unavailable(request, refusal.headers["Retry-After"])
 
 
 def _invoice(token: str) -> Invoice:

@@ -149,6 +149,7 @@ class Store(models.Model):
     checkout_domain_problem = models.CharField(max_length=200, blank=True)
 
     test_offset_seconds = models.BigIntegerField(default=0)
+    test_clock_target_seconds = models.BigIntegerField(null=True, blank=True)  # while the clock is being moved: to which offset
 
     # What staff decide about money that leaves, cards, agents and invoices.
     payout_network_fee = models.CharField(max_length=8, choices=PaysNetworkFee.choices, default=PaysNetworkFee.SERVICE)

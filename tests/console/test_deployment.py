@@ -1,12 +1,14 @@
 """What a deployment is told in .env.example and compose.yaml agrees with what the code reads."""
 
 import ast
+import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -73,6 +75,44 @@ def test_compose_runs_each_process_once_and_publishes_only_the_web() -> None:
     assert all(port.startswith("127.0.0.1:") for port in services["web"]["ports"])
 
 
+FOLDERS = """
+import json, os
+import django
+django.setup()
+from django.conf import settings
+from config.celery import app
+folders = [one["OPTIONS"]["location"] for one in settings.STORAGES.values() if "location" in one.get("OPTIONS", {})]
+print(json.dumps({"shared": folders, "beat": os.path.dirname(app.conf.beat_schedule_filename), "mail": settings.EMAIL_BACKEND}))
+"""
+INSIDE = "/srv/tillgate"
+
+
+def mounts(service: dict[str, Any]) -> set[str]:
+    return {str(one).split(":")[1] for one in service.get("volumes", ())} | set(service.get("tmpfs", ()))
+
+
+def test_every_folder_that_is_written_to_is_a_volume_where_the_rest_can_not_be_written() -> None:
+    """What web and workers share outlives a container; what beat notes for itself needn't."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    environ = kept | PRODUCTION | {"TILLGATE_VAR": f"{INSIDE}/var", "DJANGO_SETTINGS_MODULE": "config.settings"}
+    run = subprocess.run([sys.executable, "-c", FOLDERS], env=environ, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    written = json.loads(run.stdout)
+    assert {Path(one).name for one in written["shared"]} == {"media", "private"}
+    assert "smtp" in written["mail"]
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    for name in ("web", "worker", "reports", "documents", "clocks"):
+        service = compose["services"][name]
+        assert service["read_only"]
+        assert set(written["shared"]) <= mounts(service), name
+        assert {volume.split(":")[0] for volume in service["volumes"]} <= set(compose["volumes"])
+    beat = compose["services"]["beat"]
+    schedule = beat["command"][beat["command"].index("--schedule") + 1]
+    assert str(Path(schedule).parent) in mounts(beat)
+    assert all("/tmp" in mounts(service) for service in compose["services"].values() if service.get("read_only"))
+    made = re.findall(r"mkdir -p (.*?) &&", (ROOT / "Dockerfile").read_text())[0].split()
+    assert {f"{INSIDE}/{one}" for one in made} >= {*written["shared"], str(Path(schedule).parent)}
+
+
 def start(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     """`manage.py check` with this environment and nothing else of ours."""
     command = [sys.executable, str(ROOT / "manage.py"), "check"]
@@ -103,7 +143,7 @@ def test_every_queue_has_a_worker_and_reports_wait_for_nobody_else() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"].values()
     commands = [service["command"] for service in services if "worker" in service.get("command", ())]
     served = [command[command.index("--queues") + 1] for command in commands]
-    assert sorted(served) == sorted(celery.amqp.queues) == ["celery", "reports"]
+    assert sorted(served) == sorted(celery.amqp.queues) == ["celery", "documents", "reports", "test_clocks"]
     routed = {name: celery.amqp.router.route({}, name)["queue"] for name in ("reports.generate", "payouts.advance")}
     assert {name: (queue.name, queue.routing_key) for name, queue in routed.items()} == {
         "reports.generate": ("reports", "reports"),

@@ -6,6 +6,7 @@ from apps.core.literal import Schema
 ANSWERS: dict[str, Schema] = {**payments.ANSWERS, **money.ANSWERS, **access.ANSWERS, **billing.ANSWERS, **platforms.ANSWERS, **x402.ANSWERS}
 # Another success than the usual one: what was there already, or what isn't ready yet.
 ALSO: dict[str, tuple[int, ...]] = {
+    "POST test_clock/advance": (202,),
     "POST webhook_endpoints": (200,),
     "POST platform/accounts": (200,),
     "POST billing/invoice/<str:token>/payment_intent": (200,),

@@ -45,7 +45,7 @@ _REPORT = of(
     "error|null url? expires_in?:int"
 )
 REPORT = one_of(of("status report_id:uuid url expires_in:int"), of("status report_id:uuid"))
-CLOCK = of("now:time offset_seconds:int")
+CLOCK = of("now:time offset_seconds:int status")
 
 ANSWERS: dict[str, Schema] = {
     "GET balances": of(
@@ -73,5 +73,5 @@ ANSWERS: dict[str, Schema] = {
     "GET reports/accounting_transactions": REPORT,
     "GET reports/merchant_statement": REPORT,
     "GET test_clock": CLOCK,
-    "POST test_clock/advance": CLOCK,
+    "POST test_clock/advance": one_of(CLOCK, of("now:time target:time status")),
 }

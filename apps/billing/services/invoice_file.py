@@ -17,7 +17,7 @@ from apps.billing.selectors import payments_received
 from apps.billing.services import e_invoice
 from apps.billing.services.parties import buyer_of, seller_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
-from apps.core import clock, pdf
+from apps.core import clock, drawings, pdf
 from apps.core.pdf_metadata import Vocabulary
 from apps.payments.documents.checkout import checkout_document
 from apps.stores.branding import colour, read_logo
@@ -102,7 +102,7 @@ def _render(invoice: Invoice, *, is_receipt: bool, inside: pdf.Inside | None = N
         "is_service_shown": not store.remove_service_branding,
         "received": received(invoice, now),
     }
-    return pdf.render(render_to_string("pdf/billing_invoice.html", context), inside)
+    return drawings.pdf_of(render_to_string("pdf/billing_invoice.html", context), inside)
 
 
 def received(invoice: Invoice, now: datetime) -> list[dict[str, Any]]:

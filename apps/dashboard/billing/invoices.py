@@ -17,7 +17,9 @@ from apps.billing.services import invoice as drafts
 from apps.billing.services import invoice_states as states
 from apps.billing.states import DRAFT, OPEN
 from apps.core import clock, money
+from apps.core.drawings import NotDrawn
 from apps.core.literal import is_uuid
+from apps.core.outage import unavailable
 from apps.dashboard.billing.forms import email_of, told
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
@@ -141,7 +143,10 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     make, kind, ending, content_type = _FILES.get(asked, _FILES[""])
     if invoice.number is None or (kind == "receipt" and not invoice_file.has_receipt(invoice)):
         raise Http404
-    made = make(invoice)
+    try:
+        made = make(invoice)
+    except NotDrawn as refusal:
+        return unavailable(request, refusal.headers["Retry-After"])
     if made is None:
         raise Http404
     name = invoice_file.file_name(kind, invoice, ending)

@@ -9,7 +9,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from apps.chain.models import Deposit
-from apps.core import money, pdf
+from apps.core import drawings, money
 from apps.payments.documents import parts
 from apps.payments.documents.detail import detail
 from apps.payments.documents.order import order_of
@@ -31,7 +31,8 @@ def invoice_name(payment: Payment) -> str:
 
 
 def invoice_pdf(payment: Payment) -> bytes:
-    return pdf.render(render_to_string("pdf/invoice.html", _context(payment)))
+    """Raises NotDrawn."""
+    return drawings.pdf_of(render_to_string("pdf/invoice.html", _context(payment)))
 
 
 def _context(payment: Payment) -> dict[str, Any]:

@@ -1,0 +1,171 @@
+"""PDF files are drawn by workers, once per content, and kept: a web thread waits for one, and only for a moment.
+
+What a page says is its key, so a file is never out of date: a page that changed is another drawing. A file that was pruned or
+lost is drawn again when somebody asks.
+"""
+
+import base64
+import hashlib
+import time
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.db import connection
+
+from apps.core import jobs, locks, pdf
+from apps.core.clock import real_now
+from apps.core.errors import Coded
+from apps.core.models import Drawing
+from apps.core.pdf_metadata import Vocabulary
+from apps.core.pruning import BATCH
+
+log = structlog.get_logger(__name__)
+JOB = "documents.draw"
+AT_ONCE = 2  # of the whole service
+WAIT_SECONDS, LOOK_SECONDS, NUDGE_SECONDS = 8.0, 0.1, 2.0
+LEASE = timedelta(minutes=2)
+ATTEMPTS_MAX = 3
+KEPT, UNDRAWN_KEPT = timedelta(days=90), timedelta(hours=1)
+# Drawn anew when the drawing itself changes.
+REVISION = "1"
+_ASK = """
+INSERT INTO core_drawing (digest, html, inside, asked_at, attempts, file_name) VALUES (%s, %s, %s, %s, 0, '')
+ON CONFLICT (digest) DO NOTHING
+"""
+_CLAIM = """
+UPDATE core_drawing SET claimed_until = %(until)s, attempts = attempts + 1
+WHERE digest = (SELECT digest FROM core_drawing
+                WHERE drawn_at IS NULL AND attempts < %(most)s AND (claimed_until IS NULL OR claimed_until < %(now)s)
+                ORDER BY asked_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING digest
+"""
+
+
+class NotDrawn(Coded):
+    """Nobody has drawn it in time."""
+
+    status = 503
+    message = "The document is being prepared"
+
+    def __init__(self) -> None:
+        super().__init__(headers={"Retry-After": "2"})
+
+
+def pdf_of(html: str, inside: pdf.Inside | None = None) -> bytes:
+    """The page as PDF. Raises NotDrawn when no worker has it in time."""
+    told = _told(inside)
+    digest = _digest(html, told)
+    found = _read(digest)
+    if found is not None:
+        return found
+    _ask(digest, html, told)
+    if settings.WORK_INLINE:
+        draw_due()
+    else:
+        jobs.nudge(JOB)
+    deadline = time.monotonic() + WAIT_SECONDS
+    nudge_at = time.monotonic() + NUDGE_SECONDS
+    while (found := _read(digest)) is None:
+        if time.monotonic() > deadline:
+            raise NotDrawn
+        if time.monotonic() > nudge_at:
+            jobs.nudge(JOB)  # the seats were taken
+            nudge_at += NUDGE_SECONDS
+        time.sleep(LOOK_SECONDS)
+    return found
+
+
+def draw_due() -> int:
+    """Draw what waits, the oldest first, unless enough are drawing already; how many were drawn."""
+    for seat in range(AT_ONCE):
+        with locks.try_hold(locks.Turn.DRAWING, seat) as is_mine:
+            if is_mine:
+                return _draw_all()
+    return 0
+
+
+def forget(at: datetime) -> int:
+    """Delete what was drawn long ago, and what nobody could draw."""
+    old = Drawing.objects.filter(drawn_at__lt=at - KEPT) | Drawing.objects.filter(drawn_at=None, asked_at__lt=at - UNDRAWN_KEPT)
+    ids = list(old.values_list("digest", "file_name")[:BATCH])
+    for _, name in ids:
+        if name:
+            storages["private"].delete(name)
+    Drawing.objects.filter(pk__in=[digest for digest, _ in ids]).delete()
+    return len(ids)
+
+
+def _read(digest: str) -> bytes | None:
+    row = Drawing.objects.filter(pk=digest).exclude(drawn_at=None).only("file_name").first()
+    if row is None:
+        return None
+    try:
+        with storages["private"].open(row.file_name) as file:
+            content: bytes = file.read()
+            return content
+    except OSError:
+        row.delete()  # to be drawn again
+        return None
+
+
+def _ask(digest: str, html: str, told: dict[str, Any] | None) -> None:
+    field = Drawing._meta.get_field("inside")
+    with connection.cursor() as cursor:
+        cursor.execute(_ASK, [digest, html, field.get_db_prep_save(told, connection), real_now()])
+
+
+def _draw_all() -> int:
+    count = 0
+    while (row := _claim()) is not None:
+        try:
+            content = pdf.render(row.html, _inside(row.inside))
+        except Exception:
+            log.exception("document_not_drawn", digest=row.digest, attempts=row.attempts)
+            continue
+        name = storages["private"].save(f"documents/{row.digest}.pdf", ContentFile(content))
+        Drawing.objects.filter(pk=row.pk).update(drawn_at=real_now(), file_name=name, html="", inside=None, claimed_until=None)
+        count += 1
+    return count
+
+
+def _claim() -> Drawing | None:
+    now = real_now()
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, {"now": now, "until": now + LEASE, "most": ATTEMPTS_MAX})
+        found = cursor.fetchone()
+    return Drawing.objects.get(pk=found[0]) if found else None
+
+
+def _digest(html: str, told: dict[str, Any] | None) -> str:
+    return hashlib.sha256(repr((REVISION, html, told)).encode()).hexdigest()
+
+
+def _told(inside: pdf.Inside | None) -> dict[str, Any] | None:
+    if inside is None:
+        return None
+    vocabulary = inside.vocabulary
+    return {
+        "name": inside.name,
+        "content": base64.b64encode(inside.content).decode(),
+        "description": inside.description,
+        "made_at": inside.made_at.isoformat(),
+        "vocabulary": [vocabulary.title, vocabulary.namespace, vocabulary.prefix, dict(vocabulary.words)],
+    }
+
+
+def _inside(told: dict[str, Any] | None) -> pdf.Inside | None:
+    if told is None:
+        return None
+    title, namespace, prefix, words = told["vocabulary"]
+    named = {name: (str(value), str(kind), str(text)) for name, (value, kind, text) in words.items()}
+    return pdf.Inside(
+        told["name"],
+        base64.b64decode(told["content"]),
+        told["description"],
+        datetime.fromisoformat(told["made_at"]),
+        Vocabulary(title=title, namespace=namespace, prefix=prefix, words=named),
+    )
