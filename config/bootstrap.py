@@ -106,6 +106,7 @@ def _set_up(command: str) -> None:
         chains.append(("exchange for the local chain", _has_exchange, _install_exchange))
     if command == "test":
         machine.append(("browser", has_chromium, _install_chromium))
+        machine.append(("pooler", lambda: bool(pgbouncer()), _install_pgbouncer))
     steps = [*packages, *machine, *chains]
     if all(is_done() for _, is_done, _ in steps):
         return
@@ -355,3 +356,14 @@ def _install_chromium() -> None:
     """Never fatal: without it the browser tests are skipped and counted."""
     if refused := _apt("chromium"):
         say(f"!!! NO BROWSER: the browser tests will be skipped. Run: {refused}")
+
+
+def pgbouncer() -> str | None:
+    """The pooler's program, which Debian puts where only root looks."""
+    return shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+
+def _install_pgbouncer() -> None:
+    """Never fatal: without it the tests behind a pooler are skipped and counted."""
+    if refused := _apt("pgbouncer"):
+        say(f"!!! NO POOLER: the tests behind one will be skipped. Run: {refused}")

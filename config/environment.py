@@ -70,6 +70,8 @@ ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
 DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
 PUBLIC_URL: str = (service("PUBLIC_URL") or "http://localhost:8000").rstrip("/")
 DATABASE_URL = service("DATABASE_URL")
+# Whether DATABASE_URL is a pooler that hands out a connection for a transaction.
+DATABASE_POOLER: bool = env.bool("DATABASE_POOLER", False)
 REDIS_URL = service("REDIS_URL")
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
 ALLOWED_HOSTS: list[str] = env.list(

@@ -1,7 +1,7 @@
 """Early pytest plugin: services are up before pytest-django reads the settings.
 
-Each worker of a run with `-n` has services of its own, and the process that hands out the tests has none. Tests marked `chain`
-or `browser` are skipped, counted and named at the end where the machine has none.
+Each worker of a run with `-n` has services of its own, and the process that hands out the tests has none. Tests marked `chain`,
+`browser` or `pooler` are skipped, counted and named at the end where the machine has none.
 """
 
 import os
@@ -27,6 +27,8 @@ def missing() -> dict[str, str]:
         found["chain"] = "no local chain: npm brings anvil when it is there"
     if not bootstrap.has_chromium():
         found["browser"] = "no browser: sudo apt-get install -y chromium"
+    if not bootstrap.pgbouncer():
+        found["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
     return found
 
 

@@ -9,6 +9,7 @@ from config.environment import (
     ADMIN_URL,
     BASE_DIR,
     DASHBOARD_URL,
+    DATABASE_POOLER,
     DATABASE_URL,
     IS_PRODUCTION,
     LOG_LEVEL,
@@ -109,11 +110,17 @@ DATABASES["default"] |= {"ENGINE": "apps.core.postgresql", "CONN_MAX_AGE": None,
 # Statements of core.sql are planned once per connection, for any values: PostgreSQL would else plan the larger ones each time (measured:
 # a third of the time that creating a payment takes there). Django's own cursors never prepare.
 _OPTIONS = DATABASES["default"].get("OPTIONS", {})
-DATABASES["default"]["OPTIONS"] = {
-    **_OPTIONS,
-    "prepare_threshold": 2,
-    "options": f"{_OPTIONS.get('options', '')} -c plan_cache_mode=force_generic_plan".strip(),
-}
+if DATABASE_POOLER:
+    # A plan belongs to a connection, and so do its settings: behind a pooler each transaction may have another.
+    DATABASES["default"]["OPTIONS"] = {**_OPTIONS, "prepare_threshold": None}
+else:
+    DATABASES["default"]["OPTIONS"] = {
+        **_OPTIONS,
+        "prepare_threshold": 2,
+        "options": f"{_OPTIONS.get('options', '')} -c plan_cache_mode=force_generic_plan".strip(),
+    }
+# Cursors that outlive their transaction belong to a connection too: apps.core.streams reads what is long.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL or "redis://"}}
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_NAME = "__Host-session" if IS_PRODUCTION else "session"

@@ -3,6 +3,7 @@
 `step` is one look at the nodes; it may be interrupted anywhere and two watchers of one chain do no harm.
 """
 
+import contextlib
 import threading
 from datetime import datetime, timedelta
 
@@ -41,7 +42,7 @@ class Watcher:
         self.nodes = nodes_of(self.facts.chain)
         self._balances = BalanceWatch(self.nodes, self.facts)
         self._chunk = CHUNK_MAX
-        self._is_holder = False
+        self._lease: locks.Lease | None = None
 
     def step(self) -> bool:
         """One look; True when there is more to read at once. Raises RpcError and database errors."""
@@ -54,9 +55,9 @@ class Watcher:
     def close(self) -> None:
         """Give up the lock and the connections to the nodes."""
         self.nodes.close()
-        if self._is_holder:
-            locks.release(locks.Turn.CHAIN_WATCHER, self.chain_id)
-            self._is_holder = False
+        if self._lease is not None:
+            locks.release(self._lease)
+            self._lease = None
 
     def _step(self, at: datetime) -> bool:
         if not self._hold():
@@ -77,9 +78,9 @@ class Watcher:
 
     def _hold(self) -> bool:
         """One watcher per chain works, others wait for it to go. The head's own lock is what keeps the facts right."""
-        if not self._is_holder:
-            self._is_holder = locks.take(locks.Turn.CHAIN_WATCHER, self.chain_id)
-        return self._is_holder
+        if self._lease is None or not locks.is_held(self._lease):
+            self._lease = locks.take(locks.Turn.CHAIN_WATCHER, self.chain_id)
+        return self._lease is not None
 
     def _begin(self, tip: Header) -> Head:
         """Stand before the first block to read: the configured one, else the tip, or somewhat before it when addresses are out already."""
@@ -156,6 +157,7 @@ def watch(chain_id: str, stop: threading.Event) -> None:
             watcher = _after(error, watcher, chain_id, pause)
         if not has_more:
             stop.wait(pause)
+    _let_go(watcher)
     connection.close()
 
 
@@ -165,7 +167,13 @@ def _after(error: Exception, watcher: Watcher | None, chain_id: str, pause: floa
         log.warning("watcher_waits", chain=chain_id, error=str(error), seconds=pause)
         return watcher
     log.error("watcher_restarts", chain=chain_id, error=type(error).__name__, seconds=pause, exc_info=not isinstance(error, DatabaseError))
-    if watcher is not None:
-        watcher.nodes.close()
+    _let_go(watcher)
     connection.close()
     return None
+
+
+def _let_go(watcher: Watcher | None) -> None:
+    """Without the database the lease ends by itself."""
+    if watcher is not None:
+        with contextlib.suppress(DatabaseError):
+            watcher.close()

@@ -15,6 +15,7 @@ from django.db import connection
 
 from apps.core import money, spreadsheet
 from apps.core.clock import iso
+from apps.core.streams import rows_of
 from apps.ledger import chart
 from apps.reports.labels import kind_label
 from apps.reports.selectors import midnight
@@ -113,11 +114,8 @@ WHERE {_SCOPE} AND m.at < %(starts)s GROUP BY 1, 2, 3, 4, 5 HAVING sum(e.amount_
 
 def rows(asked: Asked) -> Iterator[Row]:
     """Every entry of the movements asked for, whole movements together; of one store's movements the service's side too."""
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(_ROWS, asked.arguments())
-        while found := cursor.fetchmany(FETCH):
-            for row in found:
-                yield Row._make([*row[:-1], int(row[-1])])
+    for row in rows_of(_ROWS, asked.arguments()):
+        yield Row._make([*row[:-1], int(row[-1])])
 
 
 def write_csv(asked: Asked, file: IO[str]) -> Tally:

@@ -6,7 +6,6 @@ At that block no unconfirmed deposit has arrived yet, so what remains apart is o
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from django.db import connection
@@ -108,11 +107,13 @@ def _compare(book: Book) -> Checked:
 def _batches(asset: Asset) -> Iterator[list[str]]:
     hot = HotWallet.objects.filter(chain=asset.chain_id).values_list("address", flat=True)
     wallets = {address.lower() for address in hot}
-    deposits = Address.objects.filter(mode=asset.mode).exclude(pk__in=wallets).values_list("pk", flat=True).iterator()
     if wallets:
         yield sorted(wallets)
-    while holders := list(islice(deposits, HOLDERS_AT_ONCE)):
+    deposits = Address.objects.filter(mode=asset.mode).exclude(pk__in=wallets).order_by("pk").values_list("pk", flat=True)
+    last = ""
+    while holders := list(deposits.filter(pk__gt=last)[:HOLDERS_AT_ONCE]):
         yield holders
+        last = holders[-1]
 
 
 def _held(book: Book, holders: list[str], nodes: Nodes) -> int:

@@ -1,13 +1,30 @@
-"""THE list of PostgreSQL's advisory locks: who takes turns at what. A key is locked within its turn only.
+"""THE list of turns: who takes them at what. A key is locked within its turn only.
 
-`hold` and `try_hold` last until the block ends, outside of transactions too; `hold_in_transaction` ends with the transaction.
+`hold_in_transaction` is an advisory lock, which ends with the transaction. What lasts longer (`hold`, `try_hold`, `take`) is a row
+with a lease, by the database's clock: behind a pooler a connection's own lock belongs to whoever comes next. A process that dies
+gives its turns back when their leases end.
 """
 
+import threading
+import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import IntEnum
 
+import structlog
+from django.db import Error as DatabaseError
 from django.db import connection
+
+log = structlog.get_logger(__name__)
+LEASE_SECONDS, RENEWED_EVERY_SECONDS, LOOK_SECONDS = 20, 5, 0.05
+_TAKE = """
+INSERT INTO core_lease (turn, key, holder, until) VALUES (%s, %s, %s, clock_timestamp() + %s * interval '1 second')
+ON CONFLICT (turn, key) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until WHERE core_lease.until < clock_timestamp()
+RETURNING turn
+"""
+_RENEW = "UPDATE core_lease SET until = clock_timestamp() + %s * interval '1 second' WHERE holder = ANY (%s::uuid[])"
 
 
 class Turn(IntEnum):
@@ -37,33 +54,94 @@ def hold_in_transaction(turn: Turn, key: object) -> None:
 
 @contextmanager
 def hold(turn: Turn, key: object) -> Iterator[None]:
-    """Wait for the turn."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [str(key), turn.value])
-        try:
-            yield
-        finally:
-            release(turn, key)
+    """Wait for the turn. Not inside a transaction."""
+    while (lease := take(turn, key)) is None:
+        time.sleep(LOOK_SECONDS)
+    try:
+        yield
+    finally:
+        release(lease)
 
 
 @contextmanager
 def try_hold(turn: Turn, key: object) -> Iterator[bool]:
-    """Whether the turn was free, at once."""
-    is_mine = take(turn, key)
+    """Whether the turn was free, at once. Not inside a transaction."""
+    lease = take(turn, key)
     try:
-        yield is_mine
+        yield lease is not None
     finally:
-        if is_mine:
-            release(turn, key)
+        if lease is not None:
+            release(lease)
 
 
-def take(turn: Turn, key: object) -> bool:
-    """Take the turn until `release` or the end of the connection; False when another has it."""
+@dataclass(frozen=True)
+class Lease:
+    """A turn that this process has, and keeps until it lets go or dies."""
+
+    turn: int
+    key: str
+    holder: uuid.UUID
+
+
+def take(turn: Turn, key: object) -> Lease | None:
+    """Take the turn until `release`; None when another has it."""
+    lease = Lease(turn.value, str(key), uuid.uuid4())
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, %s))", [str(key), turn.value])
-        return bool(cursor.fetchone()[0])
+        cursor.execute(_TAKE, [lease.turn, lease.key, lease.holder, LEASE_SECONDS])
+        if cursor.fetchone() is None:
+            return None
+    _keeper.keep(lease)
+    return lease
 
 
-def release(turn: Turn, key: object) -> None:
+def is_held(lease: Lease) -> bool:
+    """Whether it is still ours, which a process that stood still for long can't know."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, %s))", [str(key), turn.value])
+        cursor.execute("SELECT 1 FROM core_lease WHERE holder = %s AND until > clock_timestamp()", [lease.holder])
+        return cursor.fetchone() is not None
+
+
+def release(lease: Lease) -> None:
+    _keeper.drop(lease)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM core_lease WHERE turn = %s AND key = %s AND holder = %s", [lease.turn, lease.key, lease.holder])
+
+
+class _Keeper:
+    """A thread that renews this process's leases while it has any; it doesn't live on in a forked child."""
+
+    def __init__(self) -> None:
+        self._lock, self._held, self._thread = threading.Lock(), set[Lease](), threading.Thread()
+
+    def keep(self, lease: Lease) -> None:
+        with self._lock:
+            self._held.add(lease)
+            if not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
+                self._thread.start()
+
+    def drop(self, lease: Lease) -> None:
+        with self._lock:
+            self._held.discard(lease)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(RENEWED_EVERY_SECONDS)
+            with self._lock:
+                holders = [one.holder for one in self._held]
+                if not holders:
+                    self._thread = threading.Thread()
+                    return
+            self._renew(holders)
+
+    def _renew(self, holders: list[uuid.UUID]) -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(_RENEW, [LEASE_SECONDS, holders])
+        except DatabaseError as error:  # the next time it may be back
+            log.warning("leases_not_renewed", error=type(error).__name__)
+        finally:
+            connection.close()
+
+
+_keeper = _Keeper()

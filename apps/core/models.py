@@ -183,3 +183,15 @@ class RowTurn(models.Model):
 
     job = models.CharField(max_length=60, primary_key=True)
     row_id = models.CharField(max_length=64, db_collation="C")
+
+
+class Lease(models.Model):
+    """A turn that a process has until then, by the database's clock: see apps.core.locks."""
+
+    turn = models.PositiveSmallIntegerField()
+    key = models.CharField(max_length=100, db_collation="C")
+    holder = models.UUIDField(db_index=True)
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["turn", "key"], name="lease_once")]

@@ -1,7 +1,6 @@
 """Payments: the list with its filters, its CSV, and one payment with everything that happened to it."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -9,13 +8,14 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import FileResponse, HttpResponse, QueryDict
 
 from apps.agents.selectors import signed_payment_of
 from apps.billing.selectors import invoice_of, payments_of
-from apps.core import clock, money, spreadsheet
+from apps.core import clock, money
 from apps.core.literal import parse_date
 from apps.dashboard import refunds
+from apps.dashboard.exports import csv_file
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show, status_of
 from apps.onramp.selectors import sessions_of
 from apps.payments import selectors, states
@@ -27,7 +27,7 @@ from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
 from apps.webhooks.selectors import deliveries_about
 
-PER_PAGE, PAGE_MAX, COUNT_MAX, EXPORT_MAX = 25, 400, 10_000, 50_000
+PER_PAGE, PAGE_MAX, COUNT_MAX = 25, 400, 10_000
 CARD_SESSIONS_MAX = 20
 _TABS = {
     "": "All",
@@ -102,21 +102,17 @@ def index(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/payments/_rows.html" if part else "dashboard/payments/list.html", context)
 
 
-def export(request: PageRequest) -> StreamingHttpResponse:
+def export(request: PageRequest) -> FileResponse:
     """The filtered list as CSV, newest first, every amount a plain decimal."""
-    rows = Filters.of(request.GET).rows(request)[:EXPORT_MAX]
-    name = f"payments-{request.access.mode}-{clock.real_now().date().isoformat()}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingHttpResponse(spreadsheet.lines(_COLUMNS, _cells(rows)), content_type="text/csv; charset=utf-8", headers=headers)
+    return csv_file(request, "payments", _COLUMNS, Filters.of(request.GET).rows(request), _cells)
 
 
-def _cells(rows: "QuerySet[Payment]") -> Iterator[list[object]]:
-    for one in rows.iterator(chunk_size=1000):
-        yield [
-            clock.iso(one.created_at), one.reference, one.order_id, one.title, one.status, one.state_reason,
-            money.text_from_cents(one.settlement_amount_cents), one.settlement_currency, one.refund_state,
-            clock.iso(one.completed_at), clock.iso(one.expires_at), one.mode, one.pk,
-        ]  # fmt: skip
+def _cells(one: Payment) -> list[object]:
+    return [
+        clock.iso(one.created_at), one.reference, one.order_id, one.title, one.status, one.state_reason,
+        money.text_from_cents(one.settlement_amount_cents), one.settlement_currency, one.refund_state,
+        clock.iso(one.completed_at), clock.iso(one.expires_at), one.mode, one.pk,
+    ]  # fmt: skip
 
 
 def _page_number(text: str) -> int:

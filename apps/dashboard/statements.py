@@ -6,11 +6,12 @@ from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpResponse, QueryDict
 
 from apps.assets.selectors import with_chains
-from apps.core import clock, money, spreadsheet
+from apps.core import clock, money
 from apps.core.literal import parse_date
+from apps.dashboard.exports import csv_answer
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.ledger import statements
 from apps.ledger.selectors import StoreAccount, store_accounts
@@ -95,14 +96,11 @@ def _page(chosen: StoreAccount, filters: Filters, before: str | None, limit: int
         raise Http404 from None
 
 
-def export(request: PageRequest) -> StreamingHttpResponse:
+def export(request: PageRequest) -> FileResponse:
     """The filtered statement as CSV, newest first."""
     filters = Filters.of(request.GET)
     chosen = _chosen(store_accounts(request.access.store_id, request.access.mode), filters)
-    name = f"statement-{request.access.mode}-{clock.real_now().date().isoformat()}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    rows = _cells(chosen, filters) if chosen else iter(())
-    return StreamingHttpResponse(spreadsheet.lines(_COLUMNS, rows), content_type="text/csv; charset=utf-8", headers=headers)
+    return csv_answer(request, "statement", _COLUMNS, _cells(chosen, filters) if chosen else ())
 
 
 def _cells(chosen: StoreAccount, filters: Filters) -> Iterator[list[object]]:

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from apps.core import money
+from apps.core.streams import rows_of
 from apps.reports.models import Report
-
-FETCH = 1_000
 
 
 @dataclass(frozen=True)
@@ -169,13 +168,10 @@ SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, 
 
 
 def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[Line]:
-    """Every entry, oldest first, read a thousand at a time and without keeping a transaction open meanwhile."""
+    """Every entry, oldest first, without keeping a transaction open meanwhile."""
     balances = {(one.asset_id, kind): getattr(one.opening, kind) for one in sums for kind in Amounts._fields}
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(_LINES, extent.arguments())
-        while rows := cursor.fetchmany(FETCH):
-            for row in rows:
-                yield _line(row, balances)
+    for row in rows_of(_LINES, extent.arguments()):
+        yield _line(row, balances)
     if any(balances[one.asset_id, kind] != getattr(one.closing, kind) for one in sums for kind in Amounts._fields):
         raise FiguresDiffer
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpResponse
 
 from apps.billing import selectors
 from apps.billing.models import Customer
@@ -46,7 +46,7 @@ def _asked(request: PageRequest) -> str:
     return request.GET.get("q", "").strip()[:255]
 
 
-def export(request: PageRequest) -> StreamingHttpResponse:
+def export(request: PageRequest) -> FileResponse:
     return csv_file(request, "customers", _COLUMNS, selectors.active_customers(request.access, _asked(request)), _cells)
 
 

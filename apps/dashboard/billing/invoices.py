@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 
 from apps.access.access import Access
 from apps.billing import selectors
@@ -88,7 +88,7 @@ def index(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/invoices/_rows.html" if part else "dashboard/invoices/list.html", context)
 
 
-def export(request: PageRequest) -> StreamingHttpResponse:
+def export(request: PageRequest) -> FileResponse:
     rows = Filters.of(request).rows(request.access).prefetch_related(None)
     return csv_file(request, "invoices", _COLUMNS, rows, _cells)
 

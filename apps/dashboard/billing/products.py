@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, QuerySet
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpResponse
 
 from apps.billing import selectors
 from apps.billing.models import Interval, Price, Product
@@ -39,7 +39,7 @@ def index(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/products/list.html", context)
 
 
-def export(request: PageRequest) -> StreamingHttpResponse:
+def export(request: PageRequest) -> FileResponse:
     """A line for each price."""
     rows = Price.objects.seen_by(request.access).select_related("product").order_by("product__name", "product_id", "-created_at", "-id")
     return csv_file(request, "prices", _COLUMNS, rows, _cells)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 
 from apps.access.access import Access
 from apps.billing import selectors
@@ -59,7 +59,7 @@ def index(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/subscriptions/list.html", context)
 
 
-def export(request: PageRequest) -> StreamingHttpResponse:
+def export(request: PageRequest) -> FileResponse:
     return csv_file(request, "subscriptions", _COLUMNS, _rows(request)[0], _cells)
 
 

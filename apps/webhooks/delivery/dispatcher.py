@@ -75,7 +75,6 @@ class Dispatcher:
             connection.close()
 
     def _work(self, sender: Sender) -> None:
-        queue.relax()
         while True:
             drain(sender)
             if sender.was_woken(LINGER_SECONDS):

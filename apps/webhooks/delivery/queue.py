@@ -145,10 +145,18 @@ class Result:
     duration_ms: int = 0
 
 
-def relax() -> None:
-    """Don't wait for the disk on this connection: losing the last results in a crash means sending twice, which receivers must bear."""
+def _rows(text: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """What the last statement answers, in a transaction of its own that doesn't wait for the disk.
+
+    Losing the newest results in a crash means sending twice, which receivers must bear. Inside a caller's transaction its own
+    rule holds.
+    """
     with connection.cursor() as cursor:
-        cursor.execute("SET synchronous_commit TO off")
+        cursor.execute(text if connection.in_atomic_block else f"SET LOCAL synchronous_commit TO off;{text}", values)
+        while cursor.nextset():
+            pass
+        found: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
+        return found
 
 
 def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[Attempt]:
@@ -158,10 +166,7 @@ def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[
     until = now + timedelta(seconds=LEASE_SECONDS)
     values: dict[str, Any] = {"lock": locks.WEBHOOK_CLAIM, "now": now, "until": until, "limit": limit, "store_id": store_id}
     excused = [one.lower().rstrip(".") for one in settings.WEBHOOK_ALLOW_HOSTS]
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX, "excused": excused})
-        cursor.nextset()
-        rows = cursor.fetchall()
+    rows = _rows(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX, "excused": excused})
     attempts: list[Attempt] = []
     # One that can't be signed keeps its claim: the lease is its pause, and the others go out.
     JOB.each(lambda: rows, lambda row: attempts.append(_attempt(row, until, now)), id_of=lambda row: str(row[0]))
@@ -207,13 +212,11 @@ def record(results: list[Result]) -> None:
         "durations": [one.duration_ms for one in results],
         "ats": [one.at for one in results],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORD, values)
-        stopped = [id for (id,) in cursor.fetchall()]
-        hosts = [one.attempt.host for one in results if one.status == Delivery.Status.DELIVERED]
-        if hosts:
-            cursor.execute(_ANSWERED, {"hosts": hosts, "at": real_now()})
-    for endpoint_id in stopped:
+    stopped = _rows(_RECORD, values)
+    hosts = [one.attempt.host for one in results if one.status == Delivery.Status.DELIVERED]
+    if hosts:
+        _rows(_ANSWERED, {"hosts": hosts, "at": real_now()})
+    for (endpoint_id,) in stopped:
         jobs.enqueue("webhooks.tell_owners", endpoint_id)
 
 

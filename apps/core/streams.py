@@ -1,0 +1,44 @@
+"""Results too long for the memory: read in one transaction into a file, and told from there.
+
+So nothing waits in the database for whoever reads slowly, and no cursor outlives its transaction, which it couldn't behind a pooler.
+"""
+
+import pickle
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db import connection, models, transaction
+
+IN_MEMORY_BYTES, FETCH = 4_000_000, 1000
+
+
+def rows_of(statement: str, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The rows of a statement, as they stand at one moment."""
+    with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as file:
+        parts = _copy(statement, values, file)
+        file.seek(0)
+        for _ in range(parts):
+            yield from pickle.load(file)  # noqa: S301  # written above, to a file that nobody else can open
+
+
+def _copy(statement: str, values: Mapping[str, Any], file: Any) -> int:
+    name, parts = f"rows_{uuid.uuid4().hex}", 0
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}", values)
+        while True:
+            cursor.execute(f"FETCH {FETCH} FROM {name}")
+            if not (found := cursor.fetchall()):
+                break
+            pickle.dump(found, file, pickle.HIGHEST_PROTOCOL)
+            parts += 1
+        cursor.execute(f"CLOSE {name}")
+    return parts
+
+
+def models_of(rows: "models.QuerySet[Any]", limit: int) -> Iterator[Any]:
+    """At most `limit` of these rows in their order, read a thousand at a time by their keys."""
+    keys = list(rows.values_list("pk", flat=True)[:limit])
+    for start in range(0, len(keys), FETCH):
+        yield from rows.filter(pk__in=keys[start : start + FETCH])

@@ -1,0 +1,77 @@
+"""Turns that last longer than a transaction: one holder, who keeps it while it lives, and somebody else after its death."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.core import locks
+from apps.core.locks import Turn
+from apps.core.models import Lease
+
+
+@pytest.fixture
+def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Other threads see what is written."""
+    with django_db_blocker.unblock():
+        yield
+        Lease.objects.all().delete()
+
+
+def elsewhere(turn: Turn, key: str) -> bool:
+    """Whether another thread, on its own connection, gets the turn."""
+    found: list[bool] = []
+
+    def ask() -> None:
+        with locks.try_hold(turn, key) as is_mine:
+            found.append(is_mine)
+        connection.close()
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_a_turn_is_one_holders_and_its_keys_are_apart(committed: None) -> None:
+    with locks.hold(Turn.CARD_SESSION, "a"):
+        assert not elsewhere(Turn.CARD_SESSION, "a")
+        assert elsewhere(Turn.CARD_SESSION, "b") and elsewhere(Turn.TEST_CLOCK, "a")
+    assert elsewhere(Turn.CARD_SESSION, "a") and not Lease.objects.exists()
+
+
+def test_a_dead_holders_turn_is_free_when_its_lease_is_over(committed: None) -> None:
+    lease = locks.take(Turn.CHAIN_WATCHER, "a")
+    assert lease is not None and locks.is_held(lease) and not elsewhere(Turn.CHAIN_WATCHER, "a")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE core_lease SET until = clock_timestamp() - interval '1 second'")
+    assert not locks.is_held(lease)
+    with locks.hold(Turn.CHAIN_WATCHER, "a"):
+        locks.release(lease)  # what the first one lets go of is not the second one's
+        assert not elsewhere(Turn.CHAIN_WATCHER, "a")
+
+
+def test_a_living_holders_lease_is_renewed(committed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "RENEWED_EVERY_SECONDS", 0.02)
+    with locks.hold(Turn.CHAIN_SENDER, "renewed"):
+        before = Lease.objects.get().until
+        while Lease.objects.get().until == before:
+            pass
+
+
+def test_who_waits_goes_on_as_soon_as_the_turn_is_free(committed: None) -> None:
+    entered = threading.Event()
+
+    def wait() -> None:
+        with locks.hold(Turn.TEST_CLOCK, "a"):
+            entered.set()
+        connection.close()
+
+    thread = threading.Thread(target=wait)
+    with locks.hold(Turn.TEST_CLOCK, "a"):
+        thread.start()
+        assert not entered.wait(0.2)
+    thread.join(10)
+    assert entered.is_set()
