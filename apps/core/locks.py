@@ -18,7 +18,7 @@ from django.db import Error as DatabaseError
 from django.db import connection
 
 log = structlog.get_logger(__name__)
-LEASE_SECONDS, RENEWED_EVERY_SECONDS, LOOK_SECONDS = 20, 5, 0.05
+LEASE_SECONDS, RENEWED_EVERY_SECONDS, LOOK_SECONDS = 8, 2, 0.05
 _TAKE = """
 INSERT INTO core_lease (turn, key, holder, until) VALUES (%s, %s, %s, clock_timestamp() + %s * interval '1 second')
 ON CONFLICT (turn, key) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until WHERE core_lease.until < clock_timestamp()
