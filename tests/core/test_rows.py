@@ -278,7 +278,7 @@ def test_a_row_that_raises_stops_nobody_elses(make_loop: Callable[[Shop], Loop],
 
 def test_an_endpoint_whose_secret_can_not_be_read_keeps_no_delivery_of_others(bakery: Shop) -> None:
     for number in range(2):
-        register_endpoint(bakery.access(), {"url": f"https://1.1.1.1/{number}", "subscribed_events": ["payment_intent.created"]})
+        register_endpoint(bakery.access(), {"url": f"https://1.1.1.{number + 1}/hook", "subscribed_events": ["payment_intent.created"]})
     bad, good = Endpoint.objects.order_by("pk")
     Endpoint.objects.filter(pk=bad.pk).update(sealed_secret="nothing that was sealed")
     make.payment(bakery.test)

@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
     """Turns that last longer than a transaction."""
 
     dependencies = [
-        ('core', '0002_row_failures'),
+        ('core', '0003_mail_of_recipient'),
     ]
 
     operations = [
