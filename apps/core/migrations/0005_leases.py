@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
     """Turns that last longer than a transaction."""
 
     dependencies = [
-        ('core', '0003_mail_of_recipient'),
+        ('core', '0004_drawings'),
     ]
 
     operations = [
