@@ -13,6 +13,8 @@ RUNS = {"walk", "each"}
 OTHER_LOOPS = {
     "apps/core/mail.py:send_due": "a letter has attempts and an end of its own; it catches whatever a mail server raises",
     "apps/reports/services/generate.py:generate_due": "a report has a claim, attempts and an end of its own, and catches its errors",
+    "apps/core/drawings.py:draw_due": "a drawing has a claim and attempts of its own",
+    "apps/core/drawings.py:forget": "deletes files of one batch, which anybody can have drawn anew",
     "apps/core/pruning.py:prune": "deletes in batches, one statement each",
     "apps/stores/seals.py:seal_lines": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:seal_payments": "one chain of seals: the next needs the one before",
