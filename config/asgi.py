@@ -11,8 +11,13 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+from django.conf import settings
+
 from config.door import Door  # its lanes are settings
 
+# Whoever waits for a row or a turn in a thread of the web server is told 503 after this long.
+LOCK_TIMEOUT = "8s"
+settings.DATABASES["default"]["OPTIONS"]["options"] += f" -c lock_timeout={LOCK_TIMEOUT}"
 application = Door(get_wsgi_application())
 gc.collect()
 gc.freeze()

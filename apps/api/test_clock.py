@@ -73,12 +73,15 @@ class Advance(ClockDoor):
     }
 
     def cost(self, request: Request) -> int:
-        """A long way takes more than a short one."""
+        """A long way takes more than a short one, up to a full bucket; one that goes nowhere takes one token."""
         try:
             seconds = _step_seconds(self.body(request), self.access.now())
         except Failure:
             return 1
-        return 1 + seconds // (settings.TEST_CLOCK_DAYS_PER_TOKEN * 86400)
+        if seconds > OFFSET_SECONDS_MAX:
+            return 1
+        _, burst = settings.LIMITS["test_clock"]["test"]
+        return min(1 + seconds // (settings.TEST_CLOCK_DAYS_PER_TOKEN * 86400), burst)
 
     def post(self, request: Request) -> Response:
         self.refuse_live()
