@@ -131,6 +131,12 @@ def _walk(lane: list[Step], count: int) -> None:
         say(f"[{next(_done)}/{count}] {title} ... {took}")
 
 
+def bring_chain() -> None:
+    """The local chain's program, for what needs it outside of the demo and the tests; tells why when it can't be had."""
+    if not _has_anvil():
+        _walk([("local chain", _has_anvil, _install_anvil)], 1)
+
+
 def say(text: str) -> None:
     """A line for the person, on standard error: standard output belongs to the command. Whole, whoever else speaks."""
     sys.stderr.write(f"{text}\n")

@@ -42,6 +42,11 @@ def is_of_this_state(data: Path) -> bool:
         return False
 
 
+def for_tests(data: Path) -> dict[str, Any]:
+    """Django's settings of a test database on the server of this folder: the copy, when it has one."""
+    return {"TEMPLATE": DATABASE, "MIGRATE": False} if is_of_this_state(data) else {}
+
+
 def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
     """Fill a server's folder that isn't there yet. `open_server` starts one in a folder. Raises processes.StartFailed."""
     TEMPLATES.mkdir(parents=True, exist_ok=True)

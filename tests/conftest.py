@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.hashers import Argon2PasswordHasher
 
 from apps.access import request_log
 from apps.assets.rates import refresh
@@ -11,12 +12,14 @@ from apps.core import acting, buckets
 from config import embedded, template_database
 from tests.cast import Cast, Shop, assemble
 
+# Argon2 is slow on purpose; what the tests promise doesn't hang on how slow.
+Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 64, 1
+
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     """Embedded servers bring a database in which every migration has run: the tests' own is its copy."""
-    if template_database.is_of_this_state(embedded.var_folder(embedded.TEST) / "postgres"):
-        settings.DATABASES["default"]["TEST"] |= {"TEMPLATE": template_database.DATABASE, "MIGRATE": False}
+    settings.DATABASES["default"]["TEST"] |= template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres")
 
 
 @pytest.fixture(scope="session")

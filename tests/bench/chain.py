@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, chain_program, print_table
 
 SIZES = (1_000, 100_000)
 ROUNDS = 3
@@ -75,9 +75,9 @@ def read_all(blocks: int) -> tuple[list[float], int, int]:
 def bench_blocks(count: int) -> None:
     from django.conf import settings
 
-    from tests.chain.local import LocalChain, program
+    from tests.chain.local import LocalChain
 
-    chain = LocalChain(str(program()))
+    chain = LocalChain(chain_program())
     settings.CHAIN_URLS, settings.CHAIN_START_BLOCKS = {"sepolia": [chain.url]}, {"sepolia": 0}
     try:
         make_blocks(chain, count)

@@ -1,6 +1,7 @@
 """What the benchmarks share: a database of their own beside the tests', and a table on the terminal."""
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -10,16 +11,18 @@ def bench_database() -> Iterator[None]:
     """Services, Django and a fresh test database with rates; everything is dropped afterwards."""
     os.environ.setdefault("TILLGATE_ENV", "test")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from config import embedded
+    from config import embedded, template_database
 
     embedded.ensure((embedded.POSTGRES, embedded.REDIS), mode=embedded.TEST)
     import django
 
     django.setup()
+    from django.db import connection
     from django.test.runner import DiscoverRunner
     from django.test.utils import setup_test_environment
 
     setup_test_environment(debug=False)
+    connection.settings_dict["TEST"] |= template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres")
     runner = DiscoverRunner(verbosity=0, interactive=False)
     old = runner.setup_databases()
     try:
@@ -29,6 +32,17 @@ def bench_database() -> Iterator[None]:
         yield
     finally:
         runner.teardown_databases(old)
+
+
+def chain_program() -> str:
+    """The local chain's program, brought when it is missing; ends with one line when it can't be."""
+    from config import bootstrap, local_chain
+
+    bootstrap.bring_chain()
+    found = local_chain.anvil_program()
+    if found is None:
+        sys.exit("this benchmark needs a local chain: put anvil on the PATH, or name it in TILLGATE_ANVIL")
+    return found
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

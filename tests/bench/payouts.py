@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, chain_program, print_table
 
 ROUNDS, LANES, READS, POSTERS = 5, 4, 300, 2
 AMOUNT, ETHER = 10**15, 10**18
@@ -68,9 +68,9 @@ class Lane:
         from config.demo_secrets import DEMO_MNEMONIC
         from tests import make
         from tests.cast import person, shop_of
-        from tests.chain.local import LocalChain, program
+        from tests.chain.local import LocalChain
 
-        self.chain, self.stranger = LocalChain(str(program())), Account.create()
+        self.chain, self.stranger = LocalChain(chain_program()), Account.create()
         settings.CHAIN_URLS = {"sepolia": [self.chain.url]}
         Chain.objects.filter(pk="sepolia").update(required_confirmations=1)
         for address in (Seed(DEMO_MNEMONIC).hot_key("test").address, self.stranger.address):
