@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,19 @@ def test_templates_hold_no_inline_script_or_style_and_trust_no_input() -> None:
     for path in sources("templates"):
         found = bad.search(path.read_text())
         assert found is None or path.parts[-2] in ("pdf", "email"), (path, found)
+
+
+def test_what_production_imports_is_what_production_installs() -> None:
+    """Packages of the tests are there when tests run, and missing in the image."""
+    brings = metadata.packages_distributions()
+    pinned = set(re.findall(r"^([a-z0-9][a-z0-9._-]*)==", (ROOT / "requirements" / "base.txt").read_text(), re.M))
+    local = {"config/embedded.py", "config/pytest_services.py"}
+    for path in sources("apps", "config"):
+        if path.suffix != ".py" or str(path.relative_to(ROOT)) in local:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+            for name in {name.partition(".")[0] for name in names} & set(brings):
+                from_where = {re.sub(r"[-_.]+", "-", one).lower() for one in brings[name]}
+                assert from_where & pinned, f"{path.relative_to(ROOT)} imports {name}"

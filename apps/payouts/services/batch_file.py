@@ -10,13 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from eth_utils.address import is_checksum_formatted_address, is_hex_address, to_checksum_address
-
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.chain.limits import refused_destinations
 from apps.core import money
 from apps.core.errors import Failure
+from apps.core.evm import is_address
 from apps.core.literal import Invalid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Payout, PayoutBatchLine
@@ -191,11 +190,8 @@ def _target(text: str, asset: Asset, facts: Facts) -> Target:
 
 
 def _address(text: str, asset: Asset, facts: Facts) -> str:
-    is_address = text.startswith("0x") and is_hex_address(text)
-    if is_address and is_checksum_formatted_address(text):
-        is_address = to_checksum_address(text) == text
     address = text.lower()
-    if not is_address or address in facts.refused:
+    if not is_address(text) or address in facts.refused:
         raise Invalid(f"destination address is not valid for {asset.chain.name}")
     return address
 
