@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -70,10 +71,17 @@ class Folder:
         except BlockingIOError:
             self.lock.close()
             return
-        for stop in reversed(self.stops):
-            with contextlib.suppress(Exception):
-                stop()
+        stopping = [threading.Thread(target=_quietly, args=(stop,)) for stop in self.stops]
+        for thread in stopping:
+            thread.start()
+        for thread in stopping:
+            thread.join()
         self.lock.close()
+
+
+def _quietly(stop: Callable[[], None]) -> None:
+    with contextlib.suppress(Exception):
+        stop()
 
 
 _open: dict[Path, Folder] = {}

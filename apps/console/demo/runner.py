@@ -86,7 +86,7 @@ class Processes:
         """Ask every process to stop, then make it, with all that it has started."""
         self._stop.set()
         for process in self._running.values():
-            process.terminate()  # its own children it stops by itself
+            _signal(process, signal.SIGTERM)
         deadline = time.monotonic() + KILL_SECONDS
         for process in self._running.values():
             with contextlib.suppress(subprocess.TimeoutExpired):
