@@ -205,7 +205,7 @@ def _postgres(folder: Folder, name: str) -> str:
         _configure_postgres(data, folder.mode)
     server = _open_server(data, folder.mode)
     folder.stops.append(server.stop)
-    _make_database(server.get_uri())
+    _make_database(server.get_uri(), folder.mode)
     return str(server.get_uri(database="tillgate"))
 
 
@@ -245,14 +245,17 @@ def _configure_postgres(data: Path, mode: str) -> None:
         file.write("\n" + "\n".join(lines) + "\n")
 
 
-def _make_database(uri: str) -> None:
+def _make_database(uri: str, mode: str) -> None:
     import psycopg
 
     with psycopg.connect(uri, autocommit=True) as connection:
         if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'tillgate'").fetchone():
             template = template_database.DATABASE
             is_there = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [template]).fetchone()
-            connection.execute(f"CREATE DATABASE tillgate TEMPLATE {template if is_there else 'template1'}")
+            if is_there and mode == DEMO:  # nobody makes a second one there
+                connection.execute(f"ALTER DATABASE {template} RENAME TO tillgate")
+            else:
+                connection.execute(f"CREATE DATABASE tillgate TEMPLATE {template if is_there else 'template1'}")
 
 
 @contextlib.contextmanager
