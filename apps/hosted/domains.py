@@ -42,7 +42,8 @@ def store_of(request: HttpRequest) -> uuid.UUID | None:
 
 @require_safe
 def is_allowed(request: HttpRequest) -> HttpResponse:
-    """What a proxy asks before it gets a certificate for a name: 200 for a domain that is served, else 404."""
+    """What a proxy asks before it gets a certificate for a name: 200 for a host of ours or a domain that is served, else 404."""
     domain = request.GET.get("domain", "")[:253]
-    is_served = domain.isascii() and "\x00" not in domain and domains.store_served_at(domain) is not None
+    is_name = domain.isascii() and "\x00" not in domain
+    is_served = is_name and (domain in settings.OWN_HOSTS or domains.store_served_at(domain) is not None)
     return HttpResponse(status=200 if is_served else 404, headers={"Cache-Control": "no-store"})

@@ -64,14 +64,14 @@ def test_the_example_holds_no_published_secret() -> None:
     assert not [name for name, value in PUBLISHED.items() if value in text]
 
 
-def test_compose_runs_each_process_once_and_publishes_only_the_web() -> None:
+def test_compose_runs_each_process_once_and_publishes_only_the_web_and_its_proxy() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     assert {"migrate", "web", "worker", "reports", "beat", "watcher", "signer", "postgres", "redis"} <= set(services)
     holders = [
         name for name, service in services.items() if "signer.env" in service.get("env_file", []) or "keys" in str(service.get("volumes"))
     ]
     assert holders == ["signer"]
-    assert [name for name, service in services.items() if service.get("ports")] == ["web"]
+    assert [name for name, service in services.items() if service.get("ports")] == ["web", "proxy"]
     assert all(port.startswith("127.0.0.1:") for port in services["web"]["ports"])
 
 

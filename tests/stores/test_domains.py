@@ -244,3 +244,10 @@ def test_the_room_sets_checks_and_removes_a_domain(cast: Cast, zone: Zone) -> No
     store.refresh_from_db()
     assert (store.checkout_domain, store.checkout_domain_verified_at) == ("", None)
     assert Browser(cast.bob).post("settings/domain/change", domain=DOMAIN).status_code == 403
+
+
+def test_the_proxy_may_ask_without_tls_since_it_has_no_certificate_yet(db: None, settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    assert Client().get("/internal/domain-allowed", {"domain": settings.OWN_HOSTS[0]}).status_code == 200
+    assert Client().get("/internal/domain-allowed", {"domain": "stranger.example.com"}).status_code == 404
+    assert Client().get("/dashboard/sign-in").status_code == 301
