@@ -31,7 +31,7 @@ LANES = (
         r"|/dashboard/(?:payments|invoices)/[^/]+/(?:invoice|file)$",
     ),
     Lane("test clocks", 2, r"/api/v2/test_clock/advance$"),
-    Lane("downloads", 2, r"/files/|/dashboard/(?:[a-z-]+\.csv|reports/[^/]+/file)$"),
+    Lane("downloads", 2, r"/files/|/dashboard/(?:.+\.csv|reports/[^/]+/file)$"),
     Lane("requests", settings.WEB_THREADS, r""),
 )
 _LANE = re.compile("|".join(f"({lane.paths})" for lane in LANES))

@@ -74,7 +74,6 @@ def test_a_clock_that_another_job_moves_is_left_to_it(worker_is_away: None, shop
 def test_a_job_that_fails_frees_the_clock(worker_is_away: None, shop: Shop, settings: Any) -> None:
     shop.test.post("/test_clock/advance", {"seconds": 60})
     settings.DUE = ["apps.core.there_is_no_such_module"]
-    with pytest.raises(ModuleNotFoundError):
-        advance_test_clocks()
+    advance_test_clocks()
     assert target_of(shop) is None
     assert shop.test.get("/test_clock").json()["status"] == "ready"

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from apps.console.demo.runner import commands
+from apps.console.demo import runner
 from tests.stack import wait_for
 from tests.web.wire import Web
 
@@ -27,4 +27,4 @@ def test_a_killed_worker_comes_back_and_the_others_go_on_answering(web: Web) -> 
 
 
 def test_the_demo_lives_through_it_too() -> None:
-    assert "--respawn-failed-workers" in commands(8000)["web"]
+    assert "--respawn-failed-workers" in runner.web(8000)
