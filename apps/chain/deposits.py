@@ -22,14 +22,15 @@ _OUT_OF_THE_WAY, _IN_MOTION = -1_000_000_000, -2_000_000_000
 
 _PUT = """
 INSERT INTO chain_deposit (id, chain_id, asset_id, address_id, tx_hash, log_index, from_address, amount_atomic, block_number, block_hash,
-    status, handled_status, required_confirmations, detected_at, is_lost, is_simulated, simulated_confirmations)
+    mined_at, status, handled_status, required_confirmations, detected_at, is_lost, is_simulated, simulated_confirmations)
 SELECT gen_random_uuid(), %(chain)s, one.asset, one.address, one.tx_hash, one.log_index, one.sender, one.amount, %(number)s, %(hash)s,
-    'confirming', '', %(required)s, %(at)s, false, false, 0
+    %(mined_at)s, 'confirming', '', %(required)s, %(at)s, false, false, 0
 FROM unnest(%(assets)s::text[], %(addresses)s::text[], %(tx_hashes)s::text[], %(log_indexes)s::int[], %(senders)s::text[],
     %(amounts)s::numeric[]) AS one(asset, address, tx_hash, log_index, sender, amount)
 ON CONFLICT (chain_id, tx_hash, log_index) DO UPDATE SET
     block_number = EXCLUDED.block_number,
     block_hash = EXCLUDED.block_hash,
+    mined_at = CASE WHEN chain_deposit.status = 'failed' THEN EXCLUDED.mined_at ELSE least(chain_deposit.mined_at, EXCLUDED.mined_at) END,
     status = CASE WHEN chain_deposit.status = 'failed' AND NOT chain_deposit.is_lost
                     OR chain_deposit.status = 'confirmed' AND chain_deposit.handled_status <> 'confirmed'
              THEN 'confirming' ELSE chain_deposit.status END,
@@ -78,6 +79,7 @@ def put(chain: Chain, header: Header, found: list[tuple[str, Transfer]], at: dat
         "chain": chain.pk,
         "number": header.number,
         "hash": header.hash,
+        "mined_at": header.mined_at,
         "required": chain.required_confirmations,
         "at": at,
         "assets": [asset for asset, _ in found],

@@ -84,6 +84,7 @@ class Deposit(models.Model):
     amount_atomic = AtomicField()
     block_number = models.BigIntegerField(null=True)
     block_hash = models.CharField(max_length=66, blank=True, db_collation="C")
+    mined_at = models.DateTimeField(null=True, blank=True)  # by the first block that has had it since it was last off the chain
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.CONFIRMING)
     handled_status = models.CharField(max_length=10, blank=True, default="")
     required_confirmations = models.PositiveIntegerField()

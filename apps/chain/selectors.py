@@ -1,7 +1,7 @@
 """Reads of what the watcher knows."""
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 
@@ -9,6 +9,8 @@ from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit, Head, HotWallet
 from apps.core import clock
 from apps.core.models import Mode
+
+BLOCK_ON_ITS_WAY = timedelta(seconds=15)
 
 
 def heads() -> dict[str, Head]:
@@ -54,11 +56,17 @@ def chains_without_node() -> list[str]:
 
 
 def is_caught_up(chain_id: str, deadline: datetime) -> bool:
-    """Whether everything mined before the deadline has been read. A chain of live mode that nobody reads tells nothing."""
+    """Whether everything mined by the deadline has been read. A chain of live mode that nobody reads tells nothing.
+
+    A block carries the time at which it was begun and arrives later: the one after the deadline must have come, or at the tip
+    of a chain without new blocks that much time must have passed.
+    """
     if not is_watched(chain_id):
         return is_simulated_only() or Chain.objects.filter(pk=chain_id, mode=Mode.TEST).exists()
     head = Head.objects.filter(chain_id=chain_id).first()
-    return head is not None and head.synced_at >= deadline
+    if head is None or head.synced_at < deadline:
+        return False
+    return head.block_time > deadline or head.synced_at >= deadline + BLOCK_ON_ITS_WAY
 
 
 def hot_addresses(chain_ids: Collection[str]) -> list[str]:

@@ -26,7 +26,7 @@ WHERE s.actual_buy_amount_atomic < s.min_buy_amount_atomic
 UNION ALL SELECT 'swap ' || s.id, 'the exchange made it as ' || coalesce(o.received_atomic || ' (' || o.status || ')', 'nothing')
 FROM swaps_swap s LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'swap' AND o.reference = s.id::text
 WHERE s.status = 'completed' AND (s.provider = 'uniswap' OR o.id IS NOT NULL)
-  AND (o.id IS NULL OR o.status <> 'confirmed' OR o.handled_received_atomic <> s.actual_buy_amount_atomic
+  AND (o.id IS NULL OR o.status <> 'confirmed' OR (o.undone_count = 0 AND o.received_atomic <> s.actual_buy_amount_atomic)
        OR o.amount_atomic <> s.sell_amount_atomic OR o.asset_id <> s.source_asset_id OR o.receives_asset_id <> s.buy_asset_id
        OR NOT EXISTS (SELECT 1 FROM legs l WHERE l.key = 'swap-exchanged:' || s.id AND l.asset_id = s.buy_asset_id
                       AND l.kind = 'swap_clearing' AND l.amount = s.actual_buy_amount_atomic))

@@ -50,12 +50,16 @@ UNION ALL SELECT 'signed payment ' || s.id, 'it is ' || s.status || ', its histo
 FROM agents_signedpayment s LEFT JOIN LATERAL (
     SELECT to_status FROM agents_signedpaymentstep WHERE signed_id = s.id ORDER BY id DESC LIMIT 1) t ON true
 WHERE s.status IS DISTINCT FROM t.to_status
-UNION ALL SELECT 'signed payment ' || s.id, 'its gas was ' || o.handled_fee_atomic || ', booked is ' || coalesce(b.gas, 0)
+UNION ALL SELECT 'signed payment ' || s.id, 'its gas was ' || o.network_fee_atomic || ', booked is ' || coalesce(b.gas, 0)
 FROM agents_signedpayment s JOIN chain_outgoingtransaction o ON o.purpose = 'x402' AND o.reference = s.id::text
 LEFT JOIN LATERAL (
     SELECT sum(e.amount_atomic) AS gas FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
-    JOIN ledger_account a ON a.id = e.account_id WHERE m.key = 'x402-gas:' || s.id AND a.kind = 'custody_hot') b ON true
-WHERE o.handled_status IN ('confirmed', 'failed') AND o.handled_fee_atomic <> coalesce(b.gas, 0)
+    JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'custody_hot'
+      AND m.key IN (SELECT 'x402-gas:' || s.id
+                    UNION ALL SELECT 'mined-again:' || o.id || ':' || n FROM generate_series(1, o.undone_count) n)
+) b ON true
+WHERE o.handled_status IN ('confirmed', 'failed')
+  AND CASE o.undone_count WHEN 0 THEN o.network_fee_atomic ELSE o.handled_fee_atomic END <> coalesce(b.gas, 0)
 """,
     ),
 )

@@ -6,6 +6,7 @@ Rates, fees and required amounts are locked at creation. The intent's status cha
 import uuid
 from datetime import datetime
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
@@ -64,6 +65,7 @@ class Payment(Owned):
 
     # Set from above: somebody else's coins are on their way (services.hold).
     held_open_until = models.DateTimeField(null=True)
+    held_open_assets = ArrayField(models.CharField(max_length=20), default=list, db_default=[])  # the coins that are on their way
     is_card_funded = models.BooleanField(default=False)
     card_shortfall_bps = models.PositiveSmallIntegerField(default=0)
     needs_attention = models.CharField(max_length=20, blank=True, default="")
@@ -139,7 +141,7 @@ class PaymentEvent(models.Model):
 
 
 class LateDeposit(models.Model):
-    """A deposit that came to an expired, failed or refunded intent: held, until it is refunded or the merchant accepts it."""
+    """A deposit that came after the deadline or the end of an intent: held, until it is refunded or the merchant accepts it."""
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="late_deposits")
     deposit = models.OneToOneField("chain.Deposit", on_delete=models.PROTECT, related_name="+")

@@ -1,6 +1,6 @@
 """A customer pays on the chain: from the intent over the API to the booked balance, and what a reorg or a sleeping watcher does to it."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +11,8 @@ from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.console import audit
 from apps.core import clock
 from apps.ledger.selectors import booked_deposits
-from apps.payments.models import PaymentEvent
+from apps.payments.models import Payment, PaymentEvent
+from apps.payments.services import hold
 from apps.payments.services.expire import expire_due
 from apps.payments.services.settle import settle_deposits
 from tests import make
@@ -196,3 +197,95 @@ def test_an_unpaid_intent_expires_once_the_watcher_has_read_so_far(
         watcher.read()
         expire_due()
         assert make.detail(bakery.test, payment["id"])["status"] == "expired"
+
+
+def expires(payment: dict[str, Any], at: datetime) -> None:
+    Payment.objects.filter(pk=payment["id"]).update(expires_at=at)
+
+
+def time_of(chain: LocalChain) -> datetime:
+    return datetime.fromtimestamp(int(chain.block(chain.height)["timestamp"], 16), UTC)
+
+
+def test_what_was_mined_after_the_deadline_is_late_also_when_the_watcher_was_behind(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    expires(payment, time_of(chain) - timedelta(seconds=1))
+    chain.mine(3)
+    late = after(watcher, bakery, payment)
+    assert (late["status"], late["state_reason"]) == ("expired", "expired_timeout")
+    assert [one["amount_atomic"] for one in late["late_deposits"]] == [way["crypto_amount_atomic"]]
+    assert told(payment).count("transaction.confirmed") == 1
+    assert audit.findings(check_chain=True) == []
+
+
+def test_what_was_mined_at_the_very_deadline_is_on_time_however_late_it_is_read(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    expires(payment, time_of(chain))
+    chain.mine(3)
+    assert after(watcher, bakery, payment)["state_reason"] == "completed_exact"
+
+
+def test_a_reorg_that_moves_a_deposit_past_the_deadline_makes_it_not_late(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    chain.mine(3)
+    raw = chain.raw(chain.pay(way["address"], int(way["crypto_amount_atomic"])))
+    expires(payment, time_of(chain))
+    assert after(watcher, bakery, payment)["status"] == "processing"
+    chain.call("evm_increaseTime", 60)
+    chain.reorg(1, (raw, 0))
+    chain.mine(3)
+    assert after(watcher, bakery, payment)["state_reason"] == "completed_exact"
+
+
+def test_what_left_the_chain_and_was_mined_again_after_the_deadline_is_late(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    chain.mine(3)
+    raw = chain.raw(chain.pay(way["address"], int(way["crypto_amount_atomic"])))
+    expires(payment, time_of(chain))
+    after(watcher, bakery, payment)
+    chain.reorg(1)
+    chain.call("evm_increaseTime", 60)
+    chain.mine(1)
+    assert after(watcher, bakery, payment)["status"] == "expired"
+    chain.wait(chain.call("eth_sendRawTransaction", raw))
+    chain.mine(3)
+    late = after(watcher, bakery, payment)
+    assert (late["status"], len(late["late_deposits"])) == ("expired", 1)
+    assert audit.findings(check_chain=True) == []
+
+
+def test_a_card_session_holds_the_price_of_its_own_coins_and_of_no_others(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    row = Payment.objects.get(pk=payment["id"])
+    hold.begin_card_funding(row, clock.real_now() + timedelta(hours=1), "USDC_SETH")
+    chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    expires(payment, time_of(chain) - timedelta(seconds=1))
+    chain.mine(3)
+    held = after(watcher, bakery, payment)
+    assert (held["status"], len(held["late_deposits"])) == ("pending", 1)
+    hold.hold_open(row.pk, None)
+    expire_due()
+    assert make.detail(bakery.test, payment["id"])["status"] == "expired"
+
+
+def test_the_coins_of_an_open_card_session_are_on_time_after_the_deadline(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    hold.begin_card_funding(Payment.objects.get(pk=payment["id"]), clock.real_now() + timedelta(hours=1), "SETH")
+    chain.pay(way["address"], int(way["crypto_amount_atomic"]))
+    expires(payment, time_of(chain) - timedelta(seconds=1))
+    chain.mine(3)
+    assert after(watcher, bakery, payment)["state_reason"] == "completed_exact"

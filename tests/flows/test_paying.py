@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from apps.chain.models import Head
+from apps.chain.selectors import BLOCK_ON_ITS_WAY
 from apps.core import clock
 from apps.core.clock import iso
 from apps.ledger.selectors import balances
@@ -216,4 +217,17 @@ def test_a_watcher_that_is_behind_expires_nothing(bakery: Shop, settings: Any) -
     assert settle_payment(payment["id"]).status == "pending"
     head.synced_at = deadline
     head.save()
+    assert settle_payment(payment["id"]).status == "pending"  # a block begun before the deadline may be on its way
+    head.block_time = deadline + timedelta(seconds=1)
+    head.save()
+    assert settle_payment(payment["id"]).status == "expired"
+
+
+def test_a_chain_without_new_blocks_is_judged_when_the_last_one_in_time_would_have_come(bakery: Shop, settings: Any) -> None:
+    settings.CHAIN_URLS = {"ethereum": ["http://127.0.0.1:9"]}
+    payment = make.payment(bakery.live, expires_in=300)
+    deadline = clock.real_now() - timedelta(minutes=1)
+    Payment.objects.filter(pk=payment["id"]).update(expires_at=deadline)
+    at_tip = {"number": 1, "hash": "0x1", "block_time": deadline - timedelta(minutes=1), "synced_at": deadline + BLOCK_ON_ITS_WAY}
+    Head.objects.update_or_create(chain_id="ethereum", defaults=at_tip)
     assert settle_payment(payment["id"]).status == "expired"

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from apps.console import audit
 from apps.core import clock
@@ -36,6 +37,29 @@ def test_a_session_in_progress_holds_its_intent_open_until_it_ends(shop: Shop) -
     make.advance(shop.test, 1800)
     now = make.detail(shop.test, held["id"])
     assert (now["status"], now["state_reason"], now["onramp_session"]["status"]) == ("expired", "expired_timeout", "expired")
+
+
+def test_after_the_deadline_the_cards_own_coins_are_on_time_and_others_late(shop: Shop) -> None:
+    own, other = (make.payment(shop.test, amount="50.00", expires_in=300) for _ in range(2))
+    for made in (own, other):
+        session = opened(made)
+        assert Payment.objects.get(pk=made["id"]).held_open_assets == [row(session).asset_id]
+    # As if the card of this one brought another coin than the customer sends.
+    Payment.objects.filter(pk=other["id"]).update(held_open_assets=["USDC_SETH"])
+    make.advance(shop.test, 310)
+    assert make.simulated(shop.test, own["id"])["status"] == "completed"
+    late = make.simulated(shop.test, other["id"])
+    assert (late["status"], len(late["late_deposits"])) == ("pending", 1)
+
+
+def test_after_the_deadline_the_page_asks_for_no_coins_and_leaves_the_card_open(shop: Shop) -> None:
+    made = make.payment(shop.test, amount="50.00", expires_in=300)
+    opened(made)
+    assert made["payment_addresses"][0]["address"] in Client().get(f"/pay/{made['reference']}").content.decode()
+    make.advance(shop.test, 310)
+    page = Client().get(f"/pay/{made['reference']}").content.decode()
+    assert made["payment_addresses"][0]["address"] not in page
+    assert "The card payment that is open still counts." in page
 
 
 def test_a_session_that_fails_past_the_deadline_lets_the_intent_expire(shop: Shop) -> None:

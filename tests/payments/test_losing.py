@@ -33,12 +33,18 @@ def deposit(committed: Cast) -> Iterator[Deposit]:
     block = Block.objects.create(
         chain_id="sepolia", number=7, hash=HASH, parent_hash="0x" + "a" * 64, mined_at=at - timedelta(minutes=1), scanned_at=at
     )
-    yield Deposit.objects.create(
+    made = Deposit.objects.create(
         chain_id="sepolia", asset_id="SETH", address_id=way["address"].lower(), tx_hash="0x" + "c" * 64, log_index=-1,
         from_address="0x" + "d" * 40, amount_atomic=int(way["crypto_amount_atomic"]), block_number=7, block_hash=HASH,
         status="confirmed", required_confirmations=3, detected_at=at, confirmed_at=at,
     )  # fmt: skip
+    yield made
     block.delete()
+    addresses = [one["address"].lower() for one in payment["payment_addresses"]]
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute("DELETE FROM chain_address WHERE address = ANY(%s)", [addresses])
+        cursor.execute("SET session_replication_role = origin")
 
 
 def orphan() -> None:

@@ -72,7 +72,7 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
     at = clock.now(offer.store, offer.mode)
     try:
         with transaction.atomic():
-            if not keep_pending(offer.payment_id, at + _longest(one)):
+            if not keep_pending(offer.payment_id, at + _longest(one), checked.asset.pk):
                 raise Refused(x402_verify.INVALID_STATE, "The payment can not be paid any more", one.payer)
             signed = SignedPayment.objects.create(
                 store_id=offer.store_id,

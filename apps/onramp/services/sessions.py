@@ -194,6 +194,6 @@ def _begin(payment: Payment, row: FundingSession, opened: Opened, at: datetime) 
         locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
         FundingSession.objects.filter(pk=row.pk, url="").update(url=opened.url, provider_txid=opened.txid)
         SessionChange.objects.create(session=row, to_status=row.status, source=SessionChange.Source.CUSTOMER, created_at=at)
-        hold.begin_card_funding(locked, progress.held_until(locked, row))
+        hold.begin_card_funding(locked, progress.held_until(locked, row), row.asset_id)
     row.url, row.provider_txid = opened.url, opened.txid
     return row

@@ -1,14 +1,16 @@
 """What a payment under way elsewhere means for its intent: the app above decides, the intent only keeps it.
 
-An intent is held open past its deadline for a while; coins of a card provider never go back to their sender by themselves.
+An intent is held open past its deadline for a while, and only for the coins that are on their way: others are late after it. Coins
+of a card provider never go back to their sender by themselves.
 """
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import Value
+from django.db.models import F, Func, Value
 from django.db.models.functions import Greatest
 
+from apps.chain.models import Deposit
 from apps.core import clock, jobs
 from apps.payments import states
 from apps.payments.models import Payment
@@ -16,10 +18,12 @@ from apps.payments.models import Payment
 CARD_REFUND = "card_refund"
 
 
-def begin_card_funding(payment: Payment, until: datetime) -> None:
-    """Somebody has started to pay by card: whatever comes counts as the provider's, and the intent waits for it."""
-    Payment.objects.filter(pk=payment.pk).update(is_card_funded=True, held_open_until=until)
-    payment.is_card_funded, payment.held_open_until = True, until
+def begin_card_funding(payment: Payment, until: datetime, asset_id: str) -> None:
+    """Somebody has started to pay by card: whatever comes counts as the provider's, and the intent waits for these coins of it."""
+    others = payment.held_open_assets if payment.held_open_until else []
+    assets = sorted({*others, asset_id})
+    Payment.objects.filter(pk=payment.pk).update(is_card_funded=True, held_open_until=until, held_open_assets=assets)
+    payment.is_card_funded, payment.held_open_until, payment.held_open_assets = True, until, assets
 
 
 def hold_open(payment_id: uuid.UUID, until: datetime | None, *, shortfall_bps: int = 0) -> None:
@@ -30,10 +34,25 @@ def hold_open(payment_id: uuid.UUID, until: datetime | None, *, shortfall_bps: i
         jobs.enqueue("payments.expire_due")
 
 
-def keep_pending(payment_id: uuid.UUID, until: datetime) -> bool:
-    """Hold an intent that nobody has paid open until then at least; False when it isn't pending any more."""
+def keep_pending(payment_id: uuid.UUID, until: datetime, asset_id: str) -> bool:
+    """Hold an intent that nobody has paid open for these coins until then at least; False when it isn't pending any more."""
     pending = Payment.objects.filter(pk=payment_id, status=states.PENDING)
-    return bool(pending.update(held_open_until=Greatest("held_open_until", Value(until))))
+    and_these = Func(F("held_open_assets"), Value(asset_id), function="array_append")
+    return bool(pending.update(held_open_until=Greatest("held_open_until", Value(until)), held_open_assets=and_these))
+
+
+def is_on_time(payment: Payment, deposit: Deposit) -> bool:
+    """Whether its block is not later than the intent's deadline; of coins that it is held open for, than the end of that.
+
+    By the store's clock in test mode. A simulated deposit is as old as its record.
+    """
+    limit = payment.deadline if deposit.asset_id in payment.held_open_assets else payment.expires_at
+    if deposit.is_simulated:
+        return deposit.detected_at <= limit
+    if deposit.mined_at is None:
+        return True
+    ahead = payment.store.test_offset_seconds if payment.mode == "test" else 0
+    return deposit.mined_at + timedelta(seconds=ahead) <= limit
 
 
 def flag_card_refund(payment: Payment) -> None:

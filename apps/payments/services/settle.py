@@ -89,14 +89,20 @@ def _give_back(payment: Payment, at: datetime) -> None:
 
 
 def _part_late(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime) -> list[Received]:
-    """A deposit that is new on a closed intent is late: it is held and changes no status."""
-    if payment.status not in states.CLOSED:
-        return received
-    late = [deposit for one, deposit in news if not deposit.handled_status and deposit.pk not in one.late_ids]
+    """A deposit that is new on a closed intent, or was mined after an open one's deadline, is late: it is held and changes no status."""
+    is_closed, is_open = payment.status in states.CLOSED, payment.status not in states.TERMINAL
+    new = [deposit for one, deposit in news if _is_new(deposit) and deposit.pk not in one.late_ids]
+    late = [deposit for deposit in new if is_closed or (is_open and not hold.is_on_time(payment, deposit))]
     if not late:
         return received
     LateDeposit.objects.bulk_create([LateDeposit(payment=payment, deposit=one, created_at=at) for one in late], ignore_conflicts=True)
     return received_by(payment)
+
+
+def _is_new(deposit: Deposit) -> bool:
+    """Never acted upon, or off the chain when it was; one that failed is nobody's money."""
+    is_back = deposit.handled_status == Deposit.Status.FAILED
+    return not deposit.handled_status or (is_back and deposit.status != Deposit.Status.FAILED)
 
 
 def _book(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime) -> bool:
