@@ -32,7 +32,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: object) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _somebody_reads_ethereum() -> None:
     """Live payments are offered on chains that a watcher has begun; tests of live mode run without one."""
-    selectors._begun.add("ethereum")
+    selectors._begun.update(("ethereum", "sepolia"))
 
 
 @pytest.fixture(autouse=True)
