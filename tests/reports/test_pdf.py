@@ -80,7 +80,9 @@ def test_a_statement_says_in_words_what_moved_and_that_it_was_a_test(bakery: Sho
 def test_each_page_of_a_test_report_says_that_it_is_one_and_no_page_of_a_live_one(mode: str, db: None) -> None:
     books = open_books(mode)
     for _ in range(70):
-        movements.deposit_confirmed(**books.of_store, deposit_id=uuid.uuid4(), amount_atomic=10**18, is_simulated=False)
+        movements.deposit_confirmed(
+            **books.of_store, deposit_id=uuid.uuid4(), payment_id=uuid.uuid4(), amount_atomic=10**18, is_simulated=False
+        )
     reader = read(made(access_to(books), DAY, DAY, format="pdf"))
     assert ["TEST" in words(page) for page in reader.pages] == [mode == "test"] * 3
     assert ("TEST" in str(reader.metadata)) == (mode == "test")
