@@ -1,6 +1,8 @@
 """THE table of periodic jobs, and the Celery app that only wakes workers: the rows in PostgreSQL are the queue."""
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 from celery import Celery
 from kombu import Exchange, Queue
@@ -25,8 +27,9 @@ app.conf.update(
     accept_content=["json"],
     task_time_limit=300,
     worker_prefetch_multiplier=1,
-    # A worker without -Q serves all. What is long or heavy has a queue, so that it can have a worker of its own: `-Q reports`.
-    task_queues=tuple(Queue(name, Exchange(name), routing_key=name) for name in ("celery", "reports", "documents", "test_clocks")),
+    # A worker without -Q serves all. What is long or heavy has a queue, so that it can have a worker of its own: `-Q reports`. So has
+    # what test mode sends, which must never hold up live money.
+    task_queues=tuple(Queue(one, Exchange(one), routing_key=one) for one in ("celery", "test", "reports", "documents", "test_clocks")),
     task_routes={"reports.*": {"queue": "reports"}, "documents.*": {"queue": "documents"}, "test_clocks.*": {"queue": "test_clocks"}},
     # In KiB, looked at between jobs: a child that has grown is replaced by a new one.
     worker_max_memory_per_child=400_000,
@@ -59,6 +62,7 @@ PERIODIC: dict[str, float] = {
     "payments.advance_refunds": 2 * SECOND,
     "payments.book_test_payments": 10 * SECOND,
     "chain.sweep": 5 * MINUTE,
+    "chain.watch_outflow": MINUTE,
     "payments.book_sweeps": 10 * SECOND,
     "payments.seal": MINUTE,
     "swaps.advance": 3 * SECOND,
@@ -84,6 +88,18 @@ PERIODIC: dict[str, float] = {
     "webhooks.prune": 60 * MINUTE,
     "core.prune": 60 * MINUTE,
 }
-app.conf.beat_schedule = {
-    name: {"task": name, "schedule": seconds, "options": {"expires": max(seconds, 5.0)}} for name, seconds in PERIODIC.items()
-}
+# Of these each mode has runs of its own: live ones in the common queue, those of test mode in theirs.
+BY_MODE = ("chain.send_due", "chain.sweep", "payouts.advance")
+
+
+def _runs() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, seconds in PERIODIC.items():
+        run: dict[str, Any] = {"task": name, "schedule": seconds, "options": {"expires": max(seconds, 5.0)}}
+        if name not in BY_MODE:
+            yield name, run
+            continue
+        for mode, queue in (("live", "celery"), ("test", "test")):
+            yield f"{name}:{mode}", {**run, "kwargs": {"mode": mode}, "options": {**run["options"], "queue": queue}}
+
+
+app.conf.beat_schedule = dict(_runs())

@@ -119,6 +119,22 @@ SIGNER_CAPS: list[str] = env.list(
         *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
     ],
 )
+# Of what came in for a store in 24 hours so much may leave in them, whatever its room is.
+SIGNER_INFLOW_PERCENT: int = env.int("SIGNER_INFLOW_PERCENT", 100)
+# How much of an asset may leave in 24 hours for all stores together before somebody is called; it stops nothing.
+SIGNER_ALARMS: list[str] = env.list(
+    "SIGNER_ALARMS",
+    default=[
+        *("ETH=500", "POL=2500000", "ETH_USDC=2500000", "ETH_USDT=2500000", "POL_USDC=2500000", "POL_USDT=2500000"),
+        *("BASE_USDC=2500000", "ARB_USDC=2500000", "ARB_USDT=2500000"),
+    ],
+)
+# A live payout is at least so many times the gas of the moment, and the asset's own minimum.
+PAYOUT_MINIMUM_GAS_TIMES: int = env.int("PAYOUT_MINIMUM_GAS_TIMES", 2)
+# A store's payouts to one destination may fail on the chain so often in a day.
+PAYOUT_FAILURES_MAX: int = env.int("PAYOUT_FAILURES_MAX", 3)
+# The gas that a contract is given when native coins are sent to it.
+SIGNER_CONTRACT_GAS: int = env.int("SIGNER_CONTRACT_GAS", 60_000)
 # Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a line stays where it is.
 SWEEP_MINIMUMS: list[str] = env.list(
     "SWEEP_MINIMUMS",

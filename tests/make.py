@@ -134,3 +134,10 @@ def payout(api: Api, amount_atomic: int, **fields: Any) -> dict[str, Any]:
     assert answer.status_code == 201, answer.content
     body: dict[str, Any] = answer.json()
     return body
+
+
+def detail_of_payout(api: Api, payout_id: str) -> dict[str, Any]:
+    answer = api.get(f"/payouts/{payout_id}")
+    assert answer.status_code == 200, answer.content
+    body: dict[str, Any] = answer.json()
+    return body

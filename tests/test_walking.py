@@ -11,6 +11,8 @@ ROOT = Path(__file__).parents[1]
 RUNS = {"walk", "each"}
 # Loops on the way from a job to its rows that walk no rows of stores, or rows that carry their own tries; and why.
 OTHER_LOOPS = {
+    "apps/chain/outflow.py:watch": "a line in the log per asset, which are few and nobody's",
+    "apps/chain/outflow.py:by_asset": "the same assets",
     "apps/core/mail.py:send_due": "a letter has attempts and an end of its own; it catches whatever a mail server raises",
     "apps/reports/services/generate.py:generate_due": "a report has a claim, attempts and an end of its own, and catches its errors",
     "apps/core/drawings.py:draw_due": "a drawing has a claim and attempts of its own",
@@ -20,7 +22,6 @@ OTHER_LOOPS = {
     "apps/payments/seals.py:seal_payments": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:_horizon": "waits for others to commit, and walks no rows",
     "apps/assets/rates.py:refresh": "the rates of two modes, which belong to no store",
-    "apps/payouts/services/progress.py:advance_payouts": "catches each payout's error itself",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from apps.assets.models import Asset, Rate
 from apps.assets.selectors import native_of
 from apps.assets.services import change_asset as change
-from apps.chain import limits
+from apps.chain import caps
 from apps.chain.models import HotWallet
 from apps.chain.selectors import is_simulated_only, is_watched
 from apps.core import clock
@@ -51,7 +51,7 @@ def _of_chain(asset: Asset) -> list[str]:
 def _of_asset(asset: Asset, *, names_contract: bool) -> list[str]:
     native = native_of(asset.chain_id)
     spent = {one.pk: one for one in (asset, native) if one is not None}
-    missing = [f"limit of {pk} (SIGNER_CAPS)" for pk, one in sorted(spent.items()) if limits.caps(one) == (0, 0)]
+    missing = [f"limit of {pk} (SIGNER_CAPS)" for pk, one in sorted(spent.items()) if caps.caps(one) == (0, 0)]
     if not asset.is_native and asset.contract_address is None and not names_contract:
         missing.append(f"contract of {asset.pk}")
     if not Rate.objects.filter(asset=asset, valid_until__gt=clock.real_now()).exists():

@@ -48,8 +48,9 @@ class HotWalletAdmin(ReadOnly):
 
 @admin.register(OutgoingTransaction)
 class OutgoingTransactionAdmin(ReadOnly):
-    list_display = ["requested_at", "purpose", "reference", "mode", "asset", "amount_atomic", "status", "reason", "tx_hash", "undone_count"]
-    list_filter = ["status", "purpose", "mode", "chain", "undone_count"]
+    list_display = ["requested_at", "purpose", "reference", "mode", "asset", "amount_atomic", "status", "reason", "not_before", "tx_hash"]
+    list_display += ["undone_count"]
+    list_filter = ["status", "purpose", "waits_for", "mode", "chain", "undone_count"]
     list_select_related = ["asset"]
     search_fields = ["=id", "=reference", "=tx_hash", "=to_address", "=from_address"]
     ordering = ["-requested_at"]

@@ -37,18 +37,30 @@ def promised(chain_id: str, holder: str, nonce: int) -> Promised:
     )
 
 
-def of_token(asset: Asset, holder: str, nodes: Nodes) -> int:
+def call_for_token(asset: Asset, holder: str) -> Call:
+    return "eth_call", [{"to": asset.contract_address, "data": f"0x70a08231{holder[2:]:0>64}"}, "latest"]
+
+
+def read_tokens(answer: object) -> int:
     """A holder's tokens; none when there is no such contract."""
-    answer = nodes.call("eth_call", [{"to": asset.contract_address, "data": f"0x70a08231{holder[2:]:0>64}"}, "latest"])
-    return int(answer, 16) if answer not in ("0x", None) else 0
+    return int(str(answer), 16) if answer not in ("0x", None) else 0
+
+
+def of_token(asset: Asset, holder: str, nodes: Nodes) -> int:
+    return read_tokens(nodes.call(*call_for_token(asset, holder)))
 
 
 def can_afford(asset: Asset, holder: str, amount_atomic: int, nodes: Nodes) -> bool:
     """Whether the amount and its gas at twice today's price are there and not promised. Raises RpcError."""
+    return amount_atomic <= free(asset, holder, nodes)
+
+
+def free(asset: Asset, holder: str, nodes: Nodes) -> int:
+    """What could be sent now besides a transfer's gas at twice today's price; -1 when not even that is there. Raises RpcError."""
     asked: list[Call] = [("eth_getTransactionCount", [holder, "latest"]), ("eth_getBalance", [holder, "latest"]), ("eth_gasPrice", [])]
     nonce, native, price = (int(one, 16) for one in nodes.batch(asked))
     taken, gas = promised(asset.chain_id, holder, nonce), 2 * price * (NATIVE_GAS if asset.is_native else TOKEN_GAS)
-    if asset.is_native:
-        return taken.native_atomic + gas + amount_atomic <= native
-    is_gas_there = taken.native_atomic + gas <= native
-    return is_gas_there and taken.tokens_atomic.get(asset.pk, 0) + amount_atomic <= of_token(asset, holder, nodes)
+    left = native - taken.native_atomic - gas
+    if asset.is_native or left < 0:
+        return max(left, -1)
+    return of_token(asset, holder, nodes) - taken.tokens_atomic.get(asset.pk, 0)

@@ -63,6 +63,11 @@ def _found(wallet: HotWallet, nodes: Nodes, tip: int, wanted: set[int]) -> list[
     return found
 
 
+def is_explained(chain_id: str, address: str) -> bool:
+    """Whether the wallet did nothing that nobody has explained yet."""
+    return not UnknownTransaction.objects.filter(chain=chain_id, from_address=address, settled_at=None).exists()
+
+
 def same_as(row: OutgoingTransaction, address: str) -> UnknownTransaction | None:
     """One of the wallet's that did what this would do, and that nobody has explained yet."""
     unsettled = UnknownTransaction.objects.filter(chain=row.chain_id, from_address=address, settled_at=None)

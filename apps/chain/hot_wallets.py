@@ -12,7 +12,7 @@ from django.db import transaction
 from prometheus_client import Counter
 
 from apps.assets.models import Chain
-from apps.chain import history
+from apps.chain import history, lanes
 from apps.chain.calls import call_of
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
@@ -25,6 +25,8 @@ log = structlog.get_logger(__name__)
 _halts = Counter("tillgate_hot_wallet_halts", "Times a hot wallet was halted", ["chain"])
 _Status = OutgoingTransaction.Status
 _SWEEP = OutgoingTransaction.Purpose.SWEEP
+# The end of these brings coins to the wallet, or the gas to fetch them with.
+BRINGS = (_SWEEP, OutgoingTransaction.Purpose.SWEEP_GAS, OutgoingTransaction.Purpose.SWAP)
 
 
 class ResolutionRefused(Flat):
@@ -84,7 +86,7 @@ def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         row.halted_at, row.halted_reason = None, ""
         row.save(update_fields=["next_nonce", "halted_at", "halted_reason"])
         audit.record("hot_wallet.resumed", target=row, name=row.pk)
-    jobs.nudge("chain.send")
+    jobs.nudge("chain.send", mode=row.chain.mode)
 
 
 def finish(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) -> bool:
@@ -92,15 +94,19 @@ def finish(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) 
     with transaction.atomic():
         moved = OUTGOING.move(row, status, finished_at=at, **changes)
         if moved:
-            _wake(row)
+            wake(row)
+            if status == _Status.CONFIRMED and row.purpose in BRINGS:
+                lanes.call_back(row.chain_id)
+                jobs.enqueue("chain.sweep", mode=row.mode)
             if status == _Status.REVIEW:
                 log.error("outgoing_needs_review", outgoing=str(row.pk), chain=row.chain_id, reason=row.reason)
     return moved
 
 
-def _wake(row: OutgoingTransaction) -> None:
+def wake(row: OutgoingTransaction) -> None:
+    """The app that asked."""
     if row.purpose in HANDLERS:
-        jobs.enqueue(HANDLERS[row.purpose])
+        jobs.enqueue(HANDLERS[row.purpose], mode=row.mode)
 
 
 def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: datetime) -> None:
@@ -133,10 +139,10 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
         if row.nonce is None:
             history.settle(row, HotWallet.objects.get(chain=row.chain_id).address, at)
             _leave_review(row, _Status.REQUESTED, reason="", requested_at=at, finished_at=None)
-            jobs.enqueue("chain.send", row.pk)
+            jobs.enqueue("chain.send", row.pk, mode=row.mode)
         else:
             _leave_review(row, _Status.FAILED, reason="Its nonce was used by another transaction", finished_at=at)
-            _wake(row)
+            wake(row)
 
 
 def resolve_by_sending_again(row: OutgoingTransaction, at: datetime) -> None:
@@ -155,7 +161,7 @@ def cancel(row: OutgoingTransaction, at: datetime) -> None:
         raise ResolutionRefused("It was signed: say whether it was sent")
     with transaction.atomic():
         _leave_review(row, _Status.FAILED, reason="Given up by an operator", finished_at=at)
-        _wake(row)
+        wake(row)
 
 
 def _leave_review(row: OutgoingTransaction, status: str, **changes: Any) -> None:

@@ -116,6 +116,7 @@ class Deposit(models.Model):
             models.Index(fields=["chain", "block_number"], condition=models.Q(is_lost=True), name="deposit_lost"),
             models.Index(fields=["chain", "block_number"], name="deposit_by_block"),
             models.Index(fields=["address"]),
+            models.Index(fields=["from_address", "asset"], name="deposit_by_payer"),
         ]
 
 
@@ -189,8 +190,15 @@ class OutgoingTransaction(models.Model):
         SWEEP_GAS = "sweep_gas"
         X402 = "x402"  # carries out what a payer has signed; moves nothing of ours
 
+    class WaitsFor(models.TextChoices):
+        FUNDS = "funds"  # the hot wallet is short of it
+        SWEEP = "sweep"  # it is on its way from deposit addresses
+        NETWORK = "network"  # gas is dearer than the ceiling, or the chain can't tell
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     mode = models.CharField(max_length=4)
+    # For whom; null is the service itself. Its index is outgoing_by_store.
+    store = models.ForeignKey("stores.Store", null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     purpose = models.CharField(max_length=12, choices=Purpose.choices)
@@ -206,6 +214,9 @@ class OutgoingTransaction(models.Model):
     handled_received_atomic = AtomicField(default=0)
     undone_count = models.PositiveSmallIntegerField(default=0)  # how often a reorg has taken it back after it was final
     reason = models.CharField(max_length=200, blank=True)  # why it waits, failed or needs a person
+    waits_for = models.CharField(max_length=7, choices=WaitsFor.choices, blank=True, default="", db_default="")
+    not_before = models.DateTimeField(null=True, blank=True)  # when what waits is looked at again
+    goes_back = models.BooleanField(default=False, db_default=False)  # to who paid it in, which no daily cap counts
     from_address = models.CharField(max_length=42, blank=True, db_collation="C")
     nonce = models.BigIntegerField(null=True, blank=True)
     gas_limit = models.BigIntegerField(null=True, blank=True)
@@ -247,6 +258,8 @@ class OutgoingTransaction(models.Model):
             models.Index(fields=["asset", "signed_at"], name="outgoing_by_asset"),
             models.Index(fields=["chain", "block_number"], condition=models.Q(status__in=["confirmed", "failed"]), name="outgoing_final"),
             models.Index(fields=["chain", "id"], condition=models.Q(undone_count__gt=0), name="outgoing_undone"),
+            models.Index(fields=["store", "asset", "signed_at"], name="outgoing_by_store"),
+            models.Index(fields=["to_address", "asset"], condition=models.Q(goes_back=True), name="outgoing_gone_back"),
         ]
 
 

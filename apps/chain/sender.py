@@ -4,27 +4,29 @@ Only stored bytes are ever sent, as often as needed. "Not found" is never "not s
 enough blocks, and a nonce that somebody else used is a person's affair.
 """
 
+import uuid
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
 from apps.assets.models import Asset
 from apps.chain import balances, calls, hot_wallets, recheck
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
-from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
 from apps.core import clock, jobs, locks
 from apps.core.failpoints import failpoint
 from apps.core.rows import Job
 
 log = structlog.get_logger(__name__)
-FOLLOW_MAX = 200
+FOLLOW_MAX, BROADCAST_MAX = 200, 200
 CHAINS = Job("chain.send_due", in_transaction=False, is_vital=True)
 BROADCAST, FOLLOW = (Job(name, in_transaction=False, is_vital=True, raises=(RpcError,)) for name in ("chain.broadcast", "chain.follow"))
 REBROADCAST = timedelta(seconds=30)
@@ -46,29 +48,39 @@ def request(
     call_data: str = "",
     receives_asset_id: str | None = None,
     sweeps: str = "",
+    store_id: uuid.UUID | None = None,
 ) -> OutgoingTransaction:
     """Ask for a transfer, inside the caller's transaction. The same purpose and reference is the same transfer, once.
 
     `at` is machine time. The caller learns of the end through `handled_status` and its own job. A call of the exchange brings
-    its `call_data` and the asset that comes back; a sweep names the deposit address that it empties.
+    its `call_data` and the asset that comes back; a sweep names the deposit address that it empties; `store_id` is whose turn it takes.
     """
     wanted = {"chain_id": chain_id, "asset_id": asset_id, "to_address": to.lower(), "amount_atomic": amount_atomic, "mode": mode}
     wanted |= {"call_data": call_data, "receives_asset_id": receives_asset_id}
     if sweeps:
         wanted["from_address"] = sweeps
     row, is_new = OutgoingTransaction.objects.get_or_create(
-        purpose=purpose, reference=str(reference), defaults={**wanted, "requested_at": at}
+        purpose=purpose, reference=str(reference), defaults={**wanted, "store_id": store_id, "requested_at": at}
     )
     if not is_new and any(getattr(row, name) != value for name, value in wanted.items()):
         raise ValueError(f"{purpose} {reference} was asked for already, as something else")
     failpoint("send.K1")
-    jobs.enqueue("chain.send", row.pk)
+    jobs.enqueue("chain.send", row.pk, mode=mode)
     return row
 
 
-def run_due() -> None:
-    """Broadcast and follow what is signed, on every chain that has something in flight."""
-    CHAINS.walk(HotWallet.objects.select_related("chain").order_by("pk"), _run)
+def request_many(rows: Sequence[OutgoingTransaction]) -> None:
+    """Ask for transfers of one mode in one statement. One whose purpose and reference are known already is left as it is."""
+    if rows:
+        OutgoingTransaction.objects.bulk_create(rows, ignore_conflicts=True)
+        failpoint("send.K1")
+        jobs.enqueue("chain.send", mode=rows[0].mode)
+
+
+def run_due(mode: str = "") -> None:
+    """Broadcast and follow what is signed, on every chain (of a mode) that has something in flight."""
+    wallets = HotWallet.objects.select_related("chain").order_by("pk")
+    CHAINS.walk(wallets.filter(chain__mode=mode) if mode else wallets, _run)
 
 
 def _run(wallet: HotWallet) -> None:
@@ -90,41 +102,79 @@ def _run(wallet: HotWallet) -> None:
 
 
 def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
-    """Send the bytes of each transaction in flight that wasn't sent lately, in the order of nonces."""
+    """Send the bytes of each transaction in flight that wasn't sent lately, in the order of nonces, many at a time."""
     if wallet.halted_at is not None:
         return
-    BROADCAST.each(lambda: _in_flight(wallet, BROADCAST), lambda row: _broadcast(row, nodes, at))
+    while due := _unsent(wallet.chain_id, at):
+        try:
+            accepted = _send(due, nodes, at)
+        except (RpcError, InterfaceError, OperationalError):
+            raise  # nobody's row: the node's affair, or the database's
+        except Exception:
+            log.exception("not_broadcast_together", chain=wallet.chain_id, count=len(due))
+            _send_one_by_one(due, nodes, at)
+            return
+        if len(due) < BROADCAST_MAX or accepted < len(due):
+            return  # what was refused is asked about again with the next run
 
 
-def _broadcast(row: OutgoingTransaction, nodes: Nodes, at: datetime) -> None:
-    # The newest; of one that the chain has undone, those that it had.
-    newest = next((one for one in row.candidates.all() if one.raw and one.tx_hash == row.tx_hash), None)
-    if newest is None or (newest.broadcast_at is not None and newest.broadcast_at > at - REBROADCAST):
-        return
-    if _is_accepted(newest, nodes):
+def _send_one_by_one(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> None:
+    """What failed together: a bad one costs only itself."""
+    BROADCAST.each(lambda: due, lambda one: _send([one], nodes, at))
+
+
+def _send(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> int:
+    """How many of these the chain has now."""
+    accepted = _accepted(due, nodes)
+    if accepted:
         failpoint("send.K6")
-        with transaction.atomic():
-            SignedTransaction.objects.filter(pk=newest.pk).update(broadcast_at=at)
-            if row.status == _Status.SIGNED:
-                OUTGOING.move(row, _Status.SUBMITTED, submitted_at=at)
+        _note_sent(accepted, at)
+    return len(accepted)
 
 
-def _is_accepted(candidate: SignedTransaction, nodes: Nodes) -> bool:
-    """Whether the chain has the bytes now. An error tells nothing: a node that knows the hash has them."""
-    if candidate.broadcast_at is not None and _is_known(candidate, nodes):
-        return True
+def _unsent(chain_id: str, at: datetime) -> list[SignedTransaction]:
+    """The bytes of each, a hot wallet's in the order of its nonces and then the sweeps'."""
+    # The newest bytes; of one that the chain has undone, those that it had.
+    rows = SignedTransaction.objects.filter(outgoing__chain=chain_id, outgoing__status__in=IN_FLIGHT, tx_hash=F("outgoing__tx_hash"))
+    rows = BROADCAST.ready(rows).exclude(raw="").exclude(broadcast_at__gt=at - REBROADCAST).select_related("outgoing")
+    is_sweep = ExpressionWrapper(Q(outgoing__purpose=_SWEEP), output_field=BooleanField())
+    return list(rows.order_by(is_sweep, "outgoing__nonce", "pk")[:BROADCAST_MAX])
+
+
+def _accepted(due: Sequence[SignedTransaction], nodes: Nodes) -> list[SignedTransaction]:
+    """Those that the chain has now. An error tells nothing: a node that knows the hash has the bytes."""
+    again = [one for one in due if one.broadcast_at is not None]
+    known = _known(again, nodes)
+    sent = [one for one in due if one.pk not in known]
+    answers = _told([("eth_sendRawTransaction", [one.raw]) for one in sent], nodes)
+    refused = {one.pk: answer for one, answer in zip(sent, answers, strict=True) if isinstance(answer, RpcError)}
+    known_after = _known([one for one in sent if one.pk in refused], nodes)
+    for one in sent:
+        if one.pk in refused and one.pk not in known_after:
+            error = str(refused[one.pk])
+            log.warning("broadcast_refused", outgoing=str(one.outgoing_id), tx_hash=one.tx_hash, error=error)
+    return [one for one in due if one.pk in known or one.pk not in refused or one.pk in known_after]
+
+
+def _told(calls: Sequence[Call], nodes: Nodes) -> list[Any]:
     try:
-        nodes.call("eth_sendRawTransaction", [candidate.raw])
-    except RpcError as error:
-        if _is_known(candidate, nodes):
-            return True
-        log.warning("broadcast_refused", outgoing=str(candidate.outgoing_id), tx_hash=candidate.tx_hash, error=str(error))
-        return False
-    return True
+        return nodes.each(calls)
+    except RpcError as error:  # of all of them nothing is known
+        return [error] * len(calls)
 
 
-def _is_known(candidate: SignedTransaction, nodes: Nodes) -> bool:
-    return nodes.call("eth_getTransactionByHash", [candidate.tx_hash]) is not None
+def _known(rows: Sequence[SignedTransaction], nodes: Nodes) -> set[int]:
+    answers = nodes.batch([("eth_getTransactionByHash", [one.tx_hash]) for one in rows]) if rows else []
+    return {one.pk for one, answer in zip(rows, answers, strict=True) if answer is not None}
+
+
+def _note_sent(accepted: Sequence[SignedTransaction], at: datetime) -> None:
+    first = [one.outgoing for one in accepted if one.outgoing.status == _Status.SIGNED]
+    with transaction.atomic():
+        SignedTransaction.objects.filter(pk__in=[one.pk for one in accepted]).update(broadcast_at=at)
+        moved = OUTGOING.move_many(first, _Status.SUBMITTED, {}, submitted_at=at)
+        for row in {(one.purpose, one.mode): one for one in first}.values() if moved else ():
+            hot_wallets.wake(row)
 
 
 def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
@@ -213,15 +263,30 @@ def mined_otherwise() -> "QuerySet[OutgoingTransaction]":
     return rows.exclude(as_booked).order_by("finished_at")
 
 
+def mark_many_handled(rows: Sequence[OutgoingTransaction]) -> None:
+    """The same for many that stand alike."""
+    for status in {row.status for row in rows}:
+        alike = [row for row in rows if row.status == status]
+        now = OutgoingTransaction.objects.filter(pk__in=[row.pk for row in alike], status=status)
+        acted_upon = {"handled_fee_atomic": F("network_fee_atomic"), "handled_received_atomic": F("received_atomic")}
+        if now.update(handled_status=status, **acted_upon) < len(alike):
+            raise Undone(f"{len(alike)} {alike[0].purpose}")
+
+
 def can_afford(chain_id: str, asset_id: str, amount_atomic: int) -> bool:
     """Whether the hot wallet could send this now; False also when nobody can be asked. Not inside a transaction."""
+    return amount_atomic <= free(chain_id, asset_id)
+
+
+def free(chain_id: str, asset_id: str) -> int:
+    """What the hot wallet could send now; -1 also when nobody can be asked. Not inside a transaction."""
     wallet = HotWallet.objects.filter(chain=chain_id, halted_at=None).select_related("chain").first()
     asset = Asset.objects.filter(pk=asset_id, chain=chain_id).first()
     is_on_chain = asset is not None and (asset.is_native or bool(asset.contract_address))
     if wallet is None or asset is None or not is_on_chain or not settings.CHAIN_URLS.get(chain_id):
-        return False
+        return -1
     with closing(nodes_of(wallet.chain)) as nodes:
         try:
-            return balances.can_afford(asset, wallet.address, amount_atomic, nodes)
+            return balances.free(asset, wallet.address, nodes)
         except RpcError:
-            return False
+            return -1

@@ -28,13 +28,13 @@ def seed() -> Seed:
     return configured_seed()
 
 
-def sign_due() -> int:
-    """Sign what waits on each chain, and wake the sender; how many were signed. Raises KeyFileRefused."""
+def sign_due(mode: str = "") -> int:
+    """Sign what waits on each chain (of a mode), and wake the sender; how many were signed. Raises KeyFileRefused."""
     signed: list[int] = []
     waiting = OutgoingTransaction.objects.filter(status__in=UNMINED).values("chain")
-    JOB.walk(Chain.objects.filter(pk__in=waiting).order_by("pk"), lambda chain: signed.append(_sign(chain)))
-    if sum(signed):
-        jobs.nudge("chain.send")
+    # Live first: the signer's process serves both.
+    chains = Chain.objects.filter(pk__in=waiting).order_by("mode", "pk")
+    JOB.walk(chains.filter(mode=mode) if mode else chains, lambda chain: signed.append(_sign(chain)))
     return sum(signed)
 
 
@@ -47,14 +47,22 @@ def _sign(chain: Chain) -> int:
                 signed += SweepSigner(chain, seed(), nodes).run(clock.real_now())
             except RpcError as error:
                 log.warning("chain_not_asked", chain=chain.pk, error=str(error))
+    if signed:
+        jobs.nudge("chain.send", mode=chain.mode)
     return signed
 
 
 def introduce() -> dict[str, str]:
-    """Make the hot wallet of each connected chain known; chain to address. Raises KeyFileRefused or RpcError."""
-    known = {}
+    """Make the hot wallet of each connected chain known; chain to address. Raises KeyFileRefused, and RpcError when no chain answers."""
+    known, refused = {}, None
     for chain in Chain.objects.order_by("pk"):
         if settings.CHAIN_URLS.get(chain.pk):
             with closing(nodes_of(chain)) as nodes:
-                known[chain.pk] = hot_wallets.ensure(chain, seed().hot_key(chain.mode).address, nodes, clock.real_now()).address
+                try:
+                    known[chain.pk] = hot_wallets.ensure(chain, seed().hot_key(chain.mode).address, nodes, clock.real_now()).address
+                except RpcError as error:  # the others are introduced all the same
+                    log.warning("chain_not_asked", chain=chain.pk, error=str(error))
+                    refused = error
+    if refused is not None and not known:
+        raise refused
     return known

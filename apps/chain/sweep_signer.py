@@ -16,10 +16,11 @@ from apps.chain import balances, fees, hot_wallets, limits
 from apps.chain.balances import NATIVE_GAS
 from apps.chain.calls import call_of
 from apps.chain.fees import Offer
+from apps.chain.gas import GAS_MAX, is_revert
 from apps.chain.keys import HotKey, Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.signer import CANDIDATES_MAX, GAS_MAX, REVERTED_CODE, signed_candidate
+from apps.chain.signer import CANDIDATES_MAX, signed_candidate
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core.failpoints import failpoint
 
@@ -89,7 +90,7 @@ class SweepSigner:
         try:
             return int(self.nodes.call("eth_estimateGas", [{"from": key.address, "to": to, "data": data}]), 16) * 5 // 4
         except RpcError as error:
-            if error.code == REVERTED_CODE or "revert" in str(error).lower():
+            if is_revert(error):
                 return None
             raise
 

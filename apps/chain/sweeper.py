@@ -1,9 +1,10 @@
-"""Brings deposits to the hot wallet when that is worth its gas; the hot wallet pays the gas of tokens first.
+"""Brings deposits to the hot wallet when that is worth its gas, or when the wallet lacks what is promised; it pays tokens' gas first.
 
 Only what was confirmed and booked is moved, address by address: one sweep at a time, asked for once under the address's lock.
 Native coins wait until nobody looks for what contracts send to their address.
 """
 
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,8 +14,8 @@ import structlog
 from django.conf import settings
 from django.db import connection, transaction
 
-from apps.assets.models import Asset, Chain, TokenStandard
-from apps.chain import balances, fees, hot_wallets, sender
+from apps.assets.models import Asset, TokenStandard
+from apps.chain import balances, fees, hot_wallets, lanes, sender
 from apps.chain.balances import NATIVE_GAS
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
@@ -60,11 +61,12 @@ class Swept:
     gas_transfers: int = 0
 
 
-def sweep_due() -> Swept:
-    """Ask for the sweeps that are worth it now, on every chain whose hot wallet is at work."""
+def sweep_due(mode: str = "") -> Swept:
+    """Ask for the sweeps that are worth it now, on every chain (of a mode) whose hot wallet is at work."""
     asked = Swept()
     _give_up_waiting(clock.real_now())
-    CHAINS.walk(HotWallet.objects.filter(halted_at=None).select_related("chain").order_by("chain"), lambda wallet: _sweep(wallet, asked))
+    wallets = HotWallet.objects.filter(halted_at=None).select_related("chain").order_by("chain")
+    CHAINS.walk(wallets.filter(chain__mode=mode) if mode else wallets, lambda wallet: _sweep(wallet, asked))
     return asked
 
 
@@ -98,12 +100,22 @@ def _give_up_waiting(at: datetime) -> None:
     GIVING_UP.walk(old.order_by("requested_at"), give_up)
 
 
+@dataclass(frozen=True)
+class _Found:
+    """An address, what is left there of an asset, and whether it is brought because the wallet lacks it."""
+
+    asset: Asset
+    address: str
+    left_atomic: int
+    is_wanted: bool = False
+
+
 class _ChainSweep:
     def __init__(self, wallet: HotWallet, nodes: Nodes, asked: Swept) -> None:
         self.wallet, self.chain, self.nodes, self.asked = wallet, wallet.chain, nodes, asked
 
     def run(self, at: datetime) -> None:
-        found = [(asset, address, left) for asset in _sweepable(self.chain) for address, left in self._candidates(asset, at)]
+        found = self._found(at)
         if not found:
             return
         block, tip = self.nodes.batch([("eth_getBlockByNumber", ["latest", False]), ("eth_maxPriorityFeePerGas", [])])
@@ -112,27 +124,58 @@ class _ChainSweep:
         if offer is None:
             return
 
-        def sweep(one: tuple[Asset, str, int]) -> None:
-            asset, address, left = one
-            go = self._sweep_native if asset.is_native else self._sweep_token
-            go(asset, address, left, offer.max_fee_wei, at)
+        def sweep(one: _Found) -> None:
+            go = self._sweep_native if one.asset.is_native else self._sweep_token
+            go(one, offer.max_fee_wei, at)
 
-        JOB.each(lambda: found, sweep, id_of=lambda one: one[1])
+        JOB.each(lambda: found, sweep, id_of=lambda one: one.address)
 
-    def _candidates(self, asset: Asset, at: datetime) -> list[tuple[str, int]]:
+    def _found(self, at: datetime) -> list[_Found]:
+        """What is worth its gas by itself, and of assets that the wallet is short of, as much as it takes."""
+        found: list[_Found] = []
+        short = lanes.short_of(self.chain.pk)
+        for asset in self._sweepable(short):
+            least = threshold(asset)
+            worth = [] if least is None else [_Found(asset, *one) for one in self._candidates(asset, least, at)]
+            found += worth + self._wanted(asset, short.get(asset.pk, 0), {one.address for one in worth}, at)
+        return found
+
+    def _wanted(self, asset: Asset, short_atomic: int, known: set[str], at: datetime) -> list[_Found]:
+        """The fullest addresses that bring what the wallet has promised and lacks, whatever the minimum."""
+        if not short_atomic:
+            return []
+        missing = short_atomic - balances.free(asset, self.wallet.address, self.nodes)
+        found: list[_Found] = []
+        for address, left in self._candidates(asset, 1, at):
+            if missing <= 0:
+                break
+            missing -= left
+            if address not in known:
+                found.append(_Found(asset, address, left, is_wanted=True))
+        if found or known:
+            lanes.call_back(self.chain.pk, asset.pk, waits_for=OutgoingTransaction.WaitsFor.SWEEP)
+        return found
+
+    def _sweepable(self, short: Mapping[str, int]) -> list[Asset]:
+        rows = Asset.objects.filter(chain=self.chain).order_by("position", "pk")
+        wanted = [one for one in rows if threshold(one) is not None or one.pk in short]
+        return [one for one in wanted if one.is_native or one.contract_address]
+
+    def _candidates(self, asset: Asset, least: int, at: datetime) -> list[tuple[str, int]]:
         asked: dict[str, Any] = {"chain": self.chain.pk, "asset": asset.pk, "mode": self.chain.mode, "is_native": asset.is_native}
         with connection.cursor() as cursor:
-            cursor.execute(_CANDIDATES, {**asked, "least": threshold(asset), "at": at, "limit": JOB.limit, "job": JOB.name, "now": at})
+            cursor.execute(_CANDIDATES, {**asked, "least": least, "at": at, "limit": JOB.limit, "job": JOB.name, "now": at})
             return [(address, int(left)) for address, left in cursor.fetchall()]
 
-    def _sweep_native(self, asset: Asset, address: str, left: int, fee_wei: int, at: datetime) -> None:
+    def _sweep_native(self, one: _Found, fee_wei: int, at: datetime) -> None:
         gas = HEADROOM * NATIVE_GAS * fee_wei
-        amount = min(left, self._held(address)) - gas
-        if amount >= WORTH_TIMES * gas:
-            self._ask(asset, address, amount, at)
+        amount = min(one.left_atomic, self._held(one.address)) - gas
+        if amount >= (1 if one.is_wanted else WORTH_TIMES) * gas:
+            self._ask(one.asset, one.address, amount, at)
 
-    def _sweep_token(self, asset: Asset, address: str, left: int, fee_wei: int, at: datetime) -> None:
+    def _sweep_token(self, one: _Found, fee_wei: int, at: datetime) -> None:
         """Once the gas is there; else the hot wallet sends what is missing."""
+        asset, address, left = one.asset, one.address, one.left_atomic
         gas, held = HEADROOM * SWEEP_GAS * fee_wei, self._held(address)
         if 2 * held >= gas:
             amount = min(left, balances.of_token(asset, address, self.nodes))
@@ -190,8 +233,3 @@ class _ChainSweep:
         if sweeps.exclude(status__in=ended).exists() or gas.exclude(status__in=ended).exists():
             return None
         return sweeps.count() + gas.count()
-
-
-def _sweepable(chain: Chain) -> list[Asset]:
-    rows = Asset.objects.filter(chain=chain).order_by("position", "pk")
-    return [one for one in rows if threshold(one) is not None and (one.is_native or one.contract_address)]

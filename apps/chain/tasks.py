@@ -5,22 +5,30 @@ from collections.abc import Sequence
 from celery import shared_task
 from django.conf import settings
 
-from apps.chain import sender, signing, sweeper
+from apps.chain import outflow, sender, signing, sweeper
+from apps.core import clock, jobs
 
 
 @shared_task(name="chain.send")
-def send(ids: Sequence[str] = ()) -> None:
-    """The ids only wake: whatever waits before them on their chain goes first."""
-    send_due()
+def send(ids: Sequence[str] = (), mode: str = "") -> None:
+    """The ids only wake: whatever has the next turn on its chain goes first."""
+    send_due(mode)
 
 
 @shared_task(name="chain.send_due")
-def send_due() -> None:
+def send_due(mode: str = "") -> None:
+    jobs.began("chain.send", mode)
     if settings.SIGNER_INLINE:
-        signing.sign_due()
-    sender.run_due()
+        signing.sign_due(mode)
+    sender.run_due(mode)
+
+
+@shared_task(name="chain.watch_outflow")
+def watch_outflow() -> None:
+    outflow.watch(clock.real_now())
 
 
 @shared_task(name="chain.sweep")
-def sweep() -> None:
-    sweeper.sweep_due()
+def sweep(mode: str = "") -> None:
+    jobs.began("chain.sweep", mode)
+    sweeper.sweep_due(mode)

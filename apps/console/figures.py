@@ -13,6 +13,7 @@ from django.db.models import Count, F, Min, Q
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from apps.chain import outflow
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
 from apps.core import buckets, clock
 from apps.core.models import Mode, OutgoingMail
@@ -29,7 +30,7 @@ from apps.webhooks.models import Delivery, Endpoint
 
 log = structlog.get_logger(__name__)
 LIVE = Mode.LIVE.value
-QUEUES = ("celery", "reports")  # the lists in Redis that workers are woken by
+QUEUES = ("celery", "test", "reports", "documents", "test_clocks")  # the lists in Redis that workers are woken by
 
 
 class Figures(Collector):
@@ -39,7 +40,7 @@ class Figures(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         now = clock.real_now()
-        for family in (_waiting, _for_a_person, _trouble, _row_failures, _hot_wallets, _jobs):
+        for family in (_waiting, _for_a_person, _trouble, _row_failures, _hot_wallets, _outgoing, _jobs):
             try:
                 yield from family(now)
             except (DatabaseError, *buckets.UNREACHABLE) as error:
@@ -118,6 +119,22 @@ def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
     for mode, asset_id, decimals in accounts.values_list("mode", "asset_id", "decimals"):
         held.add_metric([mode, asset_id], -account_balance(None, mode, asset_id, "custody_hot") / 10**decimals)
     yield held
+
+
+def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
+    """What is promised, and what lies where it must be fetched from; what left in a day beside the amount that calls somebody."""
+    promised = GaugeMetricFamily("tillgate_outgoing_promised", "Coins asked for that have not left, in whole coins", labels=["asset"])
+    fetched = GaugeMetricFamily("tillgate_deposits_booked", "Coins on deposit addresses, by the books", labels=["asset"])
+    left = GaugeMetricFamily("tillgate_outgoing_day", "Coins that were signed away in 24 hours, in whole coins", labels=["asset"])
+    alarm = GaugeMetricFamily("tillgate_outgoing_alarm", "How many of them call somebody", labels=["asset"])
+    for told in outflow.by_asset(LIVE, now):
+        scale = 10**told.asset.atomic_decimals
+        promised.add_metric([told.asset.pk], told.promised_atomic / scale)
+        left.add_metric([told.asset.pk], told.day_atomic / scale)
+        fetched.add_metric([told.asset.pk], -account_balance(None, LIVE, told.asset.pk, "custody_deposits") / scale)
+        if told.alarm_atomic is not None:
+            alarm.add_metric([told.asset.pk], told.alarm_atomic / scale)
+    yield from (promised, fetched, left, alarm)
 
 
 def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:

@@ -5,6 +5,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -12,26 +13,53 @@ from typing import Any
 import structlog
 from django.db import transaction
 
+from apps.core import buckets
+
 log = structlog.get_logger(__name__)
+# The jobs through which money leaves, each with a run per mode, in queues of their own: test work never holds up live work.
+# Their ids only wake: a message that waits already is enough for whatever was committed before the run that it starts.
+BY_MODE = ("chain.send", "chain.sweep", "payouts.advance")
+_AWAKE = "awake:{name}:{mode}"
+_AWAKE_SECONDS = 5
 _BROKER_PAUSE_SECONDS = 5.0
 _broker_down_until = 0.0
 
 
-def enqueue(name: str, *ids: Any) -> None:
-    """Wake the job `name` for these ids once the current transaction has committed."""
-    transaction.on_commit(lambda: nudge(name, [str(one) for one in ids]), robust=True)
+def enqueue(name: str, *ids: Any, mode: str = "") -> None:
+    """Wake the job `name` for these ids once the current transaction has committed. One that is split by mode is told which."""
+    transaction.on_commit(lambda: nudge(name, [str(one) for one in ids], mode=mode), robust=True)
 
 
-def nudge(name: str, ids: Sequence[str] = ()) -> None:
+def nudge(name: str, ids: Sequence[str] = (), *, mode: str = "") -> None:
     """Send the message now; a dead broker is noticed once and then left alone for a moment."""
     global _broker_down_until
     if time.monotonic() < _broker_down_until:
         return
     try:
-        _celery().send_task(name, args=[list(ids)] if ids else [], ignore_result=True, retry=False)
+        if name in BY_MODE:
+            _wake(name, mode)
+        else:
+            _celery().send_task(name, args=[list(ids)] if ids else [], ignore_result=True, retry=False)
     except Exception as error:  # any broker failure: the sweep does the work
         _broker_down_until = time.monotonic() + _BROKER_PAUSE_SECONDS
         log.warning("broker_unreachable", job=name, error=type(error).__name__)
+
+
+def queue_of(mode: str) -> str:
+    """The queue of a mode's own jobs; a worker without `--queues` serves all."""
+    return "test" if mode == "test" else "celery"
+
+
+def began(name: str, mode: str) -> None:
+    """A run begins: what is committed from now on needs a message of its own."""
+    with suppress(*buckets.UNREACHABLE):
+        buckets.client().delete(_AWAKE.format(name=name, mode=mode))
+
+
+def _wake(name: str, mode: str) -> None:
+    for one in (mode,) if mode else ("live", "test"):
+        if buckets.client().set(_AWAKE.format(name=name, mode=one), 1, nx=True, ex=_AWAKE_SECONDS):
+            _celery().send_task(name, kwargs={"mode": one}, queue=queue_of(one), ignore_result=True, retry=False)
 
 
 @cache

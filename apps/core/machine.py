@@ -1,9 +1,9 @@
 """Legal moves of a status column, and the compare-and-set that makes a move happen once."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from django.db import models
+from django.db import connection, models
 
 
 class IllegalMove(Exception):
@@ -26,3 +26,44 @@ class Machine:
             for name, value in {"status": to, **changes}.items():
                 setattr(row, name, value)
         return bool(moved)
+
+    def move_many(self, rows: Sequence[models.Model], to: str, each: Mapping[str, Sequence[Any]], **changes: Any) -> list[models.Model]:
+        """The same for many rows of one table in one statement: those that moved.
+
+        `each` has a value per row for its columns, in the rows' order; `changes` are the same for all.
+        """
+        if not rows:
+            return []
+        for row in rows:
+            origin: str = row.status  # type: ignore[attr-defined]  # as above
+            if to not in self.moves.get(origin, ()):
+                raise IllegalMove(f"{type(row).__name__} {row.pk}: {origin} to {to}")
+        shared = {"status": to, **changes}
+        moved = _update(rows, shared, each)
+        found = [row for row in rows if row.pk in moved]
+        for number, row in enumerate(rows):
+            if row.pk in moved:
+                for name, value in {**shared, **{name: values[number] for name, values in each.items()}}.items():
+                    setattr(row, name, value)
+        return found
+
+
+def _update(rows: Sequence[models.Model], shared: Mapping[str, Any], each: Mapping[str, Sequence[Any]]) -> set[Any]:
+    """One UPDATE of the rows that still stand where these copies stand; the keys of those."""
+    meta = type(rows[0])._meta
+    columns = {"pk": [row.pk for row in rows], "origin": [row.status for row in rows], **each}  # type: ignore[attr-defined]  # as above
+    fields: dict[str, Any] = {name: meta.get_field(name) for name in [*each, *shared]}
+    fields |= {"pk": meta.pk, "origin": fields["status"]}
+    quote, key = connection.ops.quote_name, str(fields["pk"].column)
+    arrays = ", ".join(f"%s::{fields[name].db_type(connection)}[]" for name in columns)
+    sets = [f"{quote(fields[name].column)} = %s" for name in shared] + [f"{quote(fields[name].column)} = n.{quote(name)}" for name in each]
+    names = ", ".join(quote(name) for name in columns)
+    statement = (
+        f"UPDATE {quote(meta.db_table)} AS t SET {', '.join(sets)} FROM unnest({arrays}) AS n ({names}) "  # noqa: S608
+        f"WHERE t.{quote(key)} = n.pk AND t.status = n.origin RETURNING t.{quote(key)}"
+    )
+    prepared = [fields[name].get_db_prep_value(value, connection) for name, value in shared.items()]
+    listed = [[fields[name].get_db_prep_value(value, connection) for value in values] for name, values in columns.items()]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*prepared, *listed])
+        return {pk for (pk,) in cursor.fetchall()}

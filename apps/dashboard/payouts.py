@@ -13,6 +13,7 @@ from django.http import HttpResponse
 from apps.access import stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
+from apps.chain import costs
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.literal import Invalid
@@ -20,12 +21,11 @@ from apps.dashboard import confirming, form_keys
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.ledger.selectors import balances
-from apps.payouts import selectors
+from apps.payouts import selectors, states
 from apps.payouts.documents import GAS_DECIMALS, told_transitions
 from apps.payouts.models import Payout
 from apps.payouts.services.create import NotAnAmount, Order, create_payout, is_new_target, read_order
 from apps.payouts.services.destinations import lookalike_of, title
-from apps.payouts.services.gas import fee_for_store
 from apps.payouts.services.quote import quote_payout
 from apps.payouts.services.retry import give_up_payout, retry_payout
 from apps.stores.models import PaysNetworkFee
@@ -88,8 +88,18 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "can_retry": is_failed,
         "can_give_up": is_failed and not payout.is_outcome_unknown,
         "rate": None if payout.paid_fx_rate is None else money.fraction_text(payout.paid_fx_rate),
+        "waits": _WAITS.get(payout.pending_reason) if payout.status in states.WAITING else None,
+        "failed_gas": money.decimal_from_atomic(payout.failed_gas_atomic, GAS_DECIMALS) if payout.failed_gas_atomic else None,
     }
     return show(request, "dashboard/payouts/detail.html", context)
+
+
+# By the code of `pending_reason`.
+_WAITS = {
+    "waiting_for_funds": "The wallet that pays out is being filled. It leaves by itself then.",
+    "waiting_for_sweep": "The coins are on their way to the wallet that pays out. It leaves by itself when they are there.",
+    "network_congested": "The network asks unusually much for a transfer. It leaves by itself when that is over.",
+}
 
 
 def _to(payout: Payout) -> str:
@@ -185,7 +195,7 @@ def _review(
     """What leaves, where to, what it costs, and that it can't be called back."""
     store, target = request.access.store, order.target
     bears_fee = not target.is_bank and store.payout_network_fee == PaysNetworkFee.MERCHANT
-    fee = fee_for_store(order.asset) if bears_fee else None
+    fee = costs.fee(order.asset) if bears_fee else None
     context = {
         "given": given,
         "errors": wanted.errors,

@@ -15,8 +15,19 @@ from apps.payouts.services.review import approve_payout, reject_payout
 
 @admin.register(Payout)
 class PayoutAdmin(Queue):
-    list_display = ["created_at", "store", "mode", "rail", "asset", "amount_atomic", "status", "review_reason", "decision"]
-    list_filter = ["status", "mode", "rail", "funds"]
+    list_display = [
+        "created_at",
+        "store",
+        "mode",
+        "rail",
+        "asset",
+        "amount_atomic",
+        "status",
+        "review_reason",
+        "pending_reason",
+        "decision",
+    ]
+    list_filter = ["status", "mode", "rail", "funds", "pending_reason"]
     list_select_related = ["store", "asset"]
     search_fields = ["=id", "=store__id", "store__name", "=destination_address", "=tx_hash", "=provider_tx_id"]
     ordering = ["-created_at"]

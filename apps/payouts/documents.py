@@ -40,6 +40,8 @@ def payout_document(payout: Payout) -> dict[str, Any]:
         "livemode": payout.is_live,
         "simulated": payout.is_simulated,
         "withheld_atomic": str(payout.withheld_atomic),
+        "failed_gas_charged_atomic": str(payout.failed_gas_atomic),
+        "pending_reason": pending_reason(payout),
         "funds_returned": payout.funds == Payout.Funds.RETURNED,
         "next_retry_at": iso(payout.retry_at),
         "created_at": iso(payout.created_at),
@@ -51,6 +53,15 @@ def payout_document(payout: Payout) -> dict[str, Any]:
             "atomic_decimals": asset.atomic_decimals,
         },
     }
+
+
+def pending_reason(payout: Payout) -> str | None:
+    """Why it is not on its way, as a code; None while nothing holds it up."""
+    if payout.status in states.WAITING:
+        return payout.pending_reason or None
+    if payout.status == Payout.Status.REQUIRES_REVIEW:
+        return states.COOLING_DOWN if payout.review_reason == states.NEW_DESTINATION else states.AWAITING_APPROVAL
+    return None
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,10 @@ class Payout(Owned):
     failure_code = models.CharField(max_length=23, choices=FailureCode.choices, null=True)
     failure_reason = models.CharField(max_length=200, null=True)
     review_reason = models.CharField(max_length=200, blank=True)
+    pending_reason = models.CharField(max_length=20, blank=True, default="", db_default="")  # a code of states.WAITS
+    # Gas of reverted attempts, in the chain's coin: what the store was charged, and what it had not enough for.
+    failed_gas_atomic = AtomicField(default=0, db_default=0)
+    failed_gas_due_atomic = AtomicField(default=0, db_default=0)
     attempts = models.PositiveSmallIntegerField(default=0)  # that ended in a definite failure
     retries = models.PositiveSmallIntegerField(default=0)
     retry_at = models.DateTimeField(null=True)
@@ -216,6 +220,11 @@ class Payout(Owned):
             models.Index(fields=["store", "mode", "asset", "created_at"], name="payout_by_day"),
             models.Index(fields=["schedule", "-created_at"], condition=models.Q(schedule__isnull=False), name="payout_of_schedule"),
             models.Index(fields=["created_at"], condition=models.Q(funds__in=["reserved", "clearing"]), name="payout_open"),
+            models.Index(
+                fields=["store", "mode", "destination_address"],
+                condition=models.Q(failed_gas_atomic__gt=0) | models.Q(failed_gas_due_atomic__gt=0),
+                name="payout_failed_in_vain",
+            ),
         ]
 
     @property

@@ -22,6 +22,11 @@ RETRY_DELAYS = tuple(timedelta(minutes=one) for one in (1, 5, 15, 60, 240))
 RETRIES_MAX = len(RETRY_DELAYS)
 RETURNED_AT_ONCE = frozenset({_Code.DESTINATION_INVALID})
 RETRIED_BY_ITSELF = frozenset({_Code.TEMPORARILY_UNAVAILABLE})
+# Why a payout is pending, told to the merchant, by what its transaction waits for.
+WAITS = {"funds": "waiting_for_funds", "sweep": "waiting_for_sweep", "network": "network_congested"}
+COOLING_DOWN, AWAITING_APPROVAL = "cooling_down", "awaiting_approval"
+PENDING_REASONS = (*WAITS.values(), COOLING_DOWN, AWAITING_APPROVAL)
+NEW_DESTINATION = "The destination is new"
 # As which state the merchant's history tells each; a review is not in it.
 TOLD: dict[str, str] = {
     _Status.PENDING: "pending",

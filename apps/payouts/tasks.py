@@ -4,13 +4,15 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
+from apps.core import jobs
 from apps.payouts.services import batches, progress, runs
 
 
 @shared_task(name="payouts.advance")
-def advance(ids: Sequence[str] = ()) -> None:
-    """The ids only wake: every open payout is looked at."""
-    progress.advance_payouts()
+def advance(ids: Sequence[str] = (), mode: str = "") -> None:
+    """The ids only wake: every open payout of the mode is looked at."""
+    jobs.began("payouts.advance", mode)
+    progress.advance_payouts(mode)
 
 
 @shared_task(name="payouts.run_schedules")

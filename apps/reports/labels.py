@@ -24,6 +24,8 @@ KINDS: dict[str, str] = {
     "payout_confirmed": "Payout sent",
     "payout_released": "Payout failed, given back",
     "payout_gas_paid": "Gas for a payout",
+    "payout_gas_charged": "Gas of a payout that its recipient let fail",
+    "x402_gas_charged": "Gas of a signed payment",
     "payout_handed_over": "Bank payout under way",
     "payout_handed_back": "Bank payout came back",
     "payout_settled": "Bank payout settled",

@@ -11,7 +11,6 @@ from apps.assets.models import Asset
 from apps.chain import limits
 from apps.chain.authorizations import call_data
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock
 from tests.agents.conftest import TOKEN, Market
 
 pytestmark = pytest.mark.chain
@@ -23,9 +22,9 @@ def test_it_signs_no_other_call(market: Market, settings: Any) -> None:
     market.settle(market.payer.signed(market.ask()))
     row = OutgoingTransaction.objects.select_related("asset__chain").get(purpose="x402")
     one = authorization_of(SignedPayment.objects.get())
-    chain, at = row.asset.chain, clock.real_now()
+    chain = row.asset.chain
     settings.SIGNER_CAPS = []  # what is no coin of ours has no cap
-    assert limits.refusal(row, chain, at) is None
+    assert limits.refusal(row, chain) is None
     cases: dict[str, tuple[dict[str, Any], str]] = {
         "another contract": ({"to_address": STRANGER}, OTHER_CALL),
         "another amount": ({"amount_atomic": 1}, OTHER_CALL),
@@ -44,5 +43,5 @@ def test_it_signs_no_other_call(market: Market, settings: Any) -> None:
         changed = OutgoingTransaction.objects.select_related("asset__chain").get(pk=row.pk)
         for field, value in changes.items():
             setattr(changed, field, value)
-        assert limits.refusal(changed, chain, at) == ("failed", reason), name
+        assert limits.refusal(changed, chain) == ("failed", reason), name
     assert Asset.objects.get(pk=TOKEN).contract_address == row.to_address

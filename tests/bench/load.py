@@ -61,7 +61,7 @@ def free_port() -> int:
 @contextmanager
 def serving(*command: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
     """A server process on the test database; `{port}` in the command is its port."""
-    process = subprocess.Popen([one.format(port=port) for one in command], cwd=ROOT, env=_environment(), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([one.format(port=port) for one in command], cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
     try:
         _wait_until_it_answers(port, process)
         yield process
@@ -76,7 +76,7 @@ def product(target: str, threads: int = 4) -> list[str]:
     return ["env", f"WEB_THREADS={threads}", sys.executable, "-m", "granian", *options, target]
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The servers read the same database as this process, which is the tests'."""
     from django.db import connection
 
@@ -126,7 +126,7 @@ async def _connection(one: Contender, until: float) -> list[float]:
     while (begin := time.perf_counter()) < until:
         writer.write(one.request)
         head = await reader.readuntil(b"\r\n\r\n")
-        await reader.readexactly(_length(head))
+        await reader.readexactly(length_of(head))
         times.append((time.perf_counter() - begin) * 1000)
         if int(head[9:12]) != one.wanted:
             raise SystemExit(f"{one.name} answered {head[:60]!r}")
@@ -134,6 +134,6 @@ async def _connection(one: Contender, until: float) -> list[float]:
     return times
 
 
-def _length(head: bytes) -> int:
+def length_of(head: bytes) -> int:
     _, _, rest = head.lower().partition(b"content-length:")
     return int(rest.partition(b"\r\n")[0])

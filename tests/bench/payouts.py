@@ -2,13 +2,17 @@
 
     .venv/bin/python -m tests.bench.payouts [payouts a round]
 
-A payout is asked for, reserved, handed to the sender, signed under the wallet's lock and broadcast. The bare loop signs the same
-transfers and hands them to the same node in the same rounds; the bare read is the same statement by psycopg.
+First the stages one after the other in this process, then what a user feels: POST /payouts to a server of its own while a worker
+hands over, signs and broadcasts, from the first request to the last broadcast. The bare loop signs the same transfers and hands
+them to the same node in the same rounds; the bare read is the same statement by psycopg.
 """
 
+import asyncio
+import json
 import os
 import signal
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -18,6 +22,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.bench.harness import bench_database, chain_program, print_table
+from tests.bench.load import CONNECTIONS, ROOT, environment, free_port, length_of, request_of, serving, wsgi
 
 ROUNDS, LANES, READS, POSTERS = 5, 4, 300, 2
 AMOUNT, ETHER = 10**15, 10**18
@@ -92,12 +97,9 @@ class Lane:
         """Seconds of each stage for so many payouts; afterwards they are confirmed and booked."""
         from apps.chain import sender, signing
         from apps.chain.models import OutgoingTransaction
-        from apps.payouts.models import Payout
-        from apps.payouts.services.progress import advance_payout, advance_payouts
+        from apps.payouts.services.progress import advance_payouts
 
-        asked = timed(lambda: in_lanes(lanes, count, self.ask))
-        waiting = iter(list(Payout.objects.filter(status="pending").values_list("pk", flat=True)))
-        taken = [asked, timed(lambda: in_lanes(lanes, count, lambda: advance_payout(next(waiting))))]
+        taken = [timed(lambda: in_lanes(lanes, count, self.ask)), timed(advance_payouts)]
         taken += [timed(lambda: until_none(signing.sign_due)), timed(sender.run_due)]
         sent = OutgoingTransaction.objects.filter(purpose="payout", status="submitted")
         if sent.count() != count:
@@ -127,6 +129,96 @@ class Lane:
             taken = timed(send)
         self.chain.mine(1)
         return taken
+
+
+def bench_whole(lane: Lane, count: int) -> None:
+    """POST /payouts by eight connections, and the worker's processes: payouts a second from the first request to the last broadcast."""
+    from apps.chain.models import SignedTransaction
+
+    found, waited, bare = [], [], []
+    with whole_service(lane) as port:
+        for number in range(ROUNDS + 1):  # the first warms up
+            began_real = clock_now()
+            began = time.perf_counter()
+            asyncio.run(post_payouts(port, lane.shop.secrets["test"], count))
+            asked = time.perf_counter() - began
+            sent = SignedTransaction.objects.filter(signed_at__gt=began_real, broadcast_at__isnull=False)
+            while sent.count() < count:
+                if time.perf_counter() - began > 120:
+                    raise SystemExit(f"{sent.count()} of {count} payouts were broadcast")
+                time.sleep(0.02)
+            taken = time.perf_counter() - began
+            lane.chain.mine(3)
+            settle(lane)
+            if number:
+                found.append(count / taken)
+                waited.append((count / asked, taken - asked))
+                bare.append(count / lane.bare(count))
+    rows = [
+        ["answered", f"{statistics.median(rate for rate, _ in waited):,.0f}/s", ""],
+        ["after the last answer", f"{statistics.median(rest for _, rest in waited):.2f} s", ""],
+        [
+            "request to broadcast",
+            f"{statistics.median(found):,.0f}/s",
+            f"{statistics.median(a / b for a, b in zip(found, bare, strict=True)):.2f}",
+        ],
+        ["bare loop", f"{statistics.median(bare):,.0f}/s", "1.00"],
+    ]
+    print_table(["over HTTP, with a worker", "payouts", "of the bare loop"], rows)
+
+
+def clock_now() -> Any:
+    from apps.core import clock
+
+    return clock.real_now()
+
+
+def settle(lane: Lane) -> None:
+    """Until the worker has booked what was mined."""
+    from apps.core import jobs
+    from apps.payouts.models import Payout
+
+    began = time.perf_counter()
+    while Payout.objects.filter(status__in=["pending", "submitted"]).exists() and time.perf_counter() - began < 60:
+        for name in ("chain.send", "payouts.advance"):
+            jobs.nudge(name, mode="test")
+        time.sleep(0.2)
+
+
+@contextmanager
+def whole_service(lane: Lane) -> Iterator[int]:
+    """The web server and a worker, on the bench's database and chain; the server's port."""
+    from django.db import connection
+
+    os.environ["CHAIN_SEPOLIA_URL"] = lane.chain.url
+    command = ["celery", "--quiet", "-A", "config.celery", "worker", "--concurrency", "1", "--loglevel", "ERROR", "--without-gossip"]
+    worker = subprocess.Popen([sys.executable, "-m", *command, "--without-mingle"], cwd=ROOT, env=environment())
+    port = free_port()
+    try:
+        with serving(*wsgi("tests.bench.server:application"), port=port):
+            yield port
+    finally:
+        worker.terminate()
+        worker.wait(timeout=30)
+        connection.close()
+
+
+async def post_payouts(port: int, key: str, count: int) -> None:
+    from tests import make
+
+    async def connection(number: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(number):
+            body = {"asset_id": "SETH", "amount_atomic": str(AMOUNT), "destination_address": make.fresh_address()}
+            request = request_of("POST", "/api/v2/payouts", key, json.dumps(body).encode())
+            writer.write(request.replace(b"\r\n", f"\r\nIdempotency-Key: {uuid.uuid4().hex}\r\n".encode(), 1))
+            head = await reader.readuntil(b"\r\n\r\n")
+            answer = await reader.readexactly(length_of(head))
+            if int(head[9:12]) != 201:
+                raise SystemExit(f"POST /payouts answered {head[:60]!r} {answer[:200]!r}")
+        writer.close()
+
+    await asyncio.gather(*(connection(count // CONNECTIONS) for _ in range(CONNECTIONS)))
 
 
 def bench_payouts(lane: Lane, count: int) -> None:
@@ -201,6 +293,7 @@ def main(count: int) -> None:
         lane = Lane()
         try:
             bench_payouts(lane, count)
+            bench_whole(lane, count // CONNECTIONS * CONNECTIONS)
             bench_balances(lane)
         finally:
             lane.chain.close()

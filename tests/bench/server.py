@@ -12,7 +12,8 @@ def _application() -> Any:
     import config.urls
     from tests.bench import plain, plain_reads
 
-    settings.LIMITS["payment_create"] = dict.fromkeys(("live", "test"), (10_000_000, 1_000_000))
+    for name, modes in settings.LIMITS.items():
+        settings.LIMITS[name] = dict.fromkeys(modes, (10_000_000, 1_000_000))
     config.urls.urlpatterns[:0] = [
         path("bench/create", plain.Plain.as_view()),
         path("bench/orm/payment/<uuid:id>", plain_reads.OnePayment.as_view()),

@@ -139,16 +139,20 @@ def test_a_production_start_with_a_published_secret_names_it(name: str) -> None:
     assert f"{name} holds the published demo value" in run.stderr
 
 
-def test_every_queue_has_a_worker_and_reports_wait_for_nobody_else() -> None:
+def test_every_queue_has_a_worker_and_live_money_waits_for_no_report_and_no_test() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"].values()
     commands = [service["command"] for service in services if "worker" in service.get("command", ())]
     served = [command[command.index("--queues") + 1] for command in commands]
-    assert sorted(served) == sorted(celery.amqp.queues) == ["celery", "documents", "reports", "test_clocks"]
+    assert sorted(served) == sorted(celery.amqp.queues) == ["celery", "documents", "reports", "test", "test_clocks"]
     routed = {name: celery.amqp.router.route({}, name)["queue"] for name in ("reports.generate", "payouts.advance")}
     assert {name: (queue.name, queue.routing_key) for name, queue in routed.items()} == {
         "reports.generate": ("reports", "reports"),
         "payouts.advance": ("celery", "celery"),
     }
+    runs = celery.conf.beat_schedule
+    for name in ("chain.send_due", "chain.sweep", "payouts.advance"):
+        assert {mode: runs[f"{name}:{mode}"]["options"]["queue"] for mode in ("live", "test")} == {"live": "celery", "test": "test"}
+        assert {runs[f"{name}:{mode}"]["kwargs"]["mode"] for mode in ("live", "test")} == {"live", "test"}
 
 
 def test_only_migrations_run_as_the_owner_of_the_tables() -> None:

@@ -22,7 +22,7 @@ FIELDS = {
     "id", "status", "payout_rail", "payout_schedule_id", "amount_atomic", "amount_decimal", "destination_address", "provider_tx_id",
     "tx_hash", "fiat_currency", "paid_fiat_amount_cents", "paid_fx_rate", "paid_fee_cents", "paid_at", "paid_external_reference",
     "network_fee_decimal", "state_transitions", "failure_reason", "failure_code", "livemode", "simulated", "withheld_atomic",
-    "funds_returned", "next_retry_at", "created_at", "updated_at", "asset",
+    "funds_returned", "next_retry_at", "pending_reason", "failed_gas_charged_atomic", "created_at", "updated_at", "asset",
 }  # fmt: skip
 
 

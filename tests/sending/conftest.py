@@ -56,6 +56,10 @@ class World:
         signing.sign_due()
         sender.run_due()
 
+    def a_minute_passes(self) -> None:
+        """What steps aside may be looked at again."""
+        OutgoingTransaction.objects.filter(not_before__isnull=False).update(not_before=clock.real_now())
+
     def finish(self) -> None:
         """Work, bury it under enough blocks, and work again."""
         self.work()

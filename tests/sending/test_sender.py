@@ -184,6 +184,7 @@ class TestFunds:
         assert not sender.can_afford("sepolia", "SETH", 5)
         world.fund()
         assert sender.can_afford("sepolia", "SETH", 5)
+        world.a_minute_passes()
         world.finish()
         assert world.balance(to) == 5
 
@@ -211,6 +212,7 @@ class TestFunds:
         assert (fresh(row).status, fresh(row).reason) == ("requested", "The network asks more for gas than the ceiling")
         world.rpc("anvil_setNextBlockBaseFeePerGas", hex(10**9))
         world.mine()
+        world.a_minute_passes()
         world.finish()
         assert fresh(row).status == "confirmed"
 

@@ -58,6 +58,7 @@ def _follow(settlement: Settlement, pay_to: str, at: datetime) -> None:
         purpose=PURPOSE,
         reference=settlement.pk,
         mode=settlement.mode,
+        store_id=settlement.store_id,
         at=clock.real_now(),
     )
     failpoint("settlement.K2")

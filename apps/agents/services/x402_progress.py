@@ -19,6 +19,8 @@ from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.core.rows import Job
 from apps.ledger import movements
+from apps.ledger.chart import AVAILABLE
+from apps.ledger.posting import locked_balance
 
 PURPOSE = OutgoingTransaction.Purpose.X402
 JOB = Job("agents.advance_x402", limit=100)
@@ -66,6 +68,7 @@ def _asked(signed: SignedPayment) -> OutgoingTransaction:
         purpose=PURPOSE,
         reference=signed.pk,
         mode=signed.mode,
+        store_id=signed.store_id,
         at=clock.real_now(),
         call_data=call_data(authorization_of(signed)),
     )
@@ -98,7 +101,24 @@ def _end(signed: SignedPayment, sent: OutgoingTransaction, at: datetime) -> None
             gas_atomic=sent.network_fee_atomic,
             at=at,
         )
+        _charge(signed, sent.network_fee_atomic, at)
     sender.mark_handled(sent)
+
+
+def _charge(signed: SignedPayment, gas_atomic: int, at: datetime) -> None:
+    """The merchant bears the gas of what it has settled, as far as it has the chain's coin."""
+    native_id = native_asset_id(signed.offer.asset)
+    charged = min(gas_atomic, locked_balance(signed.store_id, signed.mode, native_id, AVAILABLE))
+    if charged > 0:
+        movements.x402_gas_charged(
+            store_id=signed.store_id,
+            mode=signed.mode,
+            asset_id=native_id,
+            signed_id=signed.pk,
+            payment_id=signed.offer.payment_id,
+            gas_atomic=charged,
+            at=at,
+        )
 
 
 def move(signed: SignedPayment, to: str, at: datetime, *, note: str = "", **changes: object) -> bool:

@@ -12,11 +12,12 @@ from apps.access.access import Access
 from apps.agents.models import PaymentOffer, SignedPayment
 from apps.agents.services.x402_offers import is_signable
 from apps.assets.models import Asset
-from apps.chain import authorizations
+from apps.chain import authorizations, costs
 from apps.chain.authorizations import Authorization
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.core import clock
+from apps.core.models import Mode
 from apps.payments.states import PENDING
 
 VERSION, SCHEME = 2, "exact"
@@ -186,6 +187,8 @@ def check_now(checked: Checked) -> None:
         raise Refused(NOT_YET_VALID, "The authorization is not valid yet", one.payer)
     if one.valid_before < seconds + LEAST_SECONDS_LEFT:
         raise Refused(EXPIRED, "The authorization has ended, or ends too soon", one.payer)
+    if asset.mode == Mode.LIVE and one.amount_atomic < (costs.fee(asset) or 0):
+        raise Refused(WRONG_VALUE, "The amount is less than the network asks for carrying it out", one.payer)
     try:
         with closing(nodes_of(asset.chain)) as nodes:
             if authorizations.is_used(asset, one, nodes):

@@ -2,6 +2,7 @@
 
 from apps.api.plumbing.shapes import many, null, of, one_of, page, plus
 from apps.core.literal import Schema
+from apps.payouts.states import PENDING_REASONS
 
 BALANCE = of(
     "asset_id coin_symbol chain_symbol atomic_decimals:int balance_atomic:digits pending_atomic:digits reserved_atomic:digits "
@@ -12,10 +13,13 @@ PAYOUT = of(
     "id:uuid status payout_rail payout_schedule_id:uuid|null amount_atomic:digits amount_decimal:decimal destination_address|null "
     "provider_tx_id|null tx_hash|null fiat_currency|null paid_fiat_amount_cents:int|null paid_fx_rate:decimal|null "
     "paid_fee_cents:int|null "
+    "failed_gas_charged_atomic:digits "
     "paid_at:time|null paid_external_reference|null network_fee_decimal:decimal|null failure_reason|null failure_code|null "
     "livemode:bool "
     "created_at:time updated_at:time",
     state_transitions=many(of("from|null to at:time note|null")),
+    # Why it is not on its way yet; null while nothing holds it up.
+    pending_reason=null({"type": "string", "enum": list(PENDING_REASONS)}),
     asset=of("asset_id coin_symbol chain_symbol atomic_decimals:int"),
 )
 PAYOUT_QUOTE = of(

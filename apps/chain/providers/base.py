@@ -28,6 +28,9 @@ class Nodes(Protocol):
     def batch(self, calls: Sequence[Call]) -> list[Any]:
         """The results of several calls, in their order; an error in one is the error of all."""
 
+    def each(self, calls: Sequence[Call]) -> list[Any]:
+        """The same, with the node's refusal of a call (an RpcError with its code) in the place of that call's result."""
+
     def latest(self, known_number: int) -> Any:
         """The newest block, without transactions; a node that stands before `known_number` is asked last."""
 

@@ -5,7 +5,7 @@ never logged and are in no error text; a node is called by its place in the list
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -44,6 +44,14 @@ class Node:
         self._pause_seconds = 0.5
 
     def ask(self, calls: Sequence[Call]) -> list[Any]:
+        results = self.each(calls)
+        for one in results:
+            if isinstance(one, RpcError):
+                raise one
+        return results
+
+    def each(self, calls: Sequence[Call]) -> list[Any]:
+        """As `ask`, with what it refuses in its place."""
         results: list[Any] = []
         for start in range(0, len(calls), BATCH_MAX):
             results += self._ask(calls[start : start + BATCH_MAX])
@@ -65,12 +73,19 @@ class Node:
         answer = self._post(orjson.dumps(sent if len(sent) > 1 else sent[0]))
         answers = answer if isinstance(answer, list) else [answer]
         by_id = {one.get("id"): one for one in answers if isinstance(one, dict)}
-        for one in by_id.values():
-            if one.get("error") is not None:
+        results = [self._result(by_id.get(number, {})) for number in range(len(calls))]
+        for one in by_id.values():  # of the whole batch, or without a place in it
+            if one.get("error") is not None and not (isinstance(one.get("id"), int) and 0 <= one["id"] < len(calls)):
                 raise self._refusal(one["error"])
-        if any(number not in by_id or "result" not in by_id[number] for number in range(len(calls))):
-            raise RpcError(f"{self.name}: an answer without a result")
-        return [by_id[number]["result"] for number in range(len(calls))]
+        for result in results:
+            if isinstance(result, RpcError) and result.code is None:
+                raise result
+        return results
+
+    def _result(self, answer: dict[str, Any]) -> Any:
+        if answer.get("error") is not None:
+            return self._refusal(answer["error"])
+        return answer["result"] if "result" in answer else RpcError(f"{self.name}: an answer without a result")
 
     def _refusal(self, error: Any) -> RpcError:
         code, text = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
@@ -107,6 +122,9 @@ class Node:
         return bytes(content)
 
 
+_Ask = Callable[[Node, Sequence[Call]], list[Any]]
+
+
 class JsonRpc:
     """The nodes of one chain, for one thread. It stays with a node as long as that one works and keeps up."""
 
@@ -122,10 +140,17 @@ class JsonRpc:
         return self.batch([(method, parameters)])[0]
 
     def batch(self, calls: Sequence[Call]) -> list[Any]:
+        return self._first(calls, Node.ask)
+
+    def each(self, calls: Sequence[Call]) -> list[Any]:
+        return self._first(calls, Node.each) if calls else []
+
+    def _first(self, calls: Sequence[Call], ask: _Ask) -> list[Any]:
+        """What the first node says that answers."""
         last = RpcError(f"{self._chain}: no node is configured")
         for node in self._in_order():
             try:
-                results = self._ask(node, calls)
+                results = self._ask(node, calls, ask)
             except RpcError as error:
                 last = error
                 continue
@@ -185,12 +210,12 @@ class JsonRpc:
             self._nodes.remove(node)
             self._nodes.insert(0, node)
 
-    def _ask(self, node: Node, calls: Sequence[Call]) -> list[Any]:
+    def _ask(self, node: Node, calls: Sequence[Call], ask: _Ask = Node.ask) -> list[Any]:
         try:
             if node.identified_at is None or time.monotonic() - node.identified_at > IDENTIFY_SECONDS:
                 self._identify(node)
             self.calls_made += len(calls)
-            results = node.ask(calls)
+            results = ask(node, calls)
         except RpcError as error:
             _failures.labels(self._chain, node.name).inc()
             if error.code is None:

@@ -68,7 +68,7 @@ BADGES = {
         "expired": (QUIET, _("Expired")),
         "failed": (BAD, _("Failed")),
     },
-    "attention": {"card_refund": (BAD, _("Needs you"))},
+    "attention": {"card_refund": (BAD, _("Needs you")), "dust_refund": (WAIT, _("Needs you"))},
     "deposit": {
         "pending": (WAIT, _("Seen")),
         "confirming": (WAIT, _("Confirming")),

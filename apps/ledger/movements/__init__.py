@@ -4,7 +4,7 @@ Amounts are atomic units; a credit is positive. `at` is the time by the store's 
 raises InsufficientBalance. `reference` is the payment a movement serves, so that a payment's movements are found together.
 """
 
-from apps.ledger.movements.draws import x402_confirmed, x402_gas_paid, x402_reversed, x402_settled
+from apps.ledger.movements.draws import x402_confirmed, x402_gas_charged, x402_gas_paid, x402_reversed, x402_settled
 from apps.ledger.movements.own import correction, mined_again, sweep_confirmed, sweep_gas_sent, test_payment_sent
 from apps.ledger.movements.payments import (
     Settled,
@@ -15,13 +15,16 @@ from apps.ledger.movements.payments import (
     simulated_deposit_changed,
 )
 from apps.ledger.movements.payouts import (
+    Confirmed,
     payout_confirmed,
     payout_created,
+    payout_gas_charged,
     payout_gas_paid,
     payout_handed_back,
     payout_handed_over,
     payout_released,
     payout_settled,
+    payouts_confirmed,
 )
 from apps.ledger.movements.refunds import platform_fee_returned, refund_confirmed, refund_created, refund_released
 from apps.ledger.movements.swaps import swap_approval_paid, swap_completed, swap_created, swap_exchanged, swap_released
@@ -45,6 +48,9 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "swap_released",
     "swap_approval_paid",
     "payout_created",
+    "payout_gas_charged",
+    "payouts_confirmed",
+    "Confirmed",
     "payout_confirmed",
     "payout_released",
     "payout_gas_paid",
@@ -55,6 +61,7 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "x402_confirmed",
     "x402_reversed",
     "x402_gas_paid",
+    "x402_gas_charged",
     # The service's own.
     "sweep_confirmed",
     "sweep_gas_sent",

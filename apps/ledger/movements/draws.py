@@ -3,7 +3,7 @@
 import uuid
 from datetime import datetime
 
-from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, X402_CLEARING
+from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, NETWORK_FEES, X402_CLEARING
 from apps.ledger.movements.lines import gas
 from apps.ledger.posting import Line, Posted, Posting, post
 
@@ -52,3 +52,14 @@ def x402_reversed(
 def x402_gas_paid(*, mode: str, asset_id: str, signed_id: uuid.UUID, payment_id: uuid.UUID, gas_atomic: int, at: datetime) -> Posted:
     """What a payer signed was carried out, or reverted, at the service's expense. The coins themselves come in as a deposit."""
     return post(Posting(f"x402-gas:{signed_id}", "x402_gas_paid", mode, payment_id, at, gas(asset_id, gas_atomic, CUSTODY_HOT)))
+
+
+def x402_gas_charged(
+    *, store_id: uuid.UUID, mode: str, asset_id: str, signed_id: uuid.UUID, payment_id: uuid.UUID, gas_atomic: int, at: datetime
+) -> Posted:
+    """The store bears the gas of a signed payment."""
+    lines = [
+        Line(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
+        Line(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
+    ]
+    return post(Posting(f"x402-gas-charged:{signed_id}", "x402_gas_charged", mode, payment_id, at, lines))

@@ -1,11 +1,13 @@
 """Payouts of a store: reserved, then gone, given back, or handed to the off-ramp and back."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
+from typing import TypedDict, Unpack
 
 from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, CUSTODY_SIMULATED, NETWORK_FEES, OFFRAMP_CLEARING, RESERVED
 from apps.ledger.movements.lines import gas, store_move
-from apps.ledger.posting import Line, Posted, Posting, post
+from apps.ledger.posting import Line, Posted, Posting, post, post_many
 
 
 def payout_created(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
@@ -14,28 +16,40 @@ def payout_created(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: 
     return post(Posting(f"payout:{payout_id}", "payout_created", mode, payout_id, at, lines))
 
 
-def payout_confirmed(
-    *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
-    payout_id: uuid.UUID,
-    amount_atomic: int,
-    withheld_atomic: int,
-    gas_asset_id: str,
-    gas_atomic: int,
-    is_simulated: bool,
-    at: datetime,
-) -> Posted:
+class Confirmed(TypedDict):
+    """A payout that is on the chain for good, and its gas."""
+
+    store_id: uuid.UUID
+    mode: str
+    asset_id: str
+    payout_id: uuid.UUID
+    amount_atomic: int
+    withheld_atomic: int
+    gas_asset_id: str
+    gas_atomic: int
+    is_simulated: bool
+    at: datetime
+
+
+def payout_confirmed(**of: Unpack[Confirmed]) -> Posted:
     """A payout is on the chain for good, and its gas is paid. What the store bears of the fee was withheld and has not left."""
-    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    return post(_confirmed(of))
+
+
+def payouts_confirmed(many: Sequence[Confirmed]) -> None:
+    """The same for many, in one statement."""
+    post_many([_confirmed(of) for of in many])
+
+
+def _confirmed(of: Confirmed) -> Posting:
+    custody = CUSTODY_SIMULATED if of["is_simulated"] else CUSTODY_HOT
     lines = [
-        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
-        Line(custody, asset_id, amount_atomic - withheld_atomic, "principal"),
-        Line(NETWORK_FEES, asset_id, withheld_atomic, "network_fee"),
-        *gas(gas_asset_id, gas_atomic, custody),
+        Line(RESERVED, of["asset_id"], -of["amount_atomic"], "principal", of["store_id"]),
+        Line(custody, of["asset_id"], of["amount_atomic"] - of["withheld_atomic"], "principal"),
+        Line(NETWORK_FEES, of["asset_id"], of["withheld_atomic"], "network_fee"),
+        *gas(of["gas_asset_id"], of["gas_atomic"], custody),
     ]
-    return post(Posting(f"payout-confirmed:{payout_id}", "payout_confirmed", mode, payout_id, at, lines))
+    return Posting(f"payout-confirmed:{of['payout_id']}", "payout_confirmed", of["mode"], of["payout_id"], of["at"], lines)
 
 
 def payout_released(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
@@ -47,6 +61,17 @@ def payout_released(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id:
 def payout_gas_paid(*, mode: str, asset_id: str, reference: str, payout_id: uuid.UUID, gas_atomic: int, at: datetime) -> Posted:
     """A transaction of a payout cost gas and moved nothing of the store's: it was reverted, or went to the off-ramp."""
     return post(Posting(f"payout-gas:{reference}", "payout_gas_paid", mode, payout_id, at, gas(asset_id, gas_atomic, CUSTODY_HOT)))
+
+
+def payout_gas_charged(
+    *, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, charged_before_atomic: int, gas_atomic: int, at: datetime
+) -> Posted:
+    """The store bears gas that an attempt of its payout cost in vain."""
+    lines = [
+        Line(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
+        Line(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
+    ]
+    return post(Posting(f"payout-gas-charged:{payout_id}:{charged_before_atomic}", "payout_gas_charged", mode, payout_id, at, lines))
 
 
 def payout_handed_over(

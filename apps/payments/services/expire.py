@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, Greatest
 
+from apps.chain import costs
 from apps.core import clock
 from apps.core.rows import Job
 from apps.payments import states
@@ -19,6 +20,7 @@ JOB = Job("payments.expire_due", limit=500)
 
 def expire_due() -> int:
     """The sweep over every store: settle the open intents whose deadline has passed; how many there were."""
+    costs.remember("live")
     real = clock.real_now()
     due = Payment.objects.filter(status__in=OPEN).filter(_is_due(real)).order_by("expires_at")
     return JOB.walk(due.values_list("pk", flat=True), settle_payment)

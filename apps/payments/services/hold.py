@@ -15,7 +15,7 @@ from apps.core import clock, jobs
 from apps.payments import states
 from apps.payments.models import Payment
 
-CARD_REFUND = "card_refund"
+CARD_REFUND, DUST_REFUND = "card_refund", "dust_refund"
 
 
 def begin_card_funding(payment: Payment, until: datetime, asset_id: str) -> None:
@@ -61,9 +61,15 @@ def flag_card_refund(payment: Payment) -> None:
     payment.needs_attention = CARD_REFUND
 
 
+def flag_dust_refund(payment: Payment) -> None:
+    """What would go back by itself is worth less than sending it: the merchant decides."""
+    Payment.objects.filter(pk=payment.pk).update(needs_attention=DUST_REFUND)
+    payment.needs_attention = DUST_REFUND
+
+
 def settle_card_refund(payment: Payment, *, is_sent: bool) -> None:
     """A refund was asked for: one that was sent settles the flag, one that was held back raises it."""
-    if is_sent and payment.needs_attention == CARD_REFUND:
+    if is_sent and payment.needs_attention in (CARD_REFUND, DUST_REFUND):
         Payment.objects.filter(pk=payment.pk).update(needs_attention="")
     elif not is_sent and payment.is_card_funded and payment.status in states.REFUNDABLE:
         flag_card_refund(payment)

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from apps.access import rights
 from apps.access.access import Access
+from apps.chain import costs
 from apps.core import clock, jobs
 from apps.core.errors import Flat
 from apps.ledger import movements
@@ -93,7 +94,16 @@ def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:
     """What a rejected payment owes its payers, each their own share. The caller has locked the intent."""
     reason = Refund.Reason.FAILED_OVERPAID if payment.state_reason == states.FAILED_OVERPAID else Refund.Reason.FAILED_UNDERPAID
     shares = [share for one in received_by(payment) for share in to_payers(one, one.counted, is_from_held=True)]
-    return _make(payment, shares, reason, at)
+    worth_it = [share for share in shares if not _is_dust(payment, share)]
+    if len(worth_it) < len(shares):
+        hold.flag_dust_refund(payment)
+    return _make(payment, worth_it, reason, at)
+
+
+def _is_dust(payment: Payment, share: Share) -> bool:
+    """Whether sending it costs more than it is worth, as far as anybody knows what it costs."""
+    fee = costs.known_fee(share.asset) if payment.is_live else None
+    return fee is not None and share.amount_atomic < fee
 
 
 def _answer(payment: Payment, refunds: list[Refund]) -> list[Refund]:

@@ -63,6 +63,7 @@ def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
         purpose=PURPOSE,
         reference=refund.pk,
         mode=refund.mode,
+        store_id=refund.store_id,
         at=clock.real_now(),
     )
     if sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and refund.status == Refund.Status.PENDING:

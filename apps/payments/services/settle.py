@@ -11,6 +11,7 @@ from fractions import Fraction
 from django.db import transaction
 
 from apps.assets.models import AcceptedAsset
+from apps.chain import costs
 from apps.chain.models import Deposit
 from apps.chain.selectors import is_caught_up
 from apps.chain.services import mark_unmatched
@@ -33,6 +34,7 @@ STEPS_MAX = 6
 
 def settle_deposits(deposit_ids: Iterable[object] | None = None) -> int:
     """Settle the intents of these deposits, or of every deposit nobody has acted upon; how many there were."""
+    costs.remember("live")
     return JOB.each(lambda: of_deposits(deposit_ids, JOB.limit, JOB.paused(Payment)), settle_payment)
 
 

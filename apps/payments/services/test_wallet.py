@@ -109,6 +109,7 @@ def _take(access: Access, payment: Payment, entry: PaymentAddress, amount: int) 
         purpose=OutgoingTransaction.Purpose.TEST_PAYMENT,
         reference=made.pk,
         mode=access.mode,
+        store_id=access.store_id,
         at=clock.real_now(),
     )
     return left

@@ -6,25 +6,29 @@
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from apps.assets.models import AcceptedAsset, Asset
+from django.conf import settings
+
+from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
 from apps.assets.services import AssetNotActive
+from apps.chain import costs
 from apps.core import clock, jobs, money
 from apps.core.errors import Flat, NotFound
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import once
 from apps.core.literal import AtomicAmount, Invalid, Object, Text, is_uuid
-from apps.core.models import Viewer
+from apps.core.models import Mode, Viewer
 from apps.core.sql import Statement
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
+from apps.payouts import states
 from apps.payouts.models import Destination, Payout, PayoutTransition, Schedule
 from apps.payouts.services import moves
 from apps.payouts.services.acting import check_named_by_platform
-from apps.payouts.services.caps import Cap, check_caps, store_cap
+from apps.payouts.services.caps import Cap, check_caps
 from apps.payouts.services.destinations import check_address, find_destination, is_new_address
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_name
 from apps.stores.models import PaysNetworkFee, Store
@@ -37,8 +41,18 @@ _KEYS = Statement("""
 SELECT 1 FROM payouts_payout
 WHERE store_id = %(store_id)s AND mode = %(mode)s AND idempotency_caller = %(caller)s AND idempotency_key = %(key)s
 """)
+# What staff have set and what happened before, in one question.
+_FACTS = Statement("""
+SELECT c.per_tx_atomic, c.daily_atomic,
+       EXISTS (SELECT 1 FROM assets_acceptedasset a WHERE a.store_id = %(store_id)s AND a.mode = %(mode)s AND a.asset_id = %(asset_id)s
+               AND a.suspended_at IS NOT NULL),
+       (SELECT count(*) FROM payouts_payout p WHERE p.store_id = %(store_id)s AND p.mode = %(mode)s
+        AND p.destination_address = %(address)s AND p.created_at > %(since)s AND (p.failed_gas_atomic > 0 OR p.failed_gas_due_atomic > 0))
+FROM (VALUES (1)) AS one LEFT JOIN payouts_storepayoutcap c ON c.store_id = %(store_id)s AND c.asset_id = %(asset_id)s
+""")
+DAY = timedelta(days=1)
 ASSET_STOPPED = "A deposit of this asset was lost after it had been credited"
-ABOVE_THRESHOLD, NEW_DESTINATION = "Above the amount that is paid out without review", "The destination is new"
+ABOVE_THRESHOLD = "Above the amount that is paid out without review"
 
 
 class NotAnAmount(Flat):
@@ -64,6 +78,10 @@ class KycRequired(Flat):
 
 class BelowNetworkMinimum(Flat):
     message = "Amount is below the network minimum"
+
+
+class FailsTooOften(Flat):
+    message = "Payouts to this destination have failed too often; try again in a day"
 
 
 class Insufficient(Flat):
@@ -124,18 +142,23 @@ def _rows(viewer: Viewer, caller: str, key: str) -> Any:
 def place(viewer: Viewer, store: Store, order: Order, key: str, *, caller: str = "", caps: Iterable[Cap] = ()) -> tuple[Payout, bool]:
     """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or what a cap refuses with."""
     at = clock.now(store, viewer.mode)
-    set_by_staff = store_cap(store.pk, order.asset.pk)
-    limits = [*caps]
-    if set_by_staff is not None:
-        limits.append(Cap(set_by_staff.per_tx_atomic, set_by_staff.daily_atomic))
+    asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.asset.pk, "address": order.target.address, "since": at - DAY}
+    ((per_tx, daily, is_stopped, failed),) = _FACTS.rows(**asked)
+    limits = [*caps, Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))]
+
+    def make() -> Payout:
+        check_caps(store.pk, viewer.mode, order.asset.pk, order.amount_atomic, limits, at)
+        if failed >= settings.PAYOUT_FAILURES_MAX:
+            raise FailsTooOften
+        return _make(viewer, store, order, key, caller, at, is_stopped=is_stopped)
+
     try:
-        return once(_rows(viewer, caller, key), lambda: _make(viewer, store, order, limits, key, caller, at))
+        return once(_rows(viewer, caller, key), make)
     except InsufficientBalance:
         raise Insufficient from None
 
 
-def _make(viewer: Viewer, store: Store, order: Order, caps: list[Cap], key: str, caller: str, at: datetime) -> Payout:
-    check_caps(store.pk, viewer.mode, order.asset.pk, order.amount_atomic, caps, at)
+def _make(viewer: Viewer, store: Store, order: Order, key: str, caller: str, at: datetime, *, is_stopped: bool) -> Payout:
     bank = order.target.destination if order.target.is_bank else None
     payout: Payout = Payout.objects.create(
         store=store,
@@ -159,18 +182,16 @@ def _make(viewer: Viewer, store: Store, order: Order, caps: list[Cap], key: str,
     PayoutTransition.objects.create(payout=payout, to_status=payout.status, at=at)
     failpoint("payout.K1")
     movements.payout_created(**moves.booking(payout, at))
-    reason = _review_reason(viewer, store, order, at)
+    reason = ASSET_STOPPED if is_stopped else _review_reason(viewer, store, order, at)
     if reason:
         moves.move(payout, Payout.Status.REQUIRES_REVIEW, at, reason, review_reason=reason)
     else:
-        jobs.enqueue("payouts.advance", payout.pk)
+        jobs.enqueue("payouts.advance", mode=payout.mode)
     return payout
 
 
 def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> str:
     """Why a person should look first; empty when nobody needs to."""
-    if AcceptedAsset.objects.filter(store=store, mode=viewer.mode, asset=order.asset, suspended_at__isnull=False).exists():
-        return ASSET_STOPPED
     limit = store.payout_review_threshold_cents
     if limit is not None:
         rate = current_rate(order.asset.pk, store.settlement_currency, clock.real_now())
@@ -178,7 +199,7 @@ def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> 
         if worth is None or worth > limit:
             return ABOVE_THRESHOLD
     if store.review_new_destinations and is_new_target(viewer, order.target, at):
-        return NEW_DESTINATION
+        return states.NEW_DESTINATION
     return ""
 
 
@@ -197,6 +218,8 @@ def read_order(viewer: Viewer, store: Store, given: Mapping[str, Any]) -> Order:
     asset = read_asset(viewer, given.get("asset_id"))
     amount = read_amount(given.get("amount_atomic"))
     target = read_target(viewer, asset, given)
+    if asset.mode == Mode.LIVE and not target.is_bank:
+        costs.look(asset.chain)
     rail = Payout.Rail.FIAT_MANUAL if target.is_bank else Payout.Rail.CRYPTO
     check_order(store, asset, amount, target)
     return Order(asset, amount, target, rail)
@@ -259,8 +282,14 @@ def check_order(store: Store, asset: Asset, amount_atomic: int, target: Target) 
         if amount_atomic < least:
             least_text = money.decimal_from_atomic(least, asset.atomic_decimals)
             raise Flat(f"Amount is below the minimum of {least_text} {asset.coin_symbol}")
-    elif amount_atomic < asset.min_withdrawal_atomic:
+    elif amount_atomic < network_minimum(asset):
         raise BelowNetworkMinimum
+
+
+def network_minimum(asset: Asset) -> int:
+    """The asset's own, or in live mode so many times the gas of the moment when that is more. A price that nobody knows asks nothing."""
+    gas = costs.known_fee(asset) if asset.mode == Mode.LIVE else None
+    return max(asset.min_withdrawal_atomic, settings.PAYOUT_MINIMUM_GAS_TIMES * (gas or 0))
 
 
 def check_eligible(asset: Asset) -> None:

@@ -6,8 +6,11 @@ The caller holds the payout's row lock. `at` is the time by the store's clock.
 from datetime import datetime
 from typing import Any
 
+from apps.assets.selectors import native_asset_id
 from apps.core import jobs
 from apps.ledger import movements
+from apps.ledger.chart import AVAILABLE
+from apps.ledger.posting import locked_balance
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutTransition
 
@@ -19,7 +22,7 @@ UNCLEAR = "What became of it is not known"
 def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) -> bool:
     """Move it if it still stands where this copy stands; its history has a line for it."""
     before = payout.status
-    moved = states.MACHINE.move(payout, to, updated_at=at, **changes)
+    moved = states.MACHINE.move(payout, to, updated_at=at, pending_reason="", **changes)
     if moved:
         PayoutTransition.objects.create(payout=payout, from_status=before, to_status=to, note=note[:TEXT_MAX], at=at)
     return moved
@@ -70,15 +73,44 @@ def fail(payout: Payout, code: str, reason: str, at: datetime, *, is_unclear: bo
         release(payout, at)
 
 
+def fail_for_fee(payout: Payout, at: datetime) -> None:
+    """The network asks for more than there is."""
+    set_columns(payout, withheld_atomic=0)
+    fail(payout, _Code.INSUFFICIENT_FUNDS, "The network's fee is more than the amount", at)
+
+
 def release(payout: Payout, at: datetime) -> None:
     """Give the reserved coins of a failed payout back. Once; afterwards it can't be retried."""
     movements.payout_released(**booking(payout, at))
     set_columns(payout, funds=_Funds.RETURNED, retry_at=None, updated_at=at)
+    charge_failed_gas(payout, at)
+
+
+def charge_failed_gas(payout: Payout, at: datetime) -> None:
+    """Who asked bears what attempts have cost in vain, as far as it has the chain's coin; the rest stays due until coins come back."""
+    if not payout.failed_gas_due_atomic:
+        return
+    native_id = native_asset_id(payout.asset)
+    left = locked_balance(payout.store_id, payout.mode, native_id, AVAILABLE)
+    charged = min(payout.failed_gas_due_atomic, left)
+    if charged <= 0:
+        return
+    movements.payout_gas_charged(
+        store_id=payout.store_id,
+        mode=payout.mode,
+        asset_id=native_id,
+        payout_id=payout.pk,
+        charged_before_atomic=payout.failed_gas_atomic,
+        gas_atomic=charged,
+        at=at,
+    )
+    due = payout.failed_gas_due_atomic - charged
+    set_columns(payout, failed_gas_atomic=payout.failed_gas_atomic + charged, failed_gas_due_atomic=due)
 
 
 def begin_retry(payout: Payout, at: datetime, note: str = "") -> bool:
     """A failed payout sets out again."""
     if not move(payout, _Status.RETRYING, at, note, retries=payout.retries + 1, retry_at=None, failure_code=None, failure_reason=None):
         return False
-    jobs.enqueue("payouts.advance", payout.pk)
+    jobs.enqueue("payouts.advance", mode=payout.mode)
     return True

@@ -127,6 +127,7 @@ def _accept(payout: Payout, outcome: Outcome, at: datetime) -> None:
             purpose=PURPOSE,
             reference=reference_of(payout),
             mode=payout.mode,
+            store_id=payout.store_id,
             at=clock.real_now(),
         )
 

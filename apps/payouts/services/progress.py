@@ -5,46 +5,71 @@ ones are submitted, then confirmed after a minute of the store's clock or ten re
 """
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
 
-import structlog
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Cast, Concat
 
 from apps.assets.selectors import native_asset_id
-from apps.chain import sender, simulated
+from apps.chain import costs, sender, simulated
+from apps.chain.gas import TOO_DEAR
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.failpoints import failpoint
+from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payouts import states
 from apps.payouts.models import Payout
 from apps.payouts.providers.base import SANDBOX_SETTLES_AFTER
 from apps.payouts.selectors import simulated_left
-from apps.payouts.services import moves
-from apps.payouts.services.gas import fee_for_store
+from apps.payouts.services import moves, together
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
-log = structlog.get_logger(__name__)
-BATCH_MAX = 200
 _Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
 # How the sender says that a recipient can't be paid at all.
-REFUSED_RECIPIENT = frozenset({"The recipient refuses the transfer", "The destination is refused"})
-_OPEN = Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(status=_Status.REQUIRES_REVIEW, is_outcome_unknown=True)
-_OPEN |= Q(status=_Status.CONFIRMED, funds=_Funds.CLEARING)
+REFUSED_RECIPIENT = frozenset({"The recipient refuses the transfer", "The destination is refused", TOO_DEAR})
+JOB = Job(together.JOB_NAME, limit=200, in_transaction=False)
+# What no batch moves: of the simulated and the bank's each is looked at, of the rest what its transaction has come to.
+_FOLLOWED = Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(status=_Status.CONFIRMED, funds=_Funds.CLEARING)
+_TURNED = Q(sent__in=(_Sent.CONFIRMED, _Sent.FAILED)) | (Q(sent=_Sent.REVIEW) & ~Q(status=_Status.REQUIRES_REVIEW))
+_TURNED |= Q(sent__in=(_Sent.REQUESTED, _Sent.SIGNED), status=_Status.REQUIRES_REVIEW)
+_FOLLOWED |= Q(status=_Status.REQUIRES_REVIEW, is_outcome_unknown=True)
 
 
-def advance_payouts() -> int:
-    """The sweep: begin the retries that are due, and move every open payout one step; how many there were."""
-    found = list(Payout.objects.filter(_OPEN).order_by("updated_at").values_list("pk", flat=True)[:BATCH_MAX])
-    waiting = Payout.objects.filter(status=_Status.FAILED, retry_at__isnull=False).select_related("store").order_by("retry_at")
-    found += [one.pk for one in waiting[:BATCH_MAX] if one.retry_at is not None and one.retry_at <= clock.now(one.store, one.mode)]
-    for payout_id in found:
-        try:
-            advance_payout(payout_id)
-        except Exception:  # one payout that can't be moved must not hold up the others
-            log.exception("payout_not_advanced", payout=str(payout_id))
-    return len(found)
+def advance_payouts(mode: str = "") -> int:
+    """The sweep (of a mode): begin the retries that are due, and move every open payout one step; how many were looked at."""
+    rows = Payout.objects.filter(mode=mode) if mode else Payout.objects.all()
+    done = together.advance(mode, one_by_one)
+    for found in (_told_by_others(rows), _turned(rows), _due_retries(rows)):
+        done += JOB.walk(found.values_list("pk", flat=True), advance_payout)
+    return done
+
+
+def one_by_one(ids: Sequence[uuid.UUID]) -> None:
+    """What failed together: a bad one costs only itself."""
+    JOB.each(lambda: ids, advance_payout, id_of=str)
+
+
+def _told_by_others(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
+    """Open ones that no transaction tells of: simulated, or an off-ramp's."""
+    open_ones = rows.filter(funds__in=(_Funds.RESERVED, _Funds.CLEARING)).filter(_FOLLOWED)
+    return open_ones.filter(~Q(rail=Payout.Rail.CRYPTO) | Q(is_simulated=True)).order_by("updated_at")
+
+
+def _turned(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
+    """Those whose transaction stands elsewhere than they know."""
+    reference = Concat(Cast("pk", TextField()), Value("-"), Cast("attempts", TextField()), output_field=TextField())
+    sent = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=OuterRef("reference"))
+    open_ones = rows.filter(funds=_Funds.RESERVED, rail=Payout.Rail.CRYPTO).exclude(is_simulated=True).filter(_FOLLOWED)
+    return open_ones.alias(reference=reference).alias(sent=Subquery(sent.values("status")[:1])).filter(_TURNED).order_by("updated_at")
+
+
+def _due_retries(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
+    """Test mode's are due by the store's own clock, so of those each is looked at."""
+    waiting = rows.filter(status=_Status.FAILED, retry_at__isnull=False)
+    return waiting.filter(Q(mode="test") | Q(retry_at__lte=clock.real_now())).order_by("retry_at")
 
 
 def advance_payout(payout_id: uuid.UUID) -> Payout:
@@ -90,7 +115,7 @@ def _prepare(payout: Payout) -> None:
         Payout.objects.filter(pk=payout.pk, is_simulated=None).update(is_simulated=is_simulated)
         payout.is_simulated = is_simulated
     if payout.bears_network_fee and not payout.is_simulated and not payout.withheld_atomic:
-        fee = fee_for_store(payout.asset)
+        fee = costs.fee(payout.asset)
         if fee is not None:
             # An amount that the fee eats up is withheld whole, and fails below.
             withheld = min(max(fee, 1), payout.amount_atomic)
@@ -121,8 +146,7 @@ def _advance_simulated(payout: Payout, at: datetime) -> None:
 def _advance_sent(payout: Payout, at: datetime) -> None:
     """Ask once per attempt, then follow what the sender says of it."""
     if payout.sent_atomic == 0:
-        moves.set_columns(payout, withheld_atomic=0)
-        moves.fail(payout, Payout.FailureCode.INSUFFICIENT_FUNDS, "The network's fee is more than the amount", at)
+        moves.fail_for_fee(payout, at)
         return
     sent = sender.request(
         chain_id=payout.asset.chain_id,
@@ -133,6 +157,7 @@ def _advance_sent(payout: Payout, at: datetime) -> None:
         reference=reference_of(payout),
         mode=payout.mode,
         at=clock.real_now(),
+        store_id=payout.store_id,
     )
     failpoint("payout.K2")
     if sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and payout.status != _Status.SUBMITTED:
@@ -190,6 +215,8 @@ def _fail(payout: Payout, sent: OutgoingTransaction, at: datetime) -> None:
             gas_atomic=sent.network_fee_atomic,
             at=at,
         )
+        moves.set_columns(payout, failed_gas_due_atomic=payout.failed_gas_due_atomic + sent.network_fee_atomic)
+        moves.charge_failed_gas(payout, at)
     sender.mark_handled(sent)
     moves.fail(payout, code, reason, at)
     if payout.withheld_atomic and payout.funds != _Funds.RETURNED:

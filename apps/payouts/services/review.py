@@ -42,7 +42,7 @@ def approve_payout(payout: Payout, reason: str = "") -> Payout:
             moves.move(fresh, _Status.PENDING, at, reason, review_reason="", is_outcome_unknown=False)
         _note(fresh, "payout.approved", reason)
         _tell(fresh, "was released", "It was checked, and is on its way.", at)
-        jobs.enqueue("payouts.advance", fresh.pk)
+        jobs.enqueue("payouts.advance", mode=fresh.mode)
     return fresh
 
 

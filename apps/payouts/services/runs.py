@@ -23,7 +23,7 @@ from apps.ledger.posting import account_id, locked_balance
 from apps.payouts.models import Payout, Schedule, ScheduleRun
 from apps.payouts.services import moves
 from apps.payouts.services.caps import take_turn
-from apps.payouts.services.create import Order, Target, check_order, place
+from apps.payouts.services.create import Order, Target, check_order, network_minimum, place
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.payouts.services.schedules import next_after
 from apps.swaps.models import Swap
@@ -140,7 +140,7 @@ def _skip_reason(schedule: Schedule, amount_atomic: int) -> str | None:
             raise NoRate
         if money.cents_for_atomic(amount_atomic, rate.rate, schedule.asset.atomic_decimals) < schedule.minimum_fiat_cents:
             return BELOW_MINIMUM
-    least = schedule.asset.min_withdrawal_atomic
+    least = network_minimum(schedule.asset)
     if schedule.destination_type == "fiat":
         least = 1 if schedule.swap_target_asset_id is not None else OFFRAMP_MINIMUMS.get(schedule.asset.coin_symbol, least)
     return BELOW_NETWORK_MINIMUM if amount_atomic < least else None

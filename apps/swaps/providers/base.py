@@ -31,6 +31,7 @@ class Order:
     sell_atomic: int
     min_buy_atomic: int
     created_at: datetime
+    store_id: uuid.UUID | None = None
 
 
 @dataclass(frozen=True)

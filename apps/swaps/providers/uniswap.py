@@ -101,6 +101,7 @@ class Uniswap:
             purpose=_Purpose.SWAP,
             reference=order.id,
             mode=order.mode,
+            store_id=order.store_id,
             at=real,
             call_data=calls.swap(router, order.source, order.buy, order.sell_atomic, order.min_buy_atomic, wallet.address, deadline),
             receives_asset_id=order.buy.pk,
@@ -127,6 +128,7 @@ class Uniswap:
             purpose=_Purpose.APPROVAL,
             reference=reference,
             mode=order.mode,
+            store_id=order.store_id,
             at=clock.real_now(),
             call_data=calls.approval(router, amount_atomic),
         )

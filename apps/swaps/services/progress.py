@@ -71,7 +71,14 @@ def advance_swap(swap_id: uuid.UUID) -> Swap:
 
 def _order(swap: Swap) -> Order:
     return Order(
-        swap.pk, swap.mode, swap.source_asset, swap.buy_asset, swap.sell_amount_atomic, swap.min_buy_amount_atomic, swap.created_at
+        swap.pk,
+        swap.mode,
+        swap.source_asset,
+        swap.buy_asset,
+        swap.sell_amount_atomic,
+        swap.min_buy_amount_atomic,
+        swap.created_at,
+        swap.store_id,
     )
 
 

@@ -1,0 +1,236 @@
+"""The steps that every payout on a chain takes, for many at once: handed to the sender, told as sent, confirmed, told why it waits.
+
+Each does what progress.advance_payout does to one, with the same history and books; what a batch can't move is left to that.
+Stores take turns, so a crowd of one store's delays nobody else's.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.db import InterfaceError, OperationalError, transaction
+
+from apps.assets.models import Asset
+from apps.assets.selectors import native_asset_id
+from apps.chain import costs, sender
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock
+from apps.core.failpoints import failpoint
+from apps.core.rows import PAUSED_SQL
+from apps.core.sql import Statement
+from apps.ledger import movements
+from apps.payouts import states
+from apps.payouts.models import Payout, PayoutTransition
+from apps.payouts.selectors import simulated_left
+from apps.payouts.services import moves
+from apps.payouts.services.offramp import PURPOSE, reference_of
+
+log = structlog.get_logger(__name__)
+BATCH_MAX, JOB_NAME = 250, "payouts.advance"
+_Status, _Funds = Payout.Status, Payout.Funds
+# The transaction of a payout's present attempt; `payout_open` is the index of what is open.
+_SENT = "LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'payout' AND o.reference = p.id::text || '-' || p.attempts"
+_OPEN = (
+    "p.funds = 'reserved' AND p.rail = 'crypto' AND p.is_simulated IS NOT TRUE AND (p.mode = %(mode)s OR %(mode)s = '') "
+    f"AND p.id::text NOT IN ({PAUSED_SQL})"
+)
+
+
+def _turns(condition: str) -> Statement:
+    return Statement(f"""
+SELECT id FROM (
+    SELECT p.id, p.created_at, row_number() OVER (PARTITION BY p.store_id, p.asset_id ORDER BY p.created_at, p.id) AS turn
+    FROM payouts_payout p {_SENT} WHERE {_OPEN} AND {condition}
+) AS lane ORDER BY turn, created_at, id LIMIT %(limit)s
+""")  # noqa: S608
+
+
+_UNASKED = _turns("p.status IN ('pending', 'retrying') AND o.id IS NULL AND (p.withheld_atomic > 0 OR NOT p.bears_network_fee)")
+_UNDECIDED = _turns("p.status IN ('pending', 'retrying') AND o.id IS NULL AND (p.is_simulated IS NULL"
+                    " OR p.bears_network_fee AND p.withheld_atomic = 0)")  # fmt: skip
+_UNTOLD = _turns(
+    "(p.status IN ('pending', 'retrying') OR p.status = 'requires_review' AND p.is_outcome_unknown) AND o.status = 'submitted'"
+)
+_ARRIVED = _turns("p.status = 'submitted' AND o.status = 'confirmed'")
+_REASON = "CASE WHEN p.status IN ('pending', 'retrying') AND o.status = 'requested' THEN CASE o.waits_for {cases} ELSE '' END ELSE '' END"
+_WAITING = Statement(f"""
+UPDATE payouts_payout t SET pending_reason = found.reason FROM (
+    SELECT p.id, {_REASON.format(cases=" ".join(f"WHEN '{code}' THEN '{told}'" for code, told in states.WAITS.items()))} AS reason
+    FROM payouts_payout p {_SENT} WHERE {_OPEN}
+) AS found WHERE t.id = found.id AND t.pending_reason <> found.reason RETURNING t.id
+""")  # noqa: S608
+
+
+def advance(mode: str, one_by_one: Callable[[Sequence[uuid.UUID]], object]) -> int:
+    """Every step for everything that has one to take; how many were taken. A batch that fails goes `one_by_one`."""
+    steps: tuple[tuple[Statement, Callable[[list[uuid.UUID]], None]], ...] = (
+        (_UNDECIDED, _decide), (_UNASKED, _hand_over), (_UNTOLD, _tell), (_ARRIVED, _confirm),
+    )  # fmt: skip
+    done = 0
+    for statement, step in steps:
+        before: set[uuid.UUID] = set()
+        while found := [one for one in _ids(statement, mode) if one not in before]:
+            _tried(step, found, one_by_one)
+            before |= set(found)
+            done += len(found)
+    return done + len(_WAITING.rows(mode=mode, job=JOB_NAME, now=clock.real_now()))
+
+
+def _ids(statement: Statement, mode: str) -> list[uuid.UUID]:
+    return [one for (one,) in statement.rows(mode=mode, job=JOB_NAME, now=clock.real_now(), limit=BATCH_MAX)]
+
+
+def _tried(step: Callable[[list[uuid.UUID]], None], found: list[uuid.UUID], one_by_one: Callable[[Sequence[uuid.UUID]], object]) -> None:
+    try:
+        step(found)
+    except (InterfaceError, OperationalError):
+        raise  # the database's affair, not a row's
+    except Exception:
+        log.exception("payouts_not_advanced_together", step=step.__name__, count=len(found))
+        one_by_one(found)
+
+
+def _locked(ids: Sequence[uuid.UUID]) -> list[Payout]:
+    """Those that nobody else is at."""
+    rows = Payout.objects.select_for_update(of=("self",), skip_locked=True).select_related("asset__chain", "store")
+    return list(rows.filter(pk__in=ids).order_by("pk"))
+
+
+# --- before they are sent ---------------------------------------------------------------------------
+
+
+def _decide(ids: list[uuid.UUID]) -> None:
+    """What has to be asked outside: whether test coins are simulated, and what of the fee the store bears."""
+    rows = list(Payout.objects.filter(pk__in=ids, status__in=states.WAITING).select_related("asset__chain", "store").order_by("created_at"))
+    _decide_simulated([one for one in rows if one.is_simulated is None])
+    bearing = [one for one in rows if one.bears_network_fee and not one.is_simulated and not one.withheld_atomic]
+    fees = {asset.pk: costs.fee(asset) for asset in {one.asset_id: one.asset for one in bearing}.values()}
+    for one in bearing:
+        fee = fees[one.asset_id]
+        if fee is not None:
+            # An amount that the fee eats up is withheld whole, and fails.
+            withheld = min(max(fee, 1), one.amount_atomic)
+            Payout.objects.filter(pk=one.pk, withheld_atomic=0, status__in=states.WAITING).update(withheld_atomic=withheld)
+
+
+def _decide_simulated(rows: Sequence[Payout]) -> None:
+    """Of test mode: simulated coins go out simulated, as does what the test wallet can't pay."""
+    left: dict[tuple[uuid.UUID, str], int] = {}
+    free: dict[str, int] = {}
+    decided: dict[bool, list[uuid.UUID]] = {True: [], False: []}
+    for one in rows:
+        place = one.store_id, one.asset_id
+        if place not in left:
+            left[place] = simulated_left(one)
+        if one.asset_id not in free:
+            free[one.asset_id] = sender.free(one.asset.chain_id, one.asset_id)
+        one.is_simulated = left[place] >= one.amount_atomic or free[one.asset_id] < one.amount_atomic
+        if one.is_simulated:
+            left[place] -= one.amount_atomic
+        decided[one.is_simulated].append(one.pk)
+    for is_simulated, ids in decided.items():
+        Payout.objects.filter(pk__in=ids, is_simulated=None).update(is_simulated=is_simulated)
+
+
+def _hand_over(ids: list[uuid.UUID]) -> None:
+    """Ask the sender, once per attempt."""
+    with transaction.atomic():
+        rows = [one for one in _locked(ids) if one.status in states.WAITING and one.is_simulated is False]
+        for one in rows:
+            if not one.sent_atomic:
+                moves.fail_for_fee(one, clock.now(one.store, one.mode))
+        real = clock.real_now()
+        sendable = sorted((one for one in rows if one.sent_atomic and one.status in states.WAITING), key=lambda one: one.created_at)
+        # A store's come in the order in which it asked for them.
+        asked = [_request(one, real + timedelta(microseconds=place)) for place, one in enumerate(sendable)]
+        for mode in {one.mode for one in asked}:
+            sender.request_many([one for one in asked if one.mode == mode])
+        failpoint("payout.K2")
+
+
+def _request(payout: Payout, real: datetime) -> OutgoingTransaction:
+    return OutgoingTransaction(
+        mode=payout.mode,
+        store_id=payout.store_id,
+        chain_id=payout.asset.chain_id,
+        asset_id=payout.asset_id,
+        purpose=PURPOSE,
+        reference=reference_of(payout),
+        to_address=str(payout.destination_address).lower(),
+        amount_atomic=payout.sent_atomic,
+        requested_at=real,
+    )
+
+
+# --- after they were sent ---------------------------------------------------------------------------
+
+
+def _sent(rows: Sequence[Payout], status: str) -> dict[uuid.UUID, OutgoingTransaction]:
+    """The transactions of these payouts that stand there, which the chain can't undo meanwhile."""
+    by_reference = {reference_of(one): one.pk for one in rows}
+    found = OutgoingTransaction.objects.select_for_update(no_key=True).filter(purpose=PURPOSE, reference__in=by_reference, status=status)
+    return {by_reference[one.reference]: one for one in found}
+
+
+def _moved(rows: Sequence[Payout], to: str, each: dict[str, Sequence[Any]], **changes: Any) -> list[Payout]:
+    """The moves, each with its line of history."""
+    before = {one.pk: one.status for one in rows}
+    ats = [clock.now(one.store, one.mode) for one in rows]
+    states.MACHINE.move_many(rows, to, {**each, "updated_at": ats}, pending_reason="", **changes)
+    moved = [one for one in rows if one.status == to]
+    lines = [PayoutTransition(payout=one, from_status=before[one.pk], to_status=to, note="", at=one.updated_at) for one in moved]
+    PayoutTransition.objects.bulk_create(lines)
+    return moved
+
+
+def _tell(ids: list[uuid.UUID]) -> None:
+    """They are on the chain: submitted."""
+    with transaction.atomic():
+        rows = [one for one in _locked(ids) if _Status.SUBMITTED in states.MACHINE.moves[one.status]]
+        sent = _sent(rows, OutgoingTransaction.Status.SUBMITTED)
+        rows = [one for one in rows if one.pk in sent]
+        each: dict[str, Sequence[Any]] = {
+            "tx_hash": [sent[one.pk].tx_hash for one in rows],
+            "submitted_at": [clock.now(one.store, one.mode) for one in rows],
+        }
+        _moved(rows, _Status.SUBMITTED, each, submitted_real_at=clock.real_now(), review_reason="", is_outcome_unknown=False)
+
+
+def _confirm(ids: list[uuid.UUID]) -> None:
+    """They are there for good: booked, and ticked off."""
+    with transaction.atomic():
+        rows = [one for one in _locked(ids) if one.status == _Status.SUBMITTED]
+        sent = _sent(rows, OutgoingTransaction.Status.CONFIRMED)
+        rows = [one for one in rows if one.pk in sent]
+        failpoint("payout.K7")
+        each: dict[str, Sequence[Any]] = {
+            "tx_hash": [sent[one.pk].tx_hash for one in rows],
+            "network_fee_atomic": [sent[one.pk].network_fee_atomic for one in rows],
+            "paid_at": [clock.now(one.store, one.mode) for one in rows],
+        }
+        moved = _moved(rows, _Status.CONFIRMED, each, funds=_Funds.PAID)
+        gas_assets = {asset.pk: native_asset_id(asset) for asset in _assets(moved)}
+        movements.payouts_confirmed(
+            [
+                movements.Confirmed(
+                    store_id=one.store_id,
+                    mode=one.mode,
+                    asset_id=one.asset_id,
+                    payout_id=one.pk,
+                    amount_atomic=one.amount_atomic,
+                    at=one.updated_at,
+                    withheld_atomic=one.withheld_atomic,
+                    gas_asset_id=gas_assets[one.asset_id],
+                    gas_atomic=sent[one.pk].network_fee_atomic,
+                    is_simulated=False,
+                )
+                for one in moved
+            ]
+        )
+        sender.mark_many_handled([sent[one.pk] for one in moved])
+
+
+def _assets(rows: Sequence[Payout]) -> list[Asset]:
+    return list({one.asset_id: one.asset for one in rows}.values())

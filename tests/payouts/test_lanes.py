@@ -1,0 +1,109 @@
+"""What waits holds up nobody else: other stores, other coins, sweeps and their gas go on, and the wallet fetches what it lacks."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from apps.assets.models import Chain
+from apps.chain import sender, signing, sweeper
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock
+from apps.ledger.selectors import balances
+from apps.payments.services.sweep_books import book_sweeps
+from apps.payouts.models import Payout
+from apps.payouts.services.progress import advance_payouts
+from tests import make
+from tests.cast import Cast, Shop
+from tests.chain.conftest import chain, proxy, watcher
+from tests.swaps.conftest import DOLLAR, ETHER, Venue, is_exact, place
+from tests.swaps.test_sweeps import paid_in
+
+__all__ = ["chain", "place", "proxy", "watcher"]
+pytestmark = pytest.mark.chain
+CROWD = 215
+
+
+def rounds(place: Venue, count: int) -> None:
+    """What the worker does in so many rounds."""
+    for _ in range(count):
+        advance_payouts()
+        sweeper.sweep_due()
+        signing.sign_due()
+        sender.run_due()
+        place.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
+        place.reader.read()
+        sender.run_due()
+        book_sweeps()
+        advance_payouts()
+
+
+def status(payout: dict[str, Any]) -> str:
+    return str(Payout.objects.get(pk=payout["id"]).status)
+
+
+def time_passes(seconds: int = 120) -> None:
+    """What waits may be looked at again."""
+    OutgoingTransaction.objects.filter(not_before__isnull=False).update(not_before=clock.real_now() - timedelta(seconds=seconds))
+
+
+@pytest.fixture
+def strangers(cast: Cast) -> Shop:
+    return cast.strangers
+
+
+@pytest.fixture
+def crowded(request: pytest.FixtureRequest, place: Venue, bakery: Shop) -> list[dict[str, Any]]:
+    """Alice asks for many payouts of a dollar each, and the wallet holds three dollars."""
+    count = getattr(request, "param", 12)
+    place.fund_hot(50, dollars=3)
+    make.store_coins(bakery.store, "USDC_SETH", count * DOLLAR)
+    return [make.payout(bakery.test, DOLLAR, asset_id="USDC_SETH") for _ in range(count)]
+
+
+@pytest.mark.parametrize("crowded", [CROWD], indirect=True)
+def test_a_crowd_of_small_payouts_that_wait_for_coins_holds_up_no_other_store_or_coin(
+    place: Venue, crowded: list[dict[str, Any]], strangers: Shop
+) -> None:
+    rounds(place, 1)
+    make.store_coins(strangers.store, "SETH", ETHER)
+    innocent = make.payout(strangers.test, ETHER // 2)
+    rounds(place, 2)
+    assert status(innocent) == "confirmed"
+    assert sum(status(one) == "confirmed" for one in crowded) == 3
+    assert {status(one) for one in crowded} == {"confirmed", "pending"}
+
+
+def test_stores_take_turns_at_the_coins_that_there_are(place: Venue, crowded: list[dict[str, Any]], strangers: Shop) -> None:
+    make.store_coins(strangers.store, "USDC_SETH", DOLLAR)
+    late = make.payout(strangers.test, DOLLAR, asset_id="USDC_SETH")
+    for _ in range(3):
+        advance_payouts()
+    rounds(place, 1)
+    assert status(late) == "confirmed"
+
+
+def test_a_short_wallet_fetches_what_is_on_deposit_addresses_whatever_the_minimum(place: Venue, bakery: Shop, settings: Any) -> None:
+    settings.SWEEP_MINIMUMS = ["USDC_SETH=10000", "SETH=10000"]
+    place.fund_hot(1, dollars=100)
+    paid_in(place, bakery, "USDC_SETH")
+    whole = balances(bakery.store.pk, "test")["USDC_SETH"].available_atomic
+    payout = make.payout(bakery.test, whole, asset_id="USDC_SETH")
+    Payout.objects.filter(pk=payout["id"]).update(is_simulated=False)
+    rounds(place, 2)
+    assert make.detail_of_payout(bakery.test, payout["id"])["pending_reason"] == "waiting_for_sweep"
+    rounds(place, 4)
+    assert status(payout) == "confirmed" and is_exact()
+    assert make.detail_of_payout(bakery.test, payout["id"])["pending_reason"] is None
+
+
+def test_a_payout_says_that_it_waits_for_funds_when_there_are_none_to_fetch(
+    place: Venue, crowded: list[dict[str, Any]], bakery: Shop
+) -> None:
+    rounds(place, 2)
+    told = {make.detail_of_payout(bakery.test, one["id"])["pending_reason"] for one in crowded if status(one) == "pending"}
+    assert told == {"waiting_for_funds"}
+    place.chain.mint(place.token, place.hot, 1000 * DOLLAR)
+    time_passes()
+    rounds(place, 6)
+    assert {status(one) for one in crowded} == {"confirmed"}
