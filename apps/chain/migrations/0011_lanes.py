@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('assets', '0005_daily_rates'),
-        ('chain', '0009_reorgs'),
+        ('chain', '0010_deposit_mined_at'),
         ('stores', '0009_audit_seals'),
     ]
 

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('chain', '0010_lanes'),
+        ('chain', '0011_lanes'),
     ]
 
     operations = [
