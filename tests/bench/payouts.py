@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.bench.harness import bench_database, chain_program, print_table
-from tests.bench.load import CONNECTIONS, ROOT, environment, free_port, length_of, request_of, serving, wsgi
+from tests.bench.load import CONNECTIONS, ROOT, environment, free_port, length_of, product, request_of, serving
 
 ROUNDS, LANES, READS, POSTERS = 5, 4, 300, 2
 AMOUNT, ETHER = 10**15, 10**18
@@ -195,7 +195,7 @@ def whole_service(lane: Lane) -> Iterator[int]:
     worker = subprocess.Popen([sys.executable, "-m", *command, "--without-mingle"], cwd=ROOT, env=environment())
     port = free_port()
     try:
-        with serving(*wsgi("tests.bench.server:application"), port=port):
+        with serving(*product("tests.bench.server:application"), port=port):
             yield port
     finally:
         worker.terminate()
