@@ -37,8 +37,11 @@ def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bo
     the loser meets the unique constraint and answers with the winner's row.
     """
     found = rows.first()
-    if found is not None:
-        return found, False
+    return make_once(rows, create) if found is None else (found, False)
+
+
+def make_once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bool]:
+    """The same for who has looked already and found none."""
     try:
         with transaction.atomic():
             return create(), True

@@ -12,13 +12,13 @@ from typing import Any
 from django.conf import settings
 
 from apps.assets.models import Asset
-from apps.assets.selectors import current_rate
+from apps.assets.selectors import current_rate, with_chains
 from apps.assets.services import AssetNotActive
 from apps.chain import costs
 from apps.core import clock, jobs, money
 from apps.core.errors import Flat, NotFound
 from apps.core.failpoints import failpoint
-from apps.core.idempotency import once
+from apps.core.idempotency import make_once
 from apps.core.literal import AtomicAmount, Invalid, Object, Text, is_uuid
 from apps.core.models import Mode, Viewer
 from apps.core.sql import Statement
@@ -125,13 +125,17 @@ def create_payout(
 
     Raises NotFound or a Flat sentence, or what `caps` refuse with.
     """
-    if _KEYS.rows(store_id=viewer.store_id, mode=viewer.mode, caller=caller, key=key):
+    if _is_known(viewer, caller, key):
         return _rows(viewer, caller, key).get(), False
     store = Store.objects.get(pk=viewer.store_id)
     order = read_order(viewer, store, given)
     if agent_credential_id is not None:
         order = Order(order.asset, order.amount_atomic, order.target, order.rail, agent_credential_id=agent_credential_id)
     return place(viewer, store, order, key, caller=caller, caps=caps)
+
+
+def _is_known(viewer: Viewer, caller: str, key: str) -> bool:
+    return bool(_KEYS.rows(store_id=viewer.store_id, mode=viewer.mode, caller=caller, key=key))
 
 
 def _rows(viewer: Viewer, caller: str, key: str) -> Any:
@@ -141,6 +145,8 @@ def _rows(viewer: Viewer, caller: str, key: str) -> Any:
 
 def place(viewer: Viewer, store: Store, order: Order, key: str, *, caller: str = "", caps: Iterable[Cap] = ()) -> tuple[Payout, bool]:
     """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or what a cap refuses with."""
+    if _is_known(viewer, caller, key):
+        return _rows(viewer, caller, key).get(), False
     at = clock.now(store, viewer.mode)
     asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.asset.pk, "address": order.target.address, "since": at - DAY}
     ((per_tx, daily, is_stopped, failed),) = _FACTS.rows(**asked)
@@ -153,7 +159,7 @@ def place(viewer: Viewer, store: Store, order: Order, key: str, *, caller: str =
         return _make(viewer, store, order, key, caller, at, is_stopped=is_stopped)
 
     try:
-        return once(_rows(viewer, caller, key), make)
+        return make_once(_rows(viewer, caller, key), make)
     except InsufficientBalance:
         raise Insufficient from None
 
@@ -228,7 +234,8 @@ def read_order(viewer: Viewer, store: Store, given: Mapping[str, Any]) -> Order:
 def read_asset(viewer: Viewer, given: Any) -> Asset:
     if given is None:
         raise Invalid("asset_id is required")
-    asset = Asset.objects.filter(pk=_TEXT.check(given, "asset_id")).select_related("chain").first()
+    wanted = _TEXT.check(given, "asset_id")
+    asset = with_chains([wanted]).get(wanted)
     if asset is None:
         raise NotFound("Asset not found")
     if not asset.is_active or asset.mode != viewer.mode:
