@@ -21,7 +21,14 @@ DATABASE = "tillgate_template"
 KEPT_MAX = 2
 STATE = "tillgate.state"
 # What decides what a migrated database holds: migrations, what they read and import, and the packages whose migrations run too.
-SOURCES = ("apps/*/migrations/*.py", "apps/*/sql/*.sql", "apps/core/models.py", "config/settings.py", "requirements/base.txt")
+SOURCES = (
+    "apps/*/migrations/*.py",
+    "apps/*/sql/*.sql",
+    "apps/core/models.py",
+    "apps/core/first_tables.py",
+    "config/settings.py",
+    "requirements/base.txt",
+)
 # The server's configuration as initdb writes it: each set of services adds lines of its own.
 PLAIN = "postgresql.conf.plain"
 

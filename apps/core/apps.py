@@ -1,7 +1,19 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.core.checks import CheckMessage, Tags, register
 
 
 class CoreConfig(AppConfig):
     name = "apps.core"
     label = "core"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        register(_check_upgrade, Tags.database)
+
+
+def _check_upgrade(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    from apps.core.upgrades import check_upgrade
+
+    return check_upgrade(app_configs, **options)

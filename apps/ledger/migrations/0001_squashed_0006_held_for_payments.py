@@ -1,0 +1,336 @@
+"""Everything until 0006_held_for_payments in one step; what Django does not draw up stands below, as PostgreSQL told it."""
+
+import apps.core.models
+import django.db.models.deletion
+from django.conf import settings
+from apps.core.first_tables import FirstTables
+from django.db import migrations, models
+
+SQL = [
+    r"""ALTER TABLE ledger_account ADD COLUMN checkpoint_xid xid8 DEFAULT '0'::xid8 NOT NULL;""",
+    r"""ALTER TABLE ledger_entry ADD COLUMN xid xid8 DEFAULT pg_current_xact_id() NOT NULL;""",
+    r"""ALTER TABLE ledger_movement ADD COLUMN xid xid8 DEFAULT pg_current_xact_id() NOT NULL;""",
+    r"""CREATE FUNCTION ledger_account_id(p_store uuid, p_mode text, p_asset text, p_kind text, p_is_guarded boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    found_id bigint;
+BEGIN
+    LOOP
+        SELECT id INTO found_id FROM ledger_account
+        WHERE store_id IS NOT DISTINCT FROM p_store AND mode = p_mode AND asset_id = p_asset AND kind = p_kind;
+        EXIT WHEN found_id IS NOT NULL;
+        INSERT INTO ledger_account (store_id, mode, asset_id, kind, is_guarded, checkpoint_atomic)
+        VALUES (p_store, p_mode, p_asset, p_kind, p_is_guarded, 0) ON CONFLICT DO NOTHING;
+    END LOOP;
+    RETURN found_id;
+END $$;""",
+    r"""CREATE FUNCTION ledger_balance(p_account bigint) RETURNS numeric
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT a.checkpoint_atomic
+         + coalesce((SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid), 0)
+    FROM ledger_account a WHERE a.id = p_account
+$$;""",
+    r"""CREATE FUNCTION ledger_check_account() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    covered numeric;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        IF NEW.checkpoint_atomic <> 0 OR NEW.checkpoint_xid <> '0' THEN
+            RAISE EXCEPTION 'an account begins empty' USING ERRCODE = '23514';
+        END IF;
+        RETURN NEW;
+    END IF;
+    IF (NEW.id, NEW.store_id, NEW.mode, NEW.asset_id, NEW.kind, NEW.is_guarded)
+       IS DISTINCT FROM (OLD.id, OLD.store_id, OLD.mode, OLD.asset_id, OLD.kind, OLD.is_guarded) THEN
+        RAISE EXCEPTION 'an account is never changed' USING ERRCODE = '23001';
+    END IF;
+    IF NEW.checkpoint_xid > pg_snapshot_xmin(pg_current_snapshot()) THEN
+        RAISE EXCEPTION 'the checkpoint of account % covers running transactions', NEW.id USING ERRCODE = '23514';
+    END IF;
+    covered := CASE WHEN NEW.checkpoint_xid >= OLD.checkpoint_xid THEN OLD.checkpoint_atomic ELSE 0 END
+        + coalesce((SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = NEW.id AND e.xid < NEW.checkpoint_xid
+            AND e.xid >= CASE WHEN NEW.checkpoint_xid >= OLD.checkpoint_xid THEN OLD.checkpoint_xid ELSE '0'::xid8 END), 0);
+    IF NEW.checkpoint_atomic IS DISTINCT FROM covered THEN
+        RAISE EXCEPTION 'the checkpoint of account % is not what its entries say', NEW.id USING ERRCODE = '23514';
+    END IF;
+    RETURN NEW;
+END $$;""",
+    r"""CREATE FUNCTION ledger_check_entries() RETURNS trigger
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+DECLARE
+    wrong text;
+    going_down bigint[];
+    last_id bigint;
+    takes_held boolean;
+    short bigint;
+    long bigint[];
+    robbed uuid;
+BEGIN
+    SELECT CASE
+               WHEN bool_or(leg.asset_id IS DISTINCT FROM leg.account_asset) THEN 'an entry is in another asset than its account'
+               WHEN bool_or(leg.account_mode IS DISTINCT FROM leg.movement_mode) THEN 'an entry is in another mode than its movement'
+               WHEN bool_or(leg.movement_xid <> pg_current_xact_id()) THEN 'the movement was written by an earlier transaction'
+               WHEN bool_or(leg.xid <> pg_current_xact_id()) THEN 'an entry bears another transaction''s number'
+               WHEN bool_or(leg.kind = 'held' AND leg.reference IS NULL) THEN 'what is held is held for a payment, and none is named'
+           END,
+           array_agg(DISTINCT leg.account_id) FILTER (WHERE leg.is_guarded AND leg.amount_atomic < 0), max(leg.id),
+           bool_or(leg.kind = 'held' AND leg.amount_atomic < 0)
+    INTO wrong, going_down, last_id, takes_held
+    FROM (SELECT e.*, a.asset_id AS account_asset, a.mode AS account_mode, a.is_guarded, a.kind,
+                 m.mode AS movement_mode, m.xid AS movement_xid, m.reference
+          FROM added e LEFT JOIN ledger_account a ON a.id = e.account_id LEFT JOIN ledger_movement m ON m.id = e.movement_id) leg;
+    IF wrong IS NULL AND EXISTS (SELECT 1 FROM added GROUP BY movement_id, asset_id HAVING sum(amount_atomic) <> 0) THEN
+        wrong := 'a movement doesn''t sum to zero per asset';
+    END IF;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION '%', wrong USING ERRCODE = '23514';
+    END IF;
+    IF going_down IS NOT NULL THEN
+        -- The check reads what was committed while the lock was waited for, which an older snapshot wouldn't show.
+        IF current_setting('transaction_isolation') <> 'read committed' THEN
+            RAISE EXCEPTION 'guarded accounts are debited in READ COMMITTED only' USING ERRCODE = '25001';
+        END IF;
+        PERFORM 1 FROM ledger_account WHERE id = ANY (going_down) ORDER BY id FOR NO KEY UPDATE;
+        SELECT min(a.id) FILTER (WHERE a.checkpoint_atomic + least(tail.whole, tail.so_far) < 0),
+               array_agg(a.id) FILTER (WHERE tail.length > 100 AND tail.length % 50 = 0)
+        INTO short, long
+        FROM ledger_account a, LATERAL (
+            SELECT coalesce(sum(e.amount_atomic), 0) AS whole,
+                   coalesce(sum(e.amount_atomic) FILTER (WHERE e.id <= last_id), 0) AS so_far, count(*) AS length
+            FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid) tail
+        WHERE a.id = ANY (going_down);
+        IF short IS NOT NULL THEN
+            RAISE EXCEPTION 'insufficient balance on account %', short USING ERRCODE = 'TG001';
+        END IF;
+        IF takes_held THEN
+            SELECT taken.reference INTO robbed
+            FROM (SELECT DISTINCT e.account_id, m.reference FROM added e JOIN ledger_movement m ON m.id = e.movement_id
+                  JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'held' AND e.amount_atomic < 0) taken
+            WHERE (SELECT sum(e.amount_atomic) FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+                   WHERE m.reference = taken.reference AND e.account_id = taken.account_id) < 0 LIMIT 1;
+            IF FOUND THEN
+                RAISE EXCEPTION 'payment % holds less than that', robbed USING ERRCODE = 'TG001';
+            END IF;
+        END IF;
+        -- An account that is debited without rest doesn't wait for the background job: its lock is held here anyhow, and every
+        -- debit after this one reads that much less while others wait for it.
+        IF long IS NOT NULL THEN
+            PERFORM ledger_checkpoint(one) FROM unnest(long) AS one;
+        END IF;
+    END IF;
+    RETURN NULL;
+END $$;""",
+    r"""CREATE FUNCTION ledger_check_movement() RETURNS trigger
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    IF NEW.xid <> pg_current_xact_id() OR NOT EXISTS (SELECT 1 FROM ledger_entry WHERE movement_id = NEW.id) THEN
+        RAISE EXCEPTION 'movement % has no entries', NEW.id USING ERRCODE = '23514';
+    END IF;
+    RETURN NULL;
+END $$;""",
+    r"""CREATE FUNCTION ledger_checkpoint(p_account bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    UPDATE ledger_account a SET checkpoint_xid = b.xid, checkpoint_atomic = a.checkpoint_atomic + coalesce(
+        (SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid AND e.xid < b.xid), 0)
+    FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid) b
+    WHERE a.id = p_account AND b.xid > a.checkpoint_xid
+$$;""",
+    r"""CREATE FUNCTION ledger_post(p_key text, p_kind text, p_mode text, p_reference uuid, p_at timestamp with time zone, p_accounts bigint[], p_assets text[], p_amounts numeric[], p_roles text[], p_guarded bigint[], p_reason text DEFAULT ''::text, p_staff uuid DEFAULT NULL::uuid, OUT movement_id bigint, OUT is_new boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF p_guarded IS NOT NULL THEN
+        PERFORM 1 FROM ledger_account WHERE id = ANY (p_guarded) ORDER BY id FOR NO KEY UPDATE;
+    END IF;
+    WITH made AS (
+        INSERT INTO ledger_movement (key, kind, mode, reference, reason, staff_user_id, at)
+        VALUES (p_key, p_kind, p_mode, p_reference, p_reason, p_staff, p_at)
+        ON CONFLICT (key) DO NOTHING RETURNING id
+    ), legs AS (
+        INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)
+        SELECT made.id, leg.account, leg.asset, leg.amount, leg.role
+        FROM made, unnest(p_accounts, p_assets, p_amounts, p_roles) AS leg(account, asset, amount, role)
+    )
+    SELECT id, true INTO movement_id, is_new FROM made;
+    IF movement_id IS NULL THEN
+        SELECT id, false INTO movement_id, is_new FROM ledger_movement WHERE key = p_key;
+    END IF;
+END $$;""",
+    r"""CREATE FUNCTION ledger_post_many(p_keys text[], p_kinds text[], p_modes text[], p_references uuid[], p_ats timestamp with time zone[], p_of integer[], p_accounts bigint[], p_assets text[], p_amounts numeric[], p_roles text[], p_guarded bigint[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    made_count bigint;
+BEGIN
+    IF p_guarded IS NOT NULL THEN
+        PERFORM 1 FROM ledger_account WHERE id = ANY (p_guarded) ORDER BY id FOR NO KEY UPDATE;
+    END IF;
+    WITH asked AS (
+        SELECT * FROM unnest(p_keys, p_kinds, p_modes, p_references, p_ats) WITH ORDINALITY AS one(key, kind, mode, reference, at, number)
+    ), made AS (
+        -- In the order of the keys, so that two batches that share some wait for each other and never in a circle.
+        INSERT INTO ledger_movement (key, kind, mode, reference, reason, at)
+        SELECT key, kind, mode, reference, '', at FROM asked ORDER BY key
+        ON CONFLICT (key) DO NOTHING RETURNING id, key
+    ), legs AS (
+        INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)
+        SELECT made.id, leg.account, leg.asset, leg.amount, leg.role
+        FROM unnest(p_of, p_accounts, p_assets, p_amounts, p_roles) AS leg(number, account, asset, amount, role)
+        JOIN asked ON asked.number = leg.number JOIN made ON made.key = asked.key
+        ORDER BY asked.number
+    )
+    SELECT count(*) INTO made_count FROM made;
+    RETURN made_count;
+END $$;""",
+    r"""CREATE FUNCTION ledger_rebuild_checkpoints() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    ALTER TABLE ledger_movement DISABLE TRIGGER movement_append_only;
+    ALTER TABLE ledger_entry DISABLE TRIGGER entry_append_only;
+    UPDATE ledger_movement SET xid = '1' WHERE xid <> '1';
+    UPDATE ledger_entry SET xid = '1' WHERE xid <> '1';
+    UPDATE ledger_account SET checkpoint_xid = '0', checkpoint_atomic = 0;
+    ALTER TABLE ledger_entry ENABLE TRIGGER entry_append_only;
+    ALTER TABLE ledger_movement ENABLE TRIGGER movement_append_only;
+END $$;""",
+    r"""CREATE FUNCTION ledger_refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'the ledger is append-only: % of % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = '23001';
+END $$;""",
+    r"""CREATE INDEX entry_of_account ON ledger_entry USING btree (account_id, xid, id) INCLUDE (amount_atomic);""",
+    r"""CREATE TRIGGER account_checked BEFORE INSERT OR UPDATE ON ledger_account FOR EACH ROW EXECUTE FUNCTION ledger_check_account();""",
+    r"""CREATE TRIGGER account_no_delete BEFORE DELETE ON ledger_account FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();""",
+    r"""CREATE TRIGGER account_no_truncate BEFORE TRUNCATE ON ledger_account FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();""",
+    r"""CREATE TRIGGER entry_append_only BEFORE DELETE OR UPDATE ON ledger_entry FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();""",
+    r"""CREATE TRIGGER entry_checked AFTER INSERT ON ledger_entry REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_entries();""",
+    r"""CREATE TRIGGER entry_no_truncate BEFORE TRUNCATE ON ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();""",
+    r"""CREATE TRIGGER movement_append_only BEFORE DELETE OR UPDATE ON ledger_movement FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();""",
+    r"""CREATE CONSTRAINT TRIGGER movement_has_entries AFTER INSERT ON ledger_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_check_movement();""",
+    r"""CREATE TRIGGER movement_no_truncate BEFORE TRUNCATE ON ledger_movement FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();""",
+]
+
+UNDO = [
+    """DROP FUNCTION IF EXISTS ledger_account_id, ledger_post_many;
+DROP FUNCTION ledger_rebuild_checkpoints(), ledger_checkpoint(bigint), ledger_post CASCADE;
+DROP FUNCTION ledger_check_movement(), ledger_check_entries(), ledger_check_account(), ledger_refuse_change() CASCADE;
+DROP FUNCTION ledger_balance(bigint);
+ALTER TABLE ledger_movement DROP COLUMN xid;
+ALTER TABLE ledger_entry DROP COLUMN xid;
+ALTER TABLE ledger_account DROP COLUMN checkpoint_xid;""",
+]
+
+
+class Migration(migrations.Migration):
+
+    replaces = [
+        ('ledger', '0001_initial'),
+        ('ledger', '0002_rules'),
+        ('ledger', '0003_checks'),
+        ('ledger', '0004_shorter_tails'),
+        ('ledger', '0005_no_second_check'),
+        ('ledger', '0006_held_for_payments'),
+    ]
+
+    initial = True
+
+    dependencies = [
+        ('assets', '0001_squashed_0007_test_dollar'),
+        ('stores', '0001_squashed_0009_audit_seals'),
+        ('stores', '__first__'),
+    ]
+
+    operations = [
+        FirstTables([
+            migrations.CreateModel(
+                name='Account',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('mode', models.CharField(choices=[('live', 'Live'), ('test', 'Test')], max_length=4)),
+                    ('kind', models.CharField(choices=[('available', 'available'), ('held', 'held'), ('reserved', 'reserved'), ('custody_deposits', 'custody_deposits'), ('custody_simulated', 'custody_simulated'), ('custody_hot', 'custody_hot'), ('service_fees', 'service_fees'), ('network_fees', 'network_fees'), ('offramp_clearing', 'offramp_clearing'), ('swap_clearing', 'swap_clearing'), ('x402_clearing', 'x402_clearing'), ('treasury', 'treasury')], max_length=20)),
+                    ('is_guarded', models.BooleanField()),
+                    ('checkpoint_atomic', apps.core.models.AtomicField(default=0)),
+                    ('asset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='assets.asset')),
+                    ('store', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='stores.store')),
+                ],
+            ),
+            migrations.CreateModel(
+                name='Movement',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('key', models.CharField(max_length=200)),
+                    ('kind', models.CharField(max_length=40)),
+                    ('mode', models.CharField(choices=[('live', 'Live'), ('test', 'Test')], max_length=4)),
+                    ('reference', models.UUIDField(null=True)),
+                    ('reason', models.TextField(blank=True, default='')),
+                    ('at', models.DateTimeField()),
+                    ('staff_user', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ],
+            ),
+            migrations.CreateModel(
+                name='Entry',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('amount_atomic', apps.core.models.AtomicField()),
+                    ('role', models.CharField(choices=[('gross', 'gross'), ('net', 'net'), ('service_fee', 'service_fee'), ('platform_fee', 'platform_fee'), ('network_fee', 'network_fee'), ('principal', 'principal')], max_length=12)),
+                    ('account', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='ledger.account')),
+                    ('asset', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='assets.asset')),
+                    ('movement', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='ledger.movement')),
+                ],
+            ),
+            migrations.AddConstraint(
+                model_name='account',
+                constraint=models.UniqueConstraint(fields=('store', 'mode', 'asset', 'kind'), name='account_once', nulls_distinct=False),
+            ),
+            migrations.AddConstraint(
+                model_name='account',
+                constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind__in', ('available', 'held', 'reserved')), ('store__isnull', False)), models.Q(('kind__in', ['custody_deposits', 'custody_simulated', 'custody_hot', 'service_fees', 'network_fees', 'offramp_clearing', 'swap_clearing', 'x402_clearing', 'treasury']), ('store__isnull', True)), _connector='OR'), name='account_owner_fits_kind'),
+            ),
+            migrations.AddConstraint(
+                model_name='account',
+                constraint=models.CheckConstraint(condition=models.Q(models.Q(('is_guarded', True), ('kind__in', ('available', 'held', 'reserved'))), models.Q(('is_guarded', False), models.Q(('kind__in', ('available', 'held', 'reserved')), _negated=True)), _connector='OR'), name='account_guard_fits_kind'),
+            ),
+            migrations.AddConstraint(
+                model_name='account',
+                constraint=models.CheckConstraint(condition=models.Q(('mode__in', ['live', 'test'])), name='account_mode_is_known'),
+            ),
+            migrations.AddIndex(
+                model_name='movement',
+                index=models.Index(condition=models.Q(('reference__isnull', False)), fields=['reference'], name='movement_reference'),
+            ),
+            migrations.AddConstraint(
+                model_name='movement',
+                constraint=models.UniqueConstraint(fields=('key',), name='movement_key_once'),
+            ),
+            migrations.AddConstraint(
+                model_name='movement',
+                constraint=models.CheckConstraint(condition=models.Q(('mode__in', ['live', 'test'])), name='movement_mode_is_known'),
+            ),
+            migrations.AddConstraint(
+                model_name='movement',
+                constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'correction'), _negated=True), models.Q(('staff_user__isnull', False), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='movement_correction_is_signed'),
+            ),
+            migrations.AddConstraint(
+                model_name='entry',
+                constraint=models.CheckConstraint(condition=models.Q(('amount_atomic', 0), _negated=True), name='entry_is_not_zero'),
+            ),
+            migrations.AddConstraint(
+                model_name='entry',
+                constraint=models.CheckConstraint(condition=models.Q(('role__in', ('gross', 'net', 'service_fee', 'platform_fee', 'network_fee', 'principal'))), name='entry_role_is_known'),
+            ),
+        ]),
+        migrations.RunSQL(SQL, UNDO),
+    ]
