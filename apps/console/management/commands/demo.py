@@ -66,6 +66,7 @@ class Command(BaseCommand):
             gc.freeze()  # the end of the interpreter need not walk through everything once more
 
     def _run(self, port: int) -> int:
+        self.processes.take_signals()
         self.step("database", database.bring_up_to_date)
         local_chains.introduce()
         for folder in (settings.STATIC_ROOT, Path(settings.EMAIL_FILE_PATH)):
@@ -79,7 +80,6 @@ class Command(BaseCommand):
         store, merchant, credentials = self.step("demo store", self._store)
         self.step("hot wallets", lambda: hot_wallets.fill(contracts))
         connections.close_all()
-        self.processes.take_signals()
         for name, command in runner.beside_web().items():
             self.processes.start(name, command)
         threading.Thread(target=self._finish, args=(port, store, merchant, credentials, contracts), daemon=True).start()
@@ -89,8 +89,11 @@ class Command(BaseCommand):
         self.stderr.write(text, self.style.SUCCESS)
 
     def step(self, title: str, do: Callable[[], T]) -> T:
+        """Told when it is done. A stop that was asked for meanwhile comes then: in the middle it could end in anything."""
         began = time.monotonic()
         result = do()
+        if self.processes.is_stopping and threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
         self.say(f"{title} ready in {time.monotonic() - began:.1f} s")
         return result
 
