@@ -17,7 +17,7 @@ from config import local_chain
 from tests.stack import Demo, Remote
 from tests.webhooks.receivers import RawReceiver
 
-FUNDS_EUR, PATIENCE_SECONDS = "250.00", 120.0
+FUNDS_EUR, PATIENCE_SECONDS = "5000.00", 120.0
 UNFINISHED, ENDPOINTS, READERS, PRINTERS, LISTENERS = 24, 40, 6, 8, 4
 # Costs nothing while the gas is estimated (gasprice 0), and burns all of it when it is mined.
 GAS_TRAP = "0x3a15600657fe5b00"
@@ -34,13 +34,13 @@ class Mallory:
         self.publishable = made["keys"]["test"]["publishable"]
         self.email = made["user"]["email"]
         sale = self.live.payment(amount=FUNDS_EUR)
-        entry = next(one for one in sale["payment_addresses"] if one["asset_id"] == "ETH")
-        wallet.receipt(wallet.send(entry["address"], int(entry["required_amount_atomic"])))
+        entry = next(one for one in sale["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH")
+        wallet.receipt(wallet.send(entry["address"], int(entry["crypto_amount_atomic"])))
         self.live.until(sale["id"], "completed", PATIENCE_SECONDS)
         local_chain.call(wallet.url, "anvil_setCode", TRAP_ADDRESS, GAS_TRAP)
         self.invoice = self._invoice()
-        self.black_hole = RawReceiver(lambda _: self._ended.wait(30) and None)
         self._ended = threading.Event()
+        self.black_hole = RawReceiver(lambda _: self._hold())
         self._threads: list[threading.Thread] = []
 
     def _invoice(self) -> str:
@@ -74,6 +74,10 @@ class Mallory:
             # A laptop's worth of each: what they take from the machine themselves must not be the result.
             self._ended.wait(0.2)
 
+    def _hold(self) -> None:
+        """A receiver that takes a connection and says nothing."""
+        self._ended.wait(30)
+
     def ask(self, method: str, path: str, key: str, body: Any = None) -> str:
         headers = {"Authorization": f"Bearer {key}", "Idempotency-Key": secrets.token_hex(8)}
         answer = requests.request(method, f"{self.base_url}{path}", json=body, headers=headers, timeout=40)
@@ -82,9 +86,6 @@ class Mallory:
     def key(self, api: Remote) -> str:
         return str(api.session.headers["Authorization"]).removeprefix("Bearer ")
 
-    def ended(self, seconds: float) -> bool:
-        return self._ended.wait(seconds)
-
 
 Attack = Callable[[Mallory], str]
 
@@ -92,13 +93,13 @@ Attack = Callable[[Mallory], str]
 def small_payouts(of: Mallory) -> str:
     """A queue of payouts that nobody else should stand in."""
     to = f"0x{secrets.token_hex(20)}"
-    body = {"asset_id": "ETH", "amount_atomic": str(10**14), "destination_address": to}
+    body = {"asset_id": "ETH", "amount_atomic": str(2 * 10**15), "destination_address": to}
     return of.ask("POST", "/api/v2/payouts", of.key(of.live), body)
 
 
 def gas_theft(of: Mallory) -> str:
     """Payouts to a contract that burns its gas and reverts when it is mined."""
-    body = {"asset_id": "ETH", "amount_atomic": str(10**14), "destination_address": TRAP_ADDRESS}
+    body = {"asset_id": "ETH", "amount_atomic": str(2 * 10**15), "destination_address": TRAP_ADDRESS}
     return of.ask("POST", "/api/v2/payouts", of.key(of.live), body)
 
 

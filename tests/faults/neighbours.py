@@ -28,7 +28,7 @@ FACTOR_MAX = 2.0
 FLOOR_SECONDS = 0.25
 PATIENCE_SECONDS = 120.0
 PASSWORD = "pw-0123456789"
-PAYOUT_WEI, FUNDS_WEI = 10**14, 10**17
+PAYOUT_WEI, FUNDS_WEI = 2 * 10**15, 6 * 10**17
 SEEN_EVENT = "payment_intent.completed"
 
 
@@ -112,7 +112,7 @@ class Honest:
 
     def _refund(self, paid: str) -> None:
         key = {"Idempotency-Key": paid}
-        answer = self.test.session.post(f"{self.base_url}/api/v2{paid}/refunds", json={"refund": {}}, headers=key, timeout=30)
+        answer = self.test.session.post(f"{self.base_url}/api/v2{paid}/refunds", json={"refund": {"amount": "0.001"}}, headers=key, timeout=30)
         assert answer.status_code == 201, answer.text
         wait_for(
             lambda: [one["status"] for one in self.test("GET", f"{paid}/refunds")],
@@ -160,8 +160,8 @@ def wallet_of(demo: Demo, mode: str) -> tuple[str, str]:
 def fund(api: Remote, wallet: Wallet, amount_wei: int) -> None:
     """Sell something for about so much ether, so that the store can pay it out."""
     made = api.payment(amount=f"{amount_wei * 2500 // 10**18}.00")
-    entry = next(one for one in made["payment_addresses"] if one["asset_id"] == "ETH")
-    wallet.receipt(wallet.send(entry["address"], int(entry["required_amount_atomic"])))
+    entry = next(one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH")
+    wallet.receipt(wallet.send(entry["address"], int(entry["crypto_amount_atomic"])))
     api.until(made["id"], "completed", PATIENCE_SECONDS)
 
 
