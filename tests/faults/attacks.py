@@ -153,8 +153,11 @@ def poison(of: Mallory) -> str:
 
 
 def sign_ins(of: Mallory) -> str:
+    page, visitor = f"{of.base_url}/dashboard/sign-in", requests.Session()
+    visitor.get(page, timeout=40)
     fields = {"email": "honest@example.com", "password": secrets.token_hex(8)}
-    return str(requests.post(f"{of.base_url}/dashboard/sign-in", data=fields, timeout=40).status_code)
+    fields["csrfmiddlewaretoken"] = visitor.cookies.get("csrftoken", "")
+    return str(visitor.post(page, data=fields, timeout=40).status_code)
 
 
 # name: what is done, and by how many at once

@@ -112,7 +112,9 @@ class Honest:
 
     def _refund(self, paid: str) -> None:
         key = {"Idempotency-Key": paid}
-        answer = self.test.session.post(f"{self.base_url}/api/v2{paid}/refunds", json={"refund": {"amount": "0.001"}}, headers=key, timeout=30)
+        answer = self.test.session.post(
+            f"{self.base_url}/api/v2{paid}/refunds", json={"refund": {"amount": "0.001"}}, headers=key, timeout=30
+        )
         assert answer.status_code == 201, answer.text
         wait_for(
             lambda: [one["status"] for one in self.test("GET", f"{paid}/refunds")],
