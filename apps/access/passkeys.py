@@ -18,11 +18,11 @@ from webauthn.helpers.structs import UserVerificationRequirement
 
 from apps.access import second_factor, sign_in
 from apps.core.errors import Flat
-from apps.core.literal import Invalid, check_storable
+from apps.core.literal import Invalid, check_storable, is_deeper
 from apps.stores import audit, notices
 from apps.stores.models import User
 
-NAME_LENGTH_MAX, ANSWER_LENGTH_MAX, KEPT_MAX = 60, 50_000, 20
+NAME_LENGTH_MAX, ANSWER_LENGTH_MAX, ANSWER_DEPTH_MAX, KEPT_MAX = 60, 50_000, 8, 20
 _WAIT = timedelta(minutes=5)
 _ADD_KEY, _ASK_KEY = "passkey_to_add", "passkey_asked"
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
@@ -144,7 +144,7 @@ def _take_state(session: Session, key: str, at: datetime) -> dict[str, Any] | No
 
 
 def _parse(answer: str) -> dict[str, Any]:
-    if len(answer) > ANSWER_LENGTH_MAX:
+    if len(answer) > ANSWER_LENGTH_MAX or is_deeper(answer.encode(), ANSWER_DEPTH_MAX):
         raise ValueError
     data = json.loads(answer)
     if not isinstance(data, dict):
