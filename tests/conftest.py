@@ -68,6 +68,11 @@ def commits(item: pytest.Item) -> bool:
     return "committed" in names or ("django_db_blocker" in names and "_django_db_helper" not in names)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if commits(item):
+        item.add_marker("commits")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What commits runs after what rolls back; browser tests last of all: Playwright keeps an event loop running in their thread."""

@@ -21,7 +21,7 @@ from x402.schemas import AssetAmount
 
 FACILITATOR = os.environ.get("TILLGATE_URL", "http://localhost:8000") + "/api/v2/x402"
 HEADERS = {"Authorization": f"Bearer {os.environ['TILLGATE_KEY']}"}
-ASSET_ID, PRICE_ATOMIC = "ETH_USDC", "10000"  # one cent of USDC
+ASSET_ID, PRICE_ATOMIC = "ETH_USDC", "1000000"  # one USDC, which is worth more than the gas that takes it in
 
 app = flask.Flask(__name__)
 

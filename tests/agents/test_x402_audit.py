@@ -30,7 +30,7 @@ CORRUPTIONS = [
     (TOLD, "UPDATE payments_paymentaddress SET required_atomic = 1 WHERE asset_id = 'USDC_SETH'"),
     (TOLD, "UPDATE agents_signedpayment SET mode = 'live'"),
     (TOLD, "DELETE FROM agents_signedpaymentstep WHERE to_status = 'settled'"),
-    (TOLD, OUTGOING.format("handled_fee_atomic = handled_fee_atomic + 1")),
+    (TOLD, OUTGOING.format("network_fee_atomic = network_fee_atomic + 1")),
 ]
 
 

@@ -57,7 +57,7 @@ def test_a_test_card_is_charged_and_the_page_waits_for_crypto(shop: Shop, open_p
     expect(page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")).to_be_visible()
     assert make.detail(shop.test, made["id"])["status"] == "pending"
     page.get_by_role("button", name="Exact amount").click()
-    expect(page.get_by_role("heading", level=2, name="Paid", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", level=2, name="Paid (test)", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize(("button", "words"), [("It is declined", "The last card payment failed"), ("Still waiting", "is open")])
@@ -116,7 +116,7 @@ def test_a_card_pays_to_the_end_with_coins_on_the_chain(shop: Shop, chain: Local
         pass
     watcher.close()
     settle_deposits()
-    expect(page.get_by_role("heading", level=2, name="Paid", exact=True)).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", level=2, name="Paid (test)", exact=True)).to_be_visible(timeout=20_000)
     done = make.detail(shop.test, made["id"])
     assert (done["state_reason"], done["transaction"]["amount_atomic"]) == ("completed_exact", str(session.expected_atomic))
     deliver_due()

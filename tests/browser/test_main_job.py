@@ -228,7 +228,7 @@ def is_up(url: str) -> bool:
 def test_an_agent_pays_a_server_over_x402_and_the_payment_is_completed(live: Merchant, x402_server: str) -> None:
     agent = Account.create()
     token = live.chain["tokens"]["ETH_USDC"]
-    live.wallet.receipt(live.wallet.transfer(token, agent.address, 25_000))
+    live.wallet.receipt(live.wallet.transfer(token, agent.address, 2_500_000))
     environ = {**os.environ, "PRIVATE_KEY": agent.key.to_0x_hex()}
     command = [sys.executable, "docs/examples/x402_client.py", x402_server]
     run = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)

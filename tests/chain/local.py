@@ -5,6 +5,7 @@ import json
 import socket
 import subprocess
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,11 @@ class LocalChain:
 
     def mine(self, count: int = 1) -> None:
         self.call("anvil_mine", hex(count))
+
+    def mine_after(self, moment: datetime) -> None:
+        """A block whose timestamp is past the moment: whatever was mined by then is before it."""
+        self.call("evm_setNextBlockTimestamp", max(int(moment.timestamp()), int(self.block(self.height)["timestamp"], 16)) + 1)
+        self.mine()
 
     def put(self, code: str, address: str) -> str:
         """A contract with this code, in a block of its own so that a reorg above leaves it standing."""

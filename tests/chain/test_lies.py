@@ -71,6 +71,7 @@ def test_balances_that_can_not_be_read_hold_nothing_up(chain: LocalChain, proxy:
     proxy.unknown.add("eth_getBalance")
     chain.mine(12)
     deadline = clock.real_now()
+    chain.mine_after(deadline)
     watcher.read()
     assert is_caught_up("sepolia", deadline)
 

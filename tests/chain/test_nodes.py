@@ -73,6 +73,7 @@ def test_without_another_node_the_watcher_waits_and_goes_on_where_it_was(
     assert Head.objects.get().hash == before.hash
     assert not is_caught_up("sepolia", deadline)
     proxy.whole, proxy.cut = None, False
+    chain.mine_after(deadline)
     watcher.read()
     assert is_caught_up("sepolia", deadline)
     assert Deposit.objects.get().status == "confirmed"
@@ -167,6 +168,7 @@ def test_a_node_that_lags_gives_way_to_one_that_keeps_up(chain: LocalChain, prox
     watcher.read()
     assert Head.objects.get().number == chain.height
     deadline = clock.real_now()
+    chain.mine_after(deadline)
     watcher.read()
     assert is_caught_up("sepolia", deadline)
 

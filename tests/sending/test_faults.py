@@ -26,6 +26,7 @@ from apps.chain.keys import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.tasks import send_due
 from apps.chain.transactions import Transaction
+from apps.core.models import Lease
 from config.demo_secrets import DEMO_MNEMONIC
 from tests.sending.conftest import World
 
@@ -34,11 +35,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def kill_at(place: str, wanted: dict[str, Any] | None = None) -> int:
-    """Run a worker that dies at a place; its return code."""
+    """Run a worker that dies at a place; its return code. What it held is free again, as when its leases have ended."""
     database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     environment = {**os.environ, "TILLGATE_FAILPOINT": place, "DATABASE_URL": database, "TILLGATE_ENV": "test"}
     command = [sys.executable, "-m", "tests.sending.worker", json.dumps(wanted)]
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=60, capture_output=True).returncode
+    code = subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=60, capture_output=True).returncode
+    Lease.objects.all().delete()
+    return code
 
 
 def request_to(to: str, reference: str) -> dict[str, Any]:
