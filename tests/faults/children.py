@@ -9,7 +9,7 @@ from typing import Any
 from config import local_chain
 from tests.faults import agents
 
-RESUME_SECONDS = 60.0
+RESUME_SECONDS, PAID_SECONDS = 60.0, 60.0
 ROUNDS = 12
 ETHER, DOLLAR = 10**18, 10**6
 CHAIN, COIN, TOKEN = "sepolia", "SETH", "USDC_SETH"
@@ -64,7 +64,7 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
     """What must be there before it can be asked for: a payment that a customer has paid on the chain, for refunds and sweeps."""
     from apps.access.services import authenticate
     from apps.console.demo.chain import Wallet
-    from apps.payments.models import PaymentAddress
+    from apps.payments.models import Payment, PaymentAddress
     from apps.payments.services.create import create_payment
     from apps.payments.services.fields import payment_intent
     from config.demo_secrets import CHAIN_KEYS
@@ -81,7 +81,11 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
         else:
             wallet.receipt(wallet.mint(facts["token"], entry.address_id, entry.required_atomic))
         wish |= {"payment": payment.pk, "address": entry.address_id, "asset": asset_id}
-        round(url)
+        # The turn of a worker that was killed before is free when its lease has ended.
+        until = time.monotonic() + PAID_SECONDS
+        while not Payment.objects.filter(pk=payment.pk, status=Payment.Status.COMPLETED).exists():
+            assert time.monotonic() < until, "the payment was not completed"
+            round(url)
     if kind == "x402":
         wish["body"] = agents.signed(url, facts, number)
     return wish
