@@ -27,10 +27,6 @@ _EXAMPLE_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 _FILTERS = {"": "All", "invalid": "Can't be paid", "flagged": "To compare", "failed": "Failed"}
 
 
-class MustCompare(Invalid):
-    """Lines that may be wrong were not looked at one by one."""
-
-
 def index(request: PageRequest) -> HttpResponse:
     rows = PayoutBatch.objects.seen_by(request.access).select_related("uploaded_by")
     page = window(rows.order_by("-created_at", "-id"), request.GET, {})
@@ -87,13 +83,12 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         return _page(request, batch, confirming.Asked([], 200))
     try:
         stepup.require_second_factor(request.person)
-        batches.check_release(batch, request.POST.get("agreed", ""))
-        if _must_compare(batch) and not request.POST.get("compared"):
-            raise MustCompare("review the flagged lines, and confirm that you have")
+        agreed, is_compared = request.POST.get("agreed", ""), bool(request.POST.get("compared"))
+        batches.check_release(request.access, batch, agreed, is_compared=is_compared)
         asked = confirming.ask(request, _act(request, batch))
         if asked is not None:
             return _page(request, batch, asked)
-        batches.release_batch(batch, request.person, request.POST["agreed"])
+        batches.release_batch(request.access, batch, request.person, agreed, is_compared=is_compared)
     except Refusals as refusal:
         return _page(request, batch, confirming.Asked(sentences(refusal), status_of(refusal)))
     stepup.spend(request.session)
@@ -137,15 +132,6 @@ def _lines(batch: PayoutBatch) -> Any:
     return batch.lines.select_related("asset__chain", "destination", "payout").order_by("number")
 
 
-def _flagged(batch: PayoutBatch) -> Any:
-    rows = _lines(batch).exclude(status=_Line.INVALID)
-    return rows.exclude(lookalike="") | rows.filter(twin_number__isnull=False)
-
-
-def _must_compare(batch: PayoutBatch) -> bool:
-    return _flagged(batch).exists() or batches.earlier_twin(batch) is not None
-
-
 def _act(request: PageRequest, batch: PayoutBatch) -> str:
     return confirming.act_of(request, batch.digest)
 
@@ -153,12 +139,15 @@ def _act(request: PageRequest, batch: PayoutBatch) -> str:
 def _page(request: PageRequest, batch: PayoutBatch, asked: confirming.Asked) -> HttpResponse:
     wanted = request.GET.get("lines", "")
     wanted = wanted if wanted in _FILTERS else ""
-    rows = _flagged(batch) if wanted == "flagged" else _lines(batch)
-    rows = rows.filter(status=wanted) if wanted in _Line.values else rows
+    rows = _lines(batch)
+    if wanted == "flagged":
+        rows = rows.filter(pk__in=batches.flagged_lines(batch).values("pk"))
+    elif wanted:
+        rows = rows.filter(status=wanted)
     page = window(rows, request.GET, {"lines": wanted})
     for line in page.rows:
         line.to = checksummed(line.address) if line.address else ""
-    counts = {status: batch.lines.filter(status=status).count() for status in _Line.values}
+    counts = batches.counts_of(batch)
     may_release = batch.status == PayoutBatch.Status.REVIEW and counts[_Line.VALID] > 0
     totals = batches.totals_of(batch)
     context = {
@@ -167,7 +156,7 @@ def _page(request: PageRequest, batch: PayoutBatch, asked: confirming.Asked) -> 
         "totals": totals,
         "counts": counts,
         "line_count": sum(counts.values()),
-        "flagged_count": _flagged(batch).count(),
+        "flagged_count": batches.flagged_lines(batch).count(),
         "earlier": batches.earlier_twin(batch) if may_release else None,
         "is_short": may_release and any(one.missing_atomic for one in totals),
         "may_release": may_release,

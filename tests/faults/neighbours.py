@@ -26,7 +26,8 @@ QUIET_SECONDS, ATTACK_SECONDS = 60.0, 300.0
 FACTOR_MAX = 2.0
 # What is asked for once a second by whoever watches a page is told no faster than this.
 FLOOR_SECONDS = 0.25
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS, DRAINED_SECONDS = 120.0, 300.0
+UNDER_WAY = ("pending", "submitted", "retrying")
 PASSWORD = "pw-0123456789"
 PAYOUT_WEI, FUNDS_WEI = 2 * 10**15, 6 * 10**17
 SEEN_EVENT = "payment_intent.completed"
@@ -181,12 +182,19 @@ def main() -> int:
         mallory.stop()
         honest.stop()
         report(times, mallory)
+        for api in (honest.live, mallory.live):
+            wait_for(lambda api=api: under_way(api), lambda count: count == 0, DRAINED_SECONDS)
         audit = demo.manage("verify_ledger", "--chain")
         print(audit.stdout[-2000:] if audit.returncode else "verify_ledger --chain: clean")
         is_good = all(row[-1] for row in times.verdicts()) and not times.wrong
         return 0 if is_good and audit.returncode == 0 else 1
     finally:
         demo.stop()
+
+
+def under_way(api: Remote) -> int:
+    """Payouts that the chain may have and the books don't know of yet."""
+    return sum(len(api("GET", f"/payouts?status={status}")["data"]) for status in UNDER_WAY)
 
 
 def report(times: Times, mallory: "Mallory") -> None:

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from apps.access.access import Access
+from apps.access.rights import RoleForbids
 from apps.chain.models import Address
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout, PayoutBatch, PayoutBatchLine, StorePayoutCap
 from apps.payouts.services import batches
 from apps.payouts.services.batch_file import LINES_MAX, Unreadable
 from apps.payouts.services.destinations import add_bank, add_wallet
+from apps.stores.models import Role
 from tests import make
 from tests.cast import Cast
 from tests.payouts.test_concurrency import together
@@ -30,10 +32,14 @@ def address(number: int) -> str:
     return f"0x{number + 1:036x}beef"
 
 
+def access_of(cast: Cast, role: str = Role.OWNER) -> Access:
+    person = cast.alice if role == Role.OWNER else cast.bob
+    return Access.for_session(person, cast.bakery.store, "test", role)
+
+
 def upload(cast: Cast, body: str | bytes, key: str = "a" * 32) -> PayoutBatch:
     raw = body if isinstance(body, bytes) else (HEADER + body).encode()
-    store = cast.bakery.store
-    viewer = Access.for_session(cast.alice, store, "test")
+    viewer = access_of(cast)
     return batches.open_batch(
         viewer,
         cast.bakery.store,
@@ -45,7 +51,7 @@ def upload(cast: Cast, body: str | bytes, key: str = "a" * 32) -> PayoutBatch:
 
 
 def release(cast: Cast, batch: PayoutBatch) -> None:
-    batches.release_batch(batch, cast.alice, batch.digest)
+    batches.release_batch(access_of(cast), batch, cast.alice, batch.digest, is_compared=True)
 
 
 def only_line(batch: PayoutBatch) -> PayoutBatchLine:
@@ -156,13 +162,29 @@ def test_a_line_that_is_released_twice_is_one_payout(rich: Cast) -> None:
 def test_a_list_is_released_once_and_only_as_it_was_reviewed(rich: Cast) -> None:
     batch = upload(rich, f"SETH,0.1,{ADDRESS}\n")
     with pytest.raises(batches.ChangedSince):
-        batches.release_batch(batch, rich.alice, "0" * 64)
+        batches.release_batch(access_of(rich), batch, rich.alice, "0" * 64)
     stale = PayoutBatch.objects.select_related("store").get(pk=batch.pk)
     release(rich, batch)
     with pytest.raises(batches.NotUnderReview):
         release(rich, stale)
     with pytest.raises(batches.NotUnderReview):
         batches.discard_batch(stale)
+
+
+def test_who_may_not_move_money_releases_nothing(rich: Cast) -> None:
+    batch = upload(rich, f"SETH,0.1,{ADDRESS}\n")
+    with pytest.raises(RoleForbids):
+        batches.release_batch(access_of(rich, Role.DEVELOPER), batch, rich.bob, batch.digest)
+    batches.release_lines()
+    assert not Payout.objects.exists()
+
+
+def test_flagged_lines_are_released_only_once_they_were_compared(rich: Cast) -> None:
+    batch = upload(rich, f"SETH,0.1,{ADDRESS}\nSETH,0.1,{TWIN}\n")
+    with pytest.raises(batches.MustCompare):
+        batches.release_batch(access_of(rich), batch, rich.alice, batch.digest)
+    release(rich, batch)
+    assert PayoutBatch.objects.get().status == "released"
 
 
 def test_a_list_that_the_balance_does_not_cover_is_not_released(rich: Cast) -> None:

@@ -6,8 +6,10 @@ A line's payout has a key of its own, so that making it twice makes one; a line 
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
+from apps.access import rights
+from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
 from apps.core import clock, jobs, money
@@ -44,6 +46,10 @@ class ChangedSince(Flat):
 
 class BalanceTooSmall(Flat):
     message = "The available balance doesn't cover this list"
+
+
+class MustCompare(Flat):
+    message = "Review the flagged lines, and confirm that you have"
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,22 @@ def earlier_twin(batch: PayoutBatch) -> PayoutBatch | None:
     return found
 
 
-def check_release(batch: PayoutBatch, digest: str) -> None:
-    """What releasing it would be refused for. Raises a Flat sentence."""
+def counts_of(batch: PayoutBatch) -> dict[str, int]:
+    """How many lines stand where."""
+    found = batch.lines.order_by().values_list("status").annotate(count=Count("pk"))
+    return {**dict.fromkeys(_Line.values, 0), **dict(found)}
+
+
+def flagged_lines(batch: PayoutBatch) -> QuerySet[PayoutBatchLine]:
+    """Payable lines that a person should compare: look-alike addresses, and what is listed twice."""
+    payable = batch.lines.exclude(status=_Line.INVALID)
+    return payable.filter(~Q(lookalike="") | Q(twin_number__isnull=False))
+
+
+def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compared: bool) -> None:
+    """What releasing it would be refused for. Raises a Flat sentence, or what rights refuse with."""
+    rights.check_may_move_money(access)
+    rights.check_second_factor(access)
     if batch.status != _Status.REVIEW:
         raise NotUnderReview
     if batch.digest != digest:
@@ -125,11 +145,13 @@ def check_release(batch: PayoutBatch, digest: str) -> None:
         raise NothingToPay
     if any(one.missing_atomic for one in totals):
         raise BalanceTooSmall
+    if not is_compared and (flagged_lines(batch).exists() or earlier_twin(batch) is not None):
+        raise MustCompare
 
 
-def release_batch(batch: PayoutBatch, person: User, digest: str) -> None:
-    """Let every valid line of the list become a payout. Raises a Flat sentence."""
-    check_release(batch, digest)
+def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str, *, is_compared: bool = False) -> None:
+    """Let every valid line of the list become a payout. Raises what check_release does."""
+    check_release(access, batch, digest, is_compared=is_compared)
     at = clock.now(batch.store, batch.mode)
     with transaction.atomic():
         if not BATCHES.move(batch, _Status.RELEASED, released_at=at, released_by=person):
