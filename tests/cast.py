@@ -1,14 +1,16 @@
 """The cast of the tests: alice owns Alice's Bakery, bob works there as a developer, charlie is a stranger with a store of his own."""
 
 import uuid
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.test import Client
 
+from apps.access import credentials
 from apps.access.access import Access
+from apps.access.models import AgentCredential
 from apps.access.services import authenticate, create_agent_credential, create_api_key
 from apps.assets.services import accept_all_active
 from apps.core import clock
@@ -48,20 +50,45 @@ class Api:
         return self("DELETE", path, **headers)
 
 
+class Secrets(dict[str, str]):
+    """Credential -> its text: `live`, `test`, and both with `_publishable` or `_agent`. Most tests
+    use one of the six, so each is made when it is asked for."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self.store = store
+
+    def __missing__(self, name: str) -> str:
+        mode, _, kind = name.partition("_")
+        if kind == "agent":
+            secret = create_agent_credential(self.store, mode)[1]
+        else:
+            secret = create_api_key(self.store, mode, key_type=kind or "secret")[1]
+        self[name] = secret
+        return secret
+
+
 @dataclass
 class Shop:
     """A store with its owner and a client per credential."""
 
     store: Store
     owner: User
-    secrets: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for mode in ("live", "test"):
-            self.secrets[mode] = create_api_key(self.store, mode)[1]
-            self.secrets[f"{mode}_publishable"] = create_api_key(self.store, mode, key_type="publishable")[1]
-            self.secrets[f"{mode}_agent"] = create_agent_credential(self.store, mode)[1]
-        self.live, self.test = Api(self.secrets["live"]), Api(self.secrets["test"])
+        self.secrets = Secrets(self.store)
+
+    @cached_property
+    def live(self) -> Api:
+        return Api(self.secrets["live"])
+
+    @cached_property
+    def test(self) -> Api:
+        return Api(self.secrets["test"])
+
+    def agent(self, mode: str = "test") -> AgentCredential:
+        digest = credentials.digest(self.secrets[f"{mode}_agent"])
+        return AgentCredential.objects.get(secret_hash=digest)
 
     def access(self, mode: str = "test") -> Access:
         return authenticate(self.secrets[mode])
@@ -88,17 +115,26 @@ def shop_of(owner: User, name: str, **options: Any) -> Shop:
 
 @dataclass
 class Cast:
-    """Everybody, with alice's and charlie's shops."""
+    """Everybody, with alice's and charlie's shops. Who isn't in a test is never made."""
 
     alice: User
-    bob: User
-    charlie: User
     bakery: Shop
-    strangers: Shop
+
+    @cached_property
+    def bob(self) -> User:
+        bob = person("bob")
+        Member.objects.create(store=self.bakery.store, user=bob, role=Role.DEVELOPER, created_at=clock.real_now())
+        return bob
+
+    @cached_property
+    def strangers(self) -> Shop:
+        return shop_of(person("charlie"), "Charlie's")
+
+    @property
+    def charlie(self) -> User:
+        return self.strangers.owner
 
 
 def assemble() -> Cast:
-    alice, bob, charlie = person("alice"), person("bob"), person("charlie")
-    bakery, strangers = shop_of(alice, "Alice's Bakery"), shop_of(charlie, "Charlie's")
-    Member.objects.create(store=bakery.store, user=bob, role=Role.DEVELOPER, created_at=clock.real_now())
-    return Cast(alice, bob, charlie, bakery, strangers)
+    alice = person("alice")
+    return Cast(alice, shop_of(alice, "Alice's Bakery"))

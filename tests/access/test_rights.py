@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from apps.access import second_factor
-from apps.access.models import AgentCredential, ApiKey
+from apps.access.models import ApiKey
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import Asset
 from apps.core import clock
@@ -82,7 +82,7 @@ def test_a_developers_key_without_named_scopes_has_what_they_hold(cast: Cast, bo
 def test_a_developer_makes_no_agent_that_pays_out_and_raises_no_cap(cast: Cast, bob: Browser) -> None:
     shown = bob.post("agents/new", name="Bot", scopes=["payments:read", "payouts:write"])
     assert shown.status_code == 403 and "Insufficient scope: payouts:write" in text(shown)
-    row = AgentCredential.objects.filter(store=cast.bakery.store, mode="test").get()
+    row = cast.bakery.agent()
     assert bob.post(f"agents/{row.pk}/caps", **{"SETH.per_tx": "5"}).status_code == 403
     assert not AgentPayoutCap.objects.exists()
 
@@ -214,7 +214,7 @@ def test_a_key_and_a_token_have_no_second_factor_to_show(cast: Cast, live: Brows
 def test_live_money_needs_a_second_factor_at_every_page(cast: Cast, live: Browser) -> None:
     asset = Asset.objects.get(pk="ETH_USDC")
     wallet = add_wallet(cast.bakery.store, "live", "ethereum", ADDRESS)
-    agent = AgentCredential.objects.filter(store=cast.bakery.store, mode="live").get()
+    agent = cast.bakery.agent("live")
     other = "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
     bank = {"currency": "EUR", "holder": "Alice", "account": "DE89370400440532013000"}
     schedule = {"asset_id": "ETH", "frequency": "weekly", "destination": f"wallet:{wallet.pk}"}

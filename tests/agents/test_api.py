@@ -8,7 +8,6 @@ import pytest
 from django.core.cache import cache
 from werkzeug import Response
 
-from apps.access.models import AgentCredential
 from apps.agents.providers.market_coingecko import CoinGeckoMarkets
 from apps.agents.services import market
 from apps.agents.services.payouts import set_cap
@@ -137,7 +136,7 @@ def test_payout_limits_tell_caps_and_what_is_left_of_the_day(shop: Shop) -> None
 
 def test_the_caps_of_a_day_begin_anew_at_midnight_utc(shop: Shop) -> None:
     part = make.funded(shop.test) // 8
-    credential = AgentCredential.objects.get(store=shop.store, mode="test")
+    credential = shop.agent()
     set_cap(credential, Asset.objects.get(pk="SETH"), None, part)
     now = shop.access().now()
     make.advance(shop.test, int((_midnight(now) - now).total_seconds()) - 60)

@@ -152,7 +152,7 @@ def test_a_credential_is_forty_characters_of_which_six_are_its_checksum(prefix: 
 def test_secrets_are_not_in_the_database(bakery: Shop) -> None:
     from apps.access.models import ApiKey
 
-    key = ApiKey.objects.filter(store=bakery.store).first()
-    assert key is not None
-    assert bytes(key.secret_hash) != bakery.secrets["test"].encode()
+    secret = bakery.secrets["test"]
+    key = ApiKey.objects.get(store=bakery.store)
+    assert bytes(key.secret_hash) != secret.encode()
     assert (len(key.prefix), len(key.last_four)) == (12, 4)

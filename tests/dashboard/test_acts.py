@@ -90,7 +90,7 @@ def a_run(world: Cast, browser: Browser) -> Step:
 
 
 def caps(world: Cast, browser: Browser) -> Step:
-    return f"agents/{AgentCredential.objects.filter(store=world.bakery.store, mode='test').first().pk}/caps", {"SETH.per_tx": "0.5"}
+    return f"agents/{world.bakery.agent().pk}/caps", {"SETH.per_tx": "0.5"}
 
 
 def automatic_swaps(world: Cast, browser: Browser) -> Step:

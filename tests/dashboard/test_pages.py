@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.access import request_log, second_factor
-from apps.access.models import AccessToken, AgentCredential, ApiKey, RequestEntry
+from apps.access.models import AccessToken, ApiKey, RequestEntry
 from apps.core import buckets, clock
 from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
@@ -97,7 +97,7 @@ def schedule(cast: Cast) -> dict[str, str]:
 
 
 def agent(cast: Cast) -> dict[str, str]:
-    return {"id": str(AgentCredential.objects.seen_by(cast.bakery.access()).get().pk)}
+    return {"id": str(cast.bakery.agent().pk)}
 
 
 def mandate(cast: Cast) -> dict[str, str]:
@@ -339,6 +339,7 @@ def test_the_first_page_says_the_next_step_until_everything_is_done(cast: Cast) 
 
 
 def test_a_key_counts_as_connected_with_its_first_call(cast: Cast) -> None:
+    assert cast.bakery.secrets["test"]
     step = next(one for one in Browser(cast.alice).get().context["steps"] if one.title == "Connect your shop")
     assert (step.is_done, step.action, step.url) == (False, "See your API keys", "/dashboard/api-keys")
     ApiKey.objects.filter(store=cast.bakery.store).update(last_used_at=clock.real_now())
