@@ -8,6 +8,7 @@ import secrets
 import uuid
 from binascii import unhexlify
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -107,9 +108,13 @@ class RequestEntry(Owned):
 
 
 class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp has no types
-    """A person's authenticator app and backup codes. One code works once; wrong ones wait longer and longer."""
+    """A person's authenticator app and backup codes. One code works once; wrong ones wait longer and longer, up to a ceiling.
+
+    Backup codes are too long to be guessed and never wait: who knows the password can't keep the owner out.
+    """
 
     STEP_SECONDS, DIGITS, TOLERANCE_STEPS = 30, 6, 1
+    WAIT_SECONDS_MAX = 900
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="+")
     sealed_key = models.TextField()
@@ -139,14 +144,23 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
     def get_throttle_factor(self) -> int:
         return 1
 
+    def verify_is_allowed(self) -> tuple[bool, dict[str, Any] | None]:
+        """The library doubles the wait after each wrong code without an end."""
+        failed_at = self.throttling_failure_timestamp
+        if failed_at is not None and clock.real_now() - failed_at >= timedelta(seconds=self.WAIT_SECONDS_MAX):
+            return True, None
+        allowed: tuple[bool, dict[str, Any] | None] = super().verify_is_allowed()
+        return allowed
+
     def verify_token(self, token: Any) -> bool:
         """Take a code of the app or a backup code. The caller holds the row's lock (`django_otp.verify_token`)."""
-        if not self.verify_is_allowed()[0]:
-            return False
         text = "".join(str(token).split()).replace("-", "").upper()
-        if not (self._takes_app_code(text) or self._takes_backup_code(text)):
-            self.throttle_increment(commit=True)
-            return False
+        if not self._takes_backup_code(text):
+            if not self.verify_is_allowed()[0]:
+                return False
+            if not self._takes_app_code(text):
+                self.throttle_increment(commit=True)
+                return False
         self.throttle_reset(commit=False)
         self.save()
         return True

@@ -20,6 +20,8 @@ from apps.stores.models import User
 from apps.stores.services import sign_out_everywhere
 
 KEY_BYTES, BACKUP_CODES, BACKUP_CODE_BYTES = 20, 10, 10
+# After so many in a row the person is told: somebody knows the password.
+WRONG_CODES_TOLD = 10
 
 
 class WrongCode(Flat):
@@ -98,8 +100,13 @@ def take_off(user: User) -> None:
 
 def verify(user: User, factor: SecondFactor, code: str) -> None:
     """Take one code under the row's lock. Raises WrongCode, also while the person must wait."""
-    if verify_token(user, factor.persistent_id, code) is None:
-        raise WrongCode
+    if verify_token(user, factor.persistent_id, code) is not None:
+        return
+    before = factor.throttling_failure_count
+    factor.refresh_from_db(fields=["throttling_failure_count"])
+    if before != factor.throttling_failure_count == WRONG_CODES_TOLD:
+        notices.tell(user, f"{WRONG_CODES_TOLD} wrong codes in a row were entered for your account")
+    raise WrongCode
 
 
 def base32_key(factor: SecondFactor) -> str:
