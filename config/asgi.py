@@ -13,12 +13,25 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
 
-from config.door import Door  # its lanes are settings
+from config.door import Door, Headers, Scope  # its lanes are settings
 
 # Whoever waits for a row or a turn in a thread of the web server is told 503 after this long.
 LOCK_TIMEOUT = "8s"
 settings.DATABASES["default"]["OPTIONS"]["options"] += f" -c lock_timeout={LOCK_TIMEOUT}"
-application = Door(get_wsgi_application())
+_threaded = get_wsgi_application()
+
+
+def _headers_of(scope: Scope) -> Headers:
+    """What lets a shop's page read why it was refused."""
+    from apps.api.plumbing import cors  # with all routes, once they are needed
+
+    given = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    asked, authorization = given.get(b"access-control-request-headers", ""), given.get(b"authorization", "")
+    told = cors.headers_of_path(str(scope["path"]), str(scope["method"]), authorization, asked)
+    return [(name.lower().encode(), value.encode("latin-1")) for name, value in told.items()]
+
+
+application = Door(_threaded, _headers_of)
 gc.collect()
 gc.freeze()
 gc.set_threshold(7_000, 10, 10)

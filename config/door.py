@@ -37,6 +37,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+Headers = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ class _Body:
 
 
 class Door:
-    """One per process."""
+    """One per process. `headers_of` says what an answer of the application to a request would carry besides."""
 
-    def __init__(self, application: Application) -> None:
-        self._application = application
+    def __init__(self, application: Application, headers_of: Callable[[Scope], Headers] = lambda scope: []) -> None:
+        self._application, self._headers_of = application, headers_of
         self._lanes = [_Threads(lane) for lane in LANES]
         self._held = 0
 
@@ -101,7 +102,7 @@ class Door:
         finally:
             self._held -= body.size
         if refusal is not None:
-            await _refuse(scope, refusal, send)
+            await _refuse(scope, refusal, send, self._headers_of(scope))
 
     async def _receive(self, scope: Scope, receive: Receive, body: _Body) -> Refusal | None:
         """Read the whole body, or say why not."""
@@ -197,7 +198,7 @@ def _piece(content: bytes, *, more: bool = False) -> MutableMapping[str, Any]:
     return {"type": "http.response.body", "body": content, "more_body": more}
 
 
-async def _refuse(scope: Scope, refusal: Refusal, send: Send) -> None:
+async def _refuse(scope: Scope, refusal: Refusal, send: Send, more: Headers) -> None:
     """In the API's shape, or in plain words."""
     is_json = str(scope["path"]).startswith(_JSON_PATHS)
     told = {"error": {"message": refusal.message, "code": refusal.code}}
@@ -208,6 +209,7 @@ async def _refuse(scope: Scope, refusal: Refusal, send: Send) -> None:
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),
         (b"x-request-id", uuid.uuid4().hex.encode()),
+        *more,
     ]
     if refusal.status == 503:
         headers.append((b"retry-after", RETRY_SECONDS))

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from django.conf import settings
 from django.db import transaction
 from oauthlib.common import Request, add_params_to_uri
 from oauthlib.oauth2 import OAuth2Error, WebApplicationServer
@@ -147,7 +148,7 @@ def decide(user: User, query: str, store_id: str, decision: str) -> str:
     if decision not in ("allow", "deny"):
         raise OAuthFailure("invalid_request", "decision must be allow or deny")
     if decision == "deny":
-        return add_params_to_uri(consent.redirect_uri, AccessDeniedError(state=given.get("state")).twotuples)  # type: ignore[no-any-return]
+        return _answer(consent.redirect_uri, AccessDeniedError(state=given.get("state")).twotuples)
     store = _store_for(user, consent, store_id)
     if rights.is_about_money(consent.scopes):
         rights.check_factor_of(user, consent.mode)
@@ -162,7 +163,12 @@ def decide(user: User, query: str, store_id: str, decision: str) -> str:
             name=consent.application.name,
             details={"scopes": consent.scopes},
         )
-    return str(headers["Location"])
+    return _answer(str(headers["Location"]))
+
+
+def _answer(address: str, parameters: Iterable[tuple[str, str]] = ()) -> str:
+    """Where the person is sent back to, with who answers (RFC 9207): an app of several servers can't be made to mix them up."""
+    return str(add_params_to_uri(address, [*parameters, ("iss", settings.PUBLIC_URL)]))
 
 
 def _store_for(user: User, consent: Consent, store_id: str) -> Store | None:
@@ -240,7 +246,7 @@ def _failure(error: Any) -> OAuthFailure:
 
 def _redirected(error: Any, redirect_uri: str) -> Redirected:
     told = Redirected(error.error, error.description or error.error.replace("_", " "))
-    told.redirect_to = add_params_to_uri(redirect_uri, error.twotuples)
+    told.redirect_to = _answer(redirect_uri, error.twotuples)
     return told
 
 

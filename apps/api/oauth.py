@@ -206,6 +206,7 @@ def discovery(request: HttpRequest) -> JsonResponse:
             "userinfo_endpoint": f"{base}/userinfo",
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
+            "authorization_response_iss_parameter_supported": True,
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": methods,

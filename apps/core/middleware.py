@@ -1,4 +1,4 @@
-"""The request id on every answer and log line, who is taken to act, what answers may load, and the guard in front of the API."""
+"""The request id on every answer and log line, who is taken to act, from where, and what answers may load."""
 
 import ipaddress
 import re
@@ -7,15 +7,13 @@ from collections.abc import Callable
 
 from csp.middleware import CSPMiddleware
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from apps.core.acting import Actor, Kind, acting
 from apps.core.logs import request_id
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 API_PREFIX = "/api/"
-_GUARDED = (API_PREFIX, "/oauth/")
-BODY_BYTES_MAX = 1024 * 1024
 Handler = Callable[[HttpRequest], HttpResponse]
 
 
@@ -46,33 +44,6 @@ class ContentSecurityPolicy(CSPMiddleware):
             return super().process_response(request, response)
         response.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
         return response
-
-
-class ApiGuard:
-    """Refuses what no API view should have to read: bodies over 1 MiB and compressed ones."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path.startswith(_GUARDED):
-            refusal = self._refusal(request)
-            if refusal is not None:
-                return refusal
-        return self.get_response(request)
-
-    @staticmethod
-    def _refusal(request: HttpRequest) -> HttpResponse | None:
-        if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-            return _error(415, "Content-Encoding is not supported", None)
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if not length.isascii() or not length.isdigit() or int(length) > BODY_BYTES_MAX:
-            return _error(413, "Request body is too large", "body_too_large")
-        return None
-
-
-def _error(status: int, message: str, code: str | None) -> HttpResponse:
-    return JsonResponse({"error": {"message": message, "code": code}}, status=status)
 
 
 def exact_address(request: HttpRequest) -> str:

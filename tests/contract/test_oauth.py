@@ -191,6 +191,26 @@ def test_authorizing_takes_a_session_and_a_store_of_ones_own(app: App, cast: Cas
     refused(app.decide("perhaps"), 400, "invalid_request")
 
 
+@pytest.mark.parametrize(("decision", "changed"), [("allow", {}), ("deny", {}), ("allow", {"scope": "everything"})])
+def test_every_answer_to_an_app_says_which_server_gives_it(app: App, decision: str, changed: dict[str, str]) -> None:
+    answer = app.decide(decision, **changed)
+    if changed:
+        page = app.alice.client.get(f"/oauth/authorize?{urlencode(app.query(**changed))}", headers={"Accept": "text/html"})
+        address = page.headers["Location"]
+    else:
+        address = answer.json()["redirect_to"]
+    found = Client().get("/.well-known/oauth-authorization-server").json()
+    assert parse_qs(urlsplit(address).query)["iss"] == [found["issuer"]]
+    assert found["authorization_response_iss_parameter_supported"] is True
+
+
+@pytest.mark.parametrize("path", ["/api/v2/payments", "/api/v2/oauth/userinfo"])
+def test_a_token_in_the_query_opens_nothing(app: App, path: str) -> None:
+    token = app.tokens(scope="payments:read profile")["access_token"]
+    assert Client().get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    assert Client().get(f"{path}?access_token={token}").status_code == 401
+
+
 def test_who_denies_sends_the_app_a_refusal(app: App) -> None:
     told = parse_qs(urlsplit(app.decide("deny").json()["redirect_to"]).query)
     assert (told["error"], told["state"]) == (["access_denied"], ["x y&z"]) and not Grant.objects.exists()

@@ -56,6 +56,31 @@ def test_a_body_is_read_no_further_than_its_limit(web: Web, shop: Shop) -> None:
     assert (small.status, small.json()["error"]["code"]) == (413, "body_too_large")
 
 
+def test_a_shops_page_can_read_why_its_body_was_refused(web: Web, shop: Shop) -> None:
+    public, secret = bearer(shop.secrets["test_publishable"]), bearer(shop.secrets["test"])
+    origin, kind = b"Origin: https://shop.example", b"Content-Type: application/json"
+    endless, large = f"Content-Length: {BODY_BYTES_MAX + 1}".encode(), f"Content-Length: {1024 * 1024 + 1}".encode()
+    body = b" " * (1024 * 1024 + 1)
+    packed = b"Content-Encoding: gzip"
+
+    def told(path: str, *lines: bytes, body: bytes = b"") -> tuple[int, str | None, str]:
+        answer = web.begin("POST", f"/api/v2{path}", origin, kind, *lines, body=body).answer()
+        return (
+            answer.status,
+            answer.headers.get("access-control-allow-origin"),
+            answer.headers.get("access-control-expose-headers", "")[:12],
+        )
+
+    for path, lines in (("/payments", [public]), ("/checkout/ABCDEFGH12345678/onramp_sessions", [])):
+        for status, more, sent in ((413, endless, b""), (413, large, body), (415, packed, b"")):
+            length = [] if more is not packed else [b"Content-Length: 0"]
+            assert told(path, *lines, more, *length, body=sent) == (status, "*", "X-Request-Id"), (path, more)
+    # What no page of another origin may read, it can't read when it is refused either.
+    for path, lines in (("/payments", [secret]), ("/payouts", [public]), ("/nothing", [public])):
+        assert told(path, *lines, endless)[:2] == (413, None)
+        assert told(path, *lines, packed, b"Content-Length: 0")[:2] == (415, None)
+
+
 def test_a_page_is_refused_in_words(web: Web) -> None:
     answer = web.begin("POST", "/dashboard/sign-in", f"Content-Length: {BODY_BYTES_MAX + 1}".encode()).answer()
     assert (answer.status, answer.content) == (413, b"Request body is too large\n")

@@ -23,7 +23,7 @@ from apps.access.access import AGENT, PUBLISHABLE, SECRET, Access, who
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
-from apps.api.plumbing import request_log, routes
+from apps.api.plumbing import cors, request_log, routes
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.routes import PUBLIC, Route
 from apps.core import buckets, clock
@@ -36,10 +36,6 @@ from apps.core.models import Mode
 from apps.stores.models import User
 
 Row = TypeVar("Row", bound=models.Model)
-_EXPOSED = (
-    "X-Request-Id, Retry-After, Idempotent-Replayed, X-RateLimit-Limit, X-RateLimit-Remaining, "
-    "X-RateLimit-Reset, RateLimit, RateLimit-Policy"
-)
 
 
 class _Described:
@@ -221,22 +217,12 @@ class Door(APIView):
         if self._taken is not None:
             for name, value in self._taken.headers().items():
                 response.setdefault(name, value)
-        if self.route.cors:
-            self._allow_origin(request, response)
+        asked = request.headers.get("Access-Control-Request-Headers", "")
+        for name, value in cors.headers(self.route, str(request.method), request.headers.get("Authorization", ""), asked).items():
+            response[name] = value
         if hasattr(self, "access"):
             request_log.note(request, response, self.access, self.route, self.kwargs, self._began)
         return response
-
-    def _allow_origin(self, request: Request, response: Any) -> None:
-        is_public = PUBLIC in self.route.scopes.values()
-        if request.method == "OPTIONS":
-            response["Access-Control-Allow-Methods"] = ", ".join(sorted(self.route.cors))
-            response["Access-Control-Allow-Headers"] = request.headers.get("Access-Control-Request-Headers", "*")
-            response["Access-Control-Max-Age"] = "86400"
-        elif not is_public and not (request.method in self.route.cors and "svc_pk_" in request.headers.get("Authorization", "")):
-            return
-        response["Access-Control-Allow-Origin"] = "*"
-        response["Access-Control-Expose-Headers"] = _EXPOSED
 
     # --- what views use ---------------------------------------------------------------------------
 
