@@ -28,7 +28,8 @@ class Outflow:
 def by_asset(mode: str, at: datetime) -> list[Outflow]:
     """Of every active asset of a mode."""
     rows = OutgoingTransaction.objects.filter(mode=mode).exclude(purpose__in=(*TAKES_NO_TOKENS, _Purpose.SWEEP))
-    recent = Q(signed_at__gt=at - caps.DAY)
+    # What goes back to who paid it in takes nothing from anybody.
+    recent = Q(signed_at__gt=at - caps.DAY, goes_back=False)
     promised = dict(rows.filter(status__in=UNMINED).values_list("asset").annotate(Sum("amount_atomic")))
     signed = dict(rows.filter(recent).exclude(status=_Status.FAILED).values_list("asset").annotate(Sum("amount_atomic")))
     assets = Asset.objects.filter(is_active=True, chain__mode=mode).select_related("chain")

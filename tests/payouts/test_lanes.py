@@ -1,14 +1,17 @@
 """What waits holds up nobody else: other stores, other coins, sweeps and their gas go on, and the wallet fetches what it lacks."""
 
+import uuid
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from apps.assets.models import Chain
 from apps.chain import sender, signing, sweeper
 from apps.chain.models import OutgoingTransaction
 from apps.core import buckets, clock
+from apps.core.models import RowFailure
 from apps.ledger.selectors import balances
 from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.models import Payout
@@ -31,6 +34,7 @@ def rounds(place: Venue, count: int) -> None:
         sweeper.sweep_due()
         signing.sign_due()
         sender.run_due()
+        advance_payouts()
         place.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
         place.reader.read()
         sender.run_due()
@@ -112,3 +116,55 @@ def test_a_payout_says_that_it_waits_for_funds_when_there_are_none_to_fetch(
     time_passes()
     rounds(place, 6)
     assert {status(one) for one in crowded} == {"confirmed"}
+
+
+# Where a payout may meet an error of its own, step by step: the table, and which change of it the database refuses.
+PLACES = {
+    "handed over": ("chain_outgoingtransaction", "INSERT", "NEW.reference LIKE '{id}%'"),
+    "told as sent": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'submitted'"),
+    "confirmed": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'confirmed'"),
+}
+
+
+@pytest.fixture
+def broken(request: pytest.FixtureRequest, place: Venue, bakery: Shop) -> tuple[dict[str, Any], str]:
+    """A payout that the database refuses to bring further than there, the first in line; and how to make it whole."""
+    table, event, condition = PLACES[request.param]
+    place.fund_hot(50)
+    place.chain.call("anvil_setBalance", place.hot, hex(58 * ETHER))
+    place.chain.call("evm_setAutomine", False)  # a block of its own for each would confirm the first at once
+    make.store_coins(bakery.store, "SETH", 4 * ETHER)
+    bad = make.payout(bakery.test, ETHER)
+    name = f"broken_{uuid.uuid4().hex}"
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(
+            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'a row that raises'; END $$;"
+            f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW"
+            f" WHEN ({condition.format(id=bad['id'])}) EXECUTE FUNCTION {name}()"
+        )
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    return bad, f"DROP FUNCTION {name} CASCADE"
+
+
+@pytest.mark.parametrize("broken", PLACES, indirect=True)
+def test_one_that_can_not_go_on_with_the_others_stays_behind_alone(
+    place: Venue, broken: tuple[dict[str, Any], str], bakery: Shop, strangers: Shop, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad, mend = broken
+    make.store_coins(strangers.store, "SETH", 4 * ETHER)
+    good = [make.payout(shop.test, ETHER) for shop in (bakery, strangers, bakery)]
+    rounds(place, 2)
+    assert "payouts_not_advanced_together" in caplog.text
+    assert {status(one) for one in good} == {"confirmed"} and status(bad) != "confirmed"
+    failure = RowFailure.objects.get(job="payouts.advance")
+    assert failure.row_id == bad["id"] and failure.dead_at is None
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(mend)
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    RowFailure.objects.update(not_before=clock.real_now())
+    rounds(place, 2)
+    assert status(bad) == "confirmed" and OutgoingTransaction.objects.filter(purpose="payout").count() == 4
+    assert is_exact()

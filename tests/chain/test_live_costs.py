@@ -1,0 +1,259 @@
+"""Live money and the gas of the moment: nothing leaves, or is carried out, that is worth less than the chain asks for it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from apps.agents.models import SignedPayment
+from apps.agents.services.x402_progress import advance_signed_payments
+from apps.assets.models import Asset, Chain
+from apps.assets.rates import refresh
+from apps.assets.selectors import current_rate
+from apps.assets.services import accept_all_active
+from apps.chain import costs, outflow, sender, signing
+from apps.chain.activation import change_asset
+from apps.chain.balances import NATIVE_GAS, TOKEN_GAS
+from apps.chain.keys import Seed
+from apps.chain.models import OutgoingTransaction
+from apps.chain.watcher import Watcher
+from apps.console import audit
+from apps.core import clock
+from apps.ledger.selectors import account_balance, balances
+from apps.payments.models import Payment, PaymentAddress, Refund
+from apps.payments.services.expire import expire_due
+from apps.payments.services.refund_progress import advance_refunds
+from apps.payments.services.settle import settle_deposits
+from apps.payouts.models import Payout
+from apps.payouts.services.progress import advance_payouts
+from config.demo_secrets import DEMO_MNEMONIC
+from tests import make
+from tests.agents.conftest import Market
+from tests.cast import Api, Cast, Shop
+from tests.chain.conftest import Reader
+from tests.chain.local import LocalChain, program
+from tests.console.test_figures import told
+
+pytestmark = pytest.mark.chain
+ETHER, DOLLAR, GWEI = 10**18, 10**6, 10**9
+
+
+class Live:
+    """The live chain with a dollar token, our hot wallet on it, and the price of gas as one likes."""
+
+    def __init__(self, local: LocalChain) -> None:
+        self.local, self.watcher = local, Watcher("ethereum")
+        self.hot = Seed(DEMO_MNEMONIC).hot_key("live").address
+        self.confirmations = Chain.objects.get(pk="ethereum").required_confirmations
+
+    def cost_gas(self, gwei: int) -> int:
+        """From now on a unit of gas costs about so much; exactly how much."""
+        self.local.call("anvil_setNextBlockBaseFeePerGas", hex(gwei * GWEI))
+        self.local.mine()
+        return int(self.local.call("eth_gasPrice"), 16)
+
+    def give(self, shop: Shop, ether: int) -> None:
+        held = int(self.local.call("eth_getBalance", self.hot, "latest"), 16)
+        self.local.call("anvil_setBalance", self.hot, hex(held + ether * ETHER))
+        make.store_coins(shop.store, "ETH", ether * ETHER)
+
+    def work(self) -> None:
+        """What the worker does, buried under enough blocks."""
+        advance_payouts()
+        advance_refunds()
+        signing.sign_due()
+        sender.run_due()
+        self.local.mine(self.confirmations)
+        while self.watcher.step():
+            pass
+        settle_deposits()
+        sender.run_due()
+        advance_payouts()
+        advance_refunds()
+
+
+@pytest.fixture
+def live(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
+    anvil = program()
+    if anvil is None:
+        pytest.skip("anvil isn't installed")
+    local = LocalChain(anvil, chain_id=1)
+    settings.CHAIN_URLS, settings.CHAIN_START_BLOCKS = {"ethereum": [local.url]}, {"ethereum": 0}
+    monkeypatch.setattr(costs, "_prices", {})
+    monkeypatch.setattr(costs, "FRESH_SECONDS", 0.0)
+    signing.introduce()
+    refresh()
+    change_asset("ETH_USDC", contract_address=local.deploy_token(), required_confirmations=3)
+    found = Live(local)
+    while found.watcher.step():
+        pass
+    yield found
+    found.watcher.close()
+    local.close()
+
+
+# --- payouts ----------------------------------------------------------------------------------------
+
+
+def answer_to(api: Api, amount_atomic: int, asset_id: str = "ETH") -> Any:
+    return make.ask_payout(api, str(amount_atomic), asset_id=asset_id)
+
+
+class TestPayouts:
+    @pytest.mark.parametrize("times", [2, 5])
+    def test_one_is_worth_so_many_times_its_gas_at_the_moment_when_it_is_asked_for(
+        self, live: Live, bakery: Shop, settings: Any, times: int
+    ) -> None:
+        settings.PAYOUT_MINIMUM_GAS_TIMES = times
+        live.give(bakery, 5)
+        least = times * NATIVE_GAS * live.cost_gas(200)
+        assert least > Asset.objects.get(pk="ETH").min_withdrawal_atomic
+        refused = answer_to(bakery.live, least - 1)
+        assert (refused.status_code, refused.json()) == (422, {"error": "Amount is below the network minimum"})
+        assert answer_to(bakery.live, least).status_code == 201
+
+    def test_a_tokens_gas_is_counted_at_what_it_costs_in_the_token(self, live: Live, bakery: Shop) -> None:
+        make.store_coins(bakery.store, "ETH_USDC", 10_000 * DOLLAR)
+        price, at = live.cost_gas(200), clock.real_now()
+        ether, dollar = (current_rate(one, "USD", at) for one in ("ETH", "ETH_USDC"))
+        assert ether is not None and dollar is not None
+        least = int(2 * TOKEN_GAS * price * ether.rate / dollar.rate) * DOLLAR // ETHER
+        assert least > 50 * DOLLAR
+        assert answer_to(bakery.live, least - DOLLAR, "ETH_USDC").status_code == 422
+        assert answer_to(bakery.live, least + DOLLAR, "ETH_USDC").status_code == 201
+
+    def test_while_gas_is_cheap_the_assets_own_minimum_holds_and_test_mode_asks_no_more(self, live: Live, bakery: Shop) -> None:
+        live.give(bakery, 1)
+        make.funded(bakery.test)
+        least = Asset.objects.get(pk="ETH").min_withdrawal_atomic
+        live.cost_gas(1)
+        assert [answer_to(bakery.live, one).status_code for one in (least - 1, least)] == [422, 201]
+        live.cost_gas(200)
+        assert answer_to(bakery.live, least).status_code == 422
+        assert answer_to(bakery.test, Asset.objects.get(pk="SETH").min_withdrawal_atomic, "SETH").status_code == 201
+
+
+# --- refunds that nobody asked for ------------------------------------------------------------------
+
+
+def paid_with(live: Live, shop: Shop, amount_atomic: int) -> str:
+    """A payment that somebody has paid that much of; its id."""
+    payment = make.payment(shop.live, amount="100.00")
+    entry = PaymentAddress.objects.get(payment_id=payment["id"], asset_id="ETH")
+    assert amount_atomic < entry.required_atomic // 2
+    live.local.pay(entry.address_id, amount_atomic)
+    return str(payment["id"])
+
+
+def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_merchant(live: Live, bakery: Shop) -> None:
+    accept_all_active(bakery.store)
+    fee = NATIVE_GAS * live.cost_gas(100)
+    live.give(bakery, 1)
+    dust, enough = paid_with(live, bakery, fee // 2), paid_with(live, bakery, 2 * fee)
+    live.work()
+    live.cost_gas(100)
+    Payment.objects.update(expires_at="2020-01-01T00:00:00Z")
+    expire_due()
+    assert [Payment.objects.get(pk=one).status for one in (dust, enough)] == ["failed", "failed"]
+    assert list(Refund.objects.values_list("payment_id", "amount_atomic")) == [(Payment.objects.get(pk=enough).pk, 2 * fee)]
+    assert [make.detail(bakery.live, one)["needs_attention"] for one in (dust, enough)] == ["dust_refund", None]
+    assert account_balance(bakery.store.pk, "live", "ETH", "held") == fee // 2
+
+    asked = bakery.live.post(f"/payments/{dust}/refunds", {"refund": {}}, key="by hand")
+    assert asked.status_code == 201, asked.content
+    live.work()
+    live.work()
+    assert set(Refund.objects.values_list("status", flat=True)) == {"confirmed"} and Refund.objects.count() == 2
+    assert make.detail(bakery.live, dust)["needs_attention"] is None
+    assert audit.findings(check_chain=True) == []
+
+
+# --- payments that are carried out for somebody -----------------------------------------------------
+
+
+class LiveMarket(Market):
+    @property
+    def api(self) -> Api:
+        return self.shop.live
+
+
+@pytest.fixture
+def market(live: Live, bakery: Shop) -> LiveMarket:
+    Asset.objects.filter(pk="ETH_USDC").update(eip712_name="USD Coin", eip712_version="1")
+    accept_all_active(bakery.store)
+    token = str(Asset.objects.get(pk="ETH_USDC").contract_address)
+    found = LiveMarket(live.local, Reader(), bakery, token, live.hot)
+    live.local.mint(token, found.payer.address, 1000 * DOLLAR)
+    return found
+
+
+class TestSettling:
+    def test_what_is_worth_less_than_its_gas_is_not_carried_out(self, market: LiveMarket, live: Live) -> None:
+        live.cost_gas(20)
+        fee = costs.fee(Asset.objects.select_related("chain").get(pk="ETH_USDC"))
+        assert fee is not None and fee > DOLLAR
+        heard = []
+        for amount in (1, fee - DOLLAR // 10, fee + DOLLAR // 10):
+            signed = market.payer.signed(market.ask(asset_id="ETH_USDC", amount_atomic=str(amount)))
+            heard.append((market.verify(signed).get("invalidReason"), market.settle(signed).get("errorReason")))
+        short = "invalid_exact_evm_payload_authorization_value"
+        assert heard == [(short, short), (short, short), (None, "settlement_pending")]
+        assert SignedPayment.objects.count() == 1
+        assert list(OutgoingTransaction.objects.values_list("purpose", flat=True)) == ["x402"]
+
+    def test_its_gas_is_the_merchants(self, market: LiveMarket, live: Live, bakery: Shop) -> None:
+        live.give(bakery, 1)
+        live.cost_gas(20)
+        asked = market.ask(asset_id="ETH_USDC", amount_atomic=str(50 * DOLLAR))
+        market.settle(market.payer.signed(asked))
+        live.work()
+        advance_signed_payments()
+        sent = OutgoingTransaction.objects.get(purpose="x402")
+        assert (sent.status, SignedPayment.objects.get().status) == ("confirmed", "settled")
+        assert balances(bakery.store.pk, "live")["ETH"].available_atomic == ETHER - sent.network_fee_atomic < ETHER
+        assert account_balance(None, "live", "ETH", "network_fees") == 0
+        assert audit.findings(check_chain=True) == []
+
+
+# --- everything that leaves -------------------------------------------------------------------------
+
+
+class TestAlarm:
+    def test_more_than_is_usual_calls_somebody_and_stops_nothing(
+        self, live: Live, cast: Cast, settings: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        settings.SIGNER_ALARMS, settings.SIGNER_CAPS = ["ETH=1"], ["ETH=5:2"]
+        for shop in (cast.bakery, cast.strangers):
+            live.give(shop, 10)
+        live.cost_gas(1)
+        usual = make.payout(cast.bakery.live, 9 * ETHER // 10, asset_id="ETH")
+        live.work()
+        assert outflow.watch(clock.real_now()) == 0 and "outflow_above_alarm" not in caplog.text
+        above = [make.payout(shop.live, 8 * ETHER // 10, asset_id="ETH") for shop in (cast.strangers, cast.bakery)]
+        beyond = make.payout(cast.bakery.live, ETHER, asset_id="ETH")
+        live.work()
+        states = {str(one.pk): one.status for one in Payout.objects.all()}
+        assert [states[one["id"]] for one in (usual, *above, beyond)] == ["confirmed", "confirmed", "confirmed", "requires_review"]
+        assert outflow.watch(clock.real_now()) == 1 and "outflow_above_alarm" in caplog.text
+        figures = told()
+        assert figures['tillgate_outgoing_day{asset="ETH"}'] == 2.5 > figures['tillgate_outgoing_alarm{asset="ETH"}'] == 1.0
+        after = make.payout(cast.strangers.live, ETHER // 2, asset_id="ETH")
+        live.work()
+        assert Payout.objects.get(pk=after["id"]).status == "confirmed"
+
+    def test_what_goes_back_to_its_payer_counts_for_nothing(self, live: Live, bakery: Shop, settings: Any) -> None:
+        settings.SIGNER_ALARMS = ["ETH=0.001"]
+        accept_all_active(bakery.store)
+        live.give(bakery, 1)
+        live.cost_gas(1)
+        paid_with(live, bakery, ETHER // 100)
+        live.work()
+        Payment.objects.update(expires_at="2020-01-01T00:00:00Z")
+        expire_due()
+        live.work()
+        live.work()
+        assert (Refund.objects.get().status, OutgoingTransaction.objects.get().goes_back) == ("confirmed", True)
+        assert outflow.watch(clock.real_now()) == 0
+        make.payout(bakery.live, ETHER // 100, asset_id="ETH")
+        live.work()
+        assert outflow.watch(clock.real_now()) == 1
