@@ -1,10 +1,11 @@
 """A customer pays, in a real browser: every stage of the page, on a desk and on a phone, light and dark, with and without scripts."""
 
+import contextlib
 import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
@@ -114,6 +115,23 @@ def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage
     assert scan and say and scan["x"] + scan["width"] < say["x"] and say["width"] > 220  # beside each other, with room to read
     page.get_by_role("link", name="Address only").click()
     expect(page.get_by_role("img", name=ADDRESS_ONLY)).to_be_visible()
+
+
+def test_a_look_that_was_under_way_does_not_take_the_chosen_coin_back(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop, "live")
+    page = open_page(f"/pay/{made['reference']}")
+    looks: list[Route] = []
+    page.route(re.compile(r"/pay/"), lambda route: route.continue_() if looks else looks.append(route))
+    page.evaluate("htmx.trigger('#checkout', 'refresh')")
+    while not looks:
+        page.wait_for_timeout(20)
+    other = made["payment_addresses"][1]
+    page.locator(".assets a").nth(1).click()
+    expect(page.locator(".say .copy-box bdi").last).to_have_text(other["address"])
+    with contextlib.suppress(Error):  # the page may have given it up
+        looks[0].continue_()
+    page.wait_for_timeout(500)
+    expect(page.locator(".say .copy-box bdi").last).to_have_text(other["address"])
 
 
 def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None:
