@@ -32,8 +32,13 @@ def main() -> None:
             embedded.ensure()
         except RuntimeError as error:
             sys.exit(str(error))
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
+    try:
+        from config import environment  # noqa: F401  # refuses what nothing may start with
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
     execute_from_command_line(sys.argv)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from celery import Celery
 from kombu import Exchange, Queue
 
+from config.environment import REDIS_URL, VAR_DIR
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Checking every route and page at each start would load all doors into the workers; CI and `manage.py check` do that.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
@@ -16,7 +18,7 @@ app = Celery("tillgate")
 app.set_default()
 app.conf.update(
     # kombu has a name of its own for a unix socket
-    broker_url=os.environ.get("REDIS_URL", "redis://").replace("unix://", "redis+socket://", 1),
+    broker_url=(REDIS_URL or "redis://").replace("unix://", "redis+socket://", 1),
     broker_connection_retry_on_startup=True,
     broker_transport_options={"visibility_timeout": 900, "socket_connect_timeout": 1, "socket_timeout": 10, "max_retries": 1},
     task_publish_retry=False,
@@ -36,7 +38,7 @@ app.conf.update(
     worker_soft_shutdown_timeout=5,
     worker_hijack_root_logger=False,
     timezone="UTC",
-    beat_schedule_filename=os.path.join(os.environ.get("TILLGATE_VAR", "var"), "beat-schedule"),
+    beat_schedule_filename=str(VAR_DIR / "beat-schedule"),
 )
 app.autodiscover_tasks(
     [

@@ -44,13 +44,6 @@ WITHOUT = "TILLGATE_WITHOUT"
 LOCAL_CHAINS = "TILLGATE_LOCAL_CHAINS"
 
 
-class MissingService(RuntimeError):
-    """A production start without the address of a service."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"{name} is missing: set it in the environment")
-
-
 @dataclass
 class Folder:
     """The folder of one set of services, the lock of its users, and what this process started or attached to."""
@@ -101,17 +94,13 @@ def var_folder(mode: str) -> Path:
 
 
 def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable[[str], None] | None = None) -> None:
-    """Put the address of every service into the environment, starting what has none.
+    """Put the address of every service into the environment, starting what has none; in production nothing is started.
 
-    Raises MissingService in production, processes.StartFailed when an embedded service does not start. A chain without its program
-    stays without an address.
+    Raises processes.StartFailed when an embedded service does not start. A chain without its program stays without an address.
     """
     without = os.environ.get(WITHOUT, "").split(",")
     missing = [name for name in services if not os.environ.get(name) and name not in without]
     if os.environ.get("TILLGATE_ENV") == "production":
-        needed = [name for name in missing if name in (POSTGRES, REDIS)]
-        if needed:
-            raise MissingService(needed[0])
         return
     path = var_folder(mode)
     path.mkdir(parents=True, exist_ok=True)

@@ -1,19 +1,21 @@
-"""What the environment says, read once. A production start with a missing or published secret refuses.
+"""What the environment says, read once, here alone. What production never starts with stands in config/refusals.py.
 
 Nothing is started from here: services are only addresses.
 """
 
 import ipaddress
+import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from config import demo_secrets
+from config import demo_secrets, refusals
+from config.reader import Reader
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
+env = Reader()
 
 TILLGATE_ENV: str = env.str("TILLGATE_ENV", "demo")
 if TILLGATE_ENV not in ("production", "demo", "test"):
@@ -24,29 +26,15 @@ IS_PRODUCTION = TILLGATE_ENV == "production"
 def secret(name: str) -> str:
     """A secret from the environment; outside production the published demo value stands in."""
     value: str = env.str(name, "")
-    published = demo_secrets.PUBLISHED[name]
-    if not IS_PRODUCTION:
-        return value or published
-    if not value:
-        raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
-    if value == published:
-        raise ImproperlyConfigured(f"{name} holds the published demo value: generate your own")
-    return value
-
-
-def service(name: str) -> str:
-    """The address of a service that production must be given."""
-    value: str = env.str(name, "")
-    if IS_PRODUCTION and not value:
-        raise ImproperlyConfigured(f"{name} is missing: set it in the environment")
-    return value
+    return value or ("" if IS_PRODUCTION else demo_secrets.PUBLISHED[name])
 
 
 def host_from_env(name: str) -> str:
     """A host name without scheme and port, or nothing."""
     value: str = env.str(name, "").strip().lower()
     if value and urlsplit(f"//{value}").netloc != urlsplit(f"//{value}").hostname:
-        raise ImproperlyConfigured(f"{name} is a host name alone, such as admin.example.com, not {value!r}")
+        env.unreadable.append(f"{name} is a host name alone, such as admin.example.com, not {value!r}")
+        return ""
     return value
 
 
@@ -60,19 +48,27 @@ def networks_from_env(name: str) -> list[str]:
     """Addresses or networks, such as 10.0.0.0/8."""
     value: list[str] = env.list(name, default=[])
     try:
-        return [str(ipaddress.ip_network(one.strip())) for one in value]
+        return [str(_network(one.strip())) for one in value]
     except ValueError:
-        raise ImproperlyConfigured(f"{name} holds networks such as 10.0.0.0/8, not {','.join(value)!r}") from None
+        env.unreadable.append(f"{name} holds networks such as 10.0.0.0/8, not {','.join(value)!r}")
+        return []
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    """A network of addresses as clients' are told: `::ffff:10.0.0.0/104` is 10.0.0.0/8."""
+    found = ipaddress.ip_network(text)
+    mapped = found.network_address.ipv4_mapped if isinstance(found, ipaddress.IPv6Network) and found.prefixlen >= 96 else None
+    return found if mapped is None else ipaddress.IPv4Network((mapped, found.prefixlen - 96))
 
 
 SECRET_KEY = secret("SECRET_KEY")
 ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
 DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
-PUBLIC_URL: str = (service("PUBLIC_URL") or "http://localhost:8000").rstrip("/")
-DATABASE_URL = service("DATABASE_URL")
+PUBLIC_URL: str = (env.str("PUBLIC_URL", "") or "http://localhost:8000").rstrip("/")
+DATABASE_URL: str = env.str("DATABASE_URL", "")
 # Whether DATABASE_URL is a pooler that hands out a connection for a transaction.
 DATABASE_POOLER: bool = env.bool("DATABASE_POOLER", False)
-REDIS_URL = service("REDIS_URL")
+REDIS_URL: str = env.str("REDIS_URL", "")
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
 ALLOWED_HOSTS: list[str] = env.list(
     "ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))]
@@ -93,6 +89,8 @@ WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
 RATE_PROVIDERS: list[str] = env.list("RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"])
 RATE_MAX_AGE_SECONDS: int = env.int("RATE_MAX_AGE_SECONDS", 300)
 COINGECKO_API_KEY: str = env.str("COINGECKO_API_KEY", "")
+COINGECKO_URL: str = env.str("COINGECKO_URL", "https://api.coingecko.com/api/v3")
+KRAKEN_URL: str = env.str("KRAKEN_URL", "https://api.kraken.com/0/public")
 CHAIN_POLL_SECONDS: float = env.float("CHAIN_POLL_SECONDS", 4.0 if IS_PRODUCTION else 0.5)
 CHAIN_URLS: dict[str, list[str]] = {
     chain: env.list(f"CHAIN_{chain.upper()}_URL", default=[]) for chain in ("ethereum", "sepolia", "base", "arbitrum", "polygon")
@@ -177,8 +175,8 @@ CARD_NETWORKS = {
     "live": env.list("CARD_NETWORKS_LIVE", default=["onramper"] if IS_PRODUCTION else ["sandbox"]),
     "test": env.list("CARD_NETWORKS_TEST", default=["sandbox"]),
 }
-if IS_PRODUCTION and "sandbox" in CARD_NETWORKS["live"]:
-    raise ImproperlyConfigured("CARD_NETWORKS_LIVE can't hold sandbox in production: it charges nobody")
+ONRAMPER_URL: str = env.str("ONRAMPER_URL", "https://api.onramper.com")
+ONRAMPER_TEST_URL: str = env.str("ONRAMPER_TEST_URL", "https://api-stg.onramper.com")
 # What a card may cost the store that bears it, and what is charged on top for rates that move where the customer does.
 CARD_RATE_BPS: int = env.int("CARD_RATE_BPS", 400)
 CARD_SURCHARGE_BPS: int = env.int("CARD_SURCHARGE_BPS", 50)
@@ -189,6 +187,16 @@ CARD_QUOTE_SECONDS: int = env.int("CARD_QUOTE_SECONDS", 45)
 EDGE_COUNTRY_HEADERS: list[str] = env.list("EDGE_COUNTRY_HEADERS", default=["CF-IPCountry"])
 EDGE_REGION_HEADERS: list[str] = env.list("EDGE_REGION_HEADERS", default=["CF-Region-Code", "CF-Region"])
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
+EMAIL_BACKEND: str = env.str("EMAIL_BACKEND", refusals.SMTP if IS_PRODUCTION else "apps.core.mailbox.Folder")
+EMAIL_HOST: str = env.str("EMAIL_HOST", "localhost")
+EMAIL_PORT: int = env.int("EMAIL_PORT", 25)
+EMAIL_HOST_USER: str = env.str("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD: str = env.str("EMAIL_HOST_PASSWORD", "")
+# STARTTLS, or TLS from the first byte.
+EMAIL_USE_TLS: bool = env.bool("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL: bool = env.bool("EMAIL_USE_SSL", False)
+# What a backend of anymail needs, as its documentation names it: {"POSTMARK_SERVER_TOKEN": "..."}
+ANYMAIL: dict[str, Any] = env.json("ANYMAIL", {})
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
 VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
 S3_BUCKET: str = env.str("S3_BUCKET", "")
@@ -200,5 +208,12 @@ S3_OPTIONS = {
 }
 SIGNER_KEY_FILE: str = env.str("SIGNER_KEY_FILE", str(VAR_DIR / "signer.key"))
 
-if not IS_PRODUCTION and urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
+# Of the environment what is not for us although it looks so.
+IGNORED_VARIABLES: list[str] = env.list("IGNORED_VARIABLES", default=[])
+
+if IS_PRODUCTION:
+    refusals.enforce(refusals.Facts(os.environ, frozenset(env.names), tuple(env.unreadable), globals()))
+elif env.unreadable:
+    raise ImproperlyConfigured("; ".join(env.unreadable))
+elif urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
     raise ImproperlyConfigured("PUBLIC_URL may only be on this machine outside production: set TILLGATE_ENV=production")

@@ -6,26 +6,29 @@ from config.environment import (
     CARD_DEADLINE_SECONDS,
     CARD_NETWORKS,
     COINGECKO_API_KEY,
+    COINGECKO_URL,
     DNS_SERVERS,
     IS_PRODUCTION,
+    KRAKEN_URL,
     OFFRAMP_API_KEY,
     OFFRAMP_PROVIDER,
     OFFRAMP_URL,
+    ONRAMPER_TEST_URL,
+    ONRAMPER_URL,
     RATE_PROVIDERS,
     SWAP_PROVIDER,
     SWAP_SPREAD_BPS,
-    env,
 )
 
 _RATE_BACKENDS = {
     "fixed": {"BACKEND": "apps.assets.providers.fixed.Fixed", "OPTIONS": {}},
     "coingecko": {
         "BACKEND": "apps.assets.providers.coingecko.CoinGecko",
-        "OPTIONS": {"base_url": env.str("COINGECKO_URL", "https://api.coingecko.com/api/v3"), "api_key": COINGECKO_API_KEY},
+        "OPTIONS": {"base_url": COINGECKO_URL, "api_key": COINGECKO_API_KEY},
     },
     "kraken": {
         "BACKEND": "apps.assets.providers.kraken.Kraken",
-        "OPTIONS": {"base_url": env.str("KRAKEN_URL", "https://api.kraken.com/0/public")},
+        "OPTIONS": {"base_url": KRAKEN_URL},
     },
 }
 _SWAP_BACKENDS = {
@@ -55,11 +58,11 @@ _CARD_BACKENDS = {
     ("sandbox", "test"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {}},
     ("onramper", "live"): {
         "BACKEND": _ONRAMPER,
-        "OPTIONS": {"base_url": env.str("ONRAMPER_URL", "https://api.onramper.com"), "quote_seconds": CARD_DEADLINE_SECONDS},
+        "OPTIONS": {"base_url": ONRAMPER_URL, "quote_seconds": CARD_DEADLINE_SECONDS},
     },
     ("onramper", "test"): {
         "BACKEND": _ONRAMPER,
-        "OPTIONS": {"base_url": env.str("ONRAMPER_TEST_URL", "https://api-stg.onramper.com"), "quote_seconds": CARD_DEADLINE_SECONDS},
+        "OPTIONS": {"base_url": ONRAMPER_TEST_URL, "quote_seconds": CARD_DEADLINE_SECONDS},
     },
 }
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {

@@ -11,6 +11,7 @@ from config.environment import (
     DASHBOARD_URL,
     DATABASE_POOLER,
     DATABASE_URL,
+    EMAIL_BACKEND,
     IS_PRODUCTION,
     LOG_LEVEL,
     PUBLIC_HOST,
@@ -168,16 +169,10 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = not IS_PRODUCTION
-EMAIL_BACKEND = env.str("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend" if IS_PRODUCTION else "apps.core.mailbox.Folder")
 if EMAIL_BACKEND.startswith("anymail."):
     INSTALLED_APPS.append("anymail")
 EMAIL_FILE_PATH = str(VAR_DIR / "mailbox")
-EMAIL_HOST, EMAIL_PORT = env.str("EMAIL_HOST", "localhost"), env.int("EMAIL_PORT", 25)
-EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_USER", ""), env.str("EMAIL_HOST_PASSWORD", "")
-EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", False)
 EMAIL_TIMEOUT = 10
-# What a backend of anymail needs, as its documentation names it: {"POSTMARK_SERVER_TOKEN": "..."}
-ANYMAIL: dict[str, Any] = env.json("ANYMAIL", {})
 OTP_TOTP_ISSUER = OTP_WEBAUTHN_RP_NAME = "Tillgate"
 # Passkeys are of this host for ever: under another one people set theirs up anew. A dashboard below the host of PUBLIC_URL keeps that one.
 _DASHBOARD = urlsplit(DASHBOARD_URL).hostname or ""
@@ -210,7 +205,7 @@ SECURE_HSTS_SECONDS = 31536000 if IS_PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = IS_PRODUCTION
 SECURE_HSTS_PRELOAD = IS_PRODUCTION
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_HOPS else None
-SECURE_SSL_REDIRECT = IS_PRODUCTION and PUBLIC_URL.startswith("https://")
+SECURE_SSL_REDIRECT = IS_PRODUCTION
 # What asks from beside us, without TLS: probes, and the proxy before it has a certificate.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$", r"^internal/domain-allowed$"]
 X_FRAME_OPTIONS = "DENY"

@@ -1,0 +1,239 @@
+"""THE table of what production never starts with. Everything that is wrong is told at once, each with its cure, before anything connects.
+
+A rule looks at the environment alone. The commands in MENDING run nevertheless: they put right what is refused.
+"""
+
+import base64
+import binascii
+import ipaddress
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config import reader
+from config.demo_secrets import PUBLISHED, SIGNER_PASSPHRASE
+
+# create_wallet makes the extended public keys, rotate_encryption_key replaces a weak key, sending stops what leaves; an image is built
+# without secrets.
+MENDING = ("create_wallet", "rotate_encryption_key", "sending", "collectstatic", "help", "version", "--help", "--version")
+REQUIRED = (
+    *("PUBLIC_URL", "SECRET_KEY", "ENCRYPTION_KEYS", "DEPOSIT_XPUB_LIVE", "DEPOSIT_XPUB_TEST", "METRICS_TOKEN"),
+    *("DATABASE_URL", "REDIS_URL"),
+)
+# The least length of secrets that an operator makes up.
+LENGTHS = {"SECRET_KEY": 50, "METRICS_TOKEN": 20, "OFFRAMP_CALLBACK_SECRET": 20, "SIGNER_PASSPHRASE": 12, "REDIS_PASSWORD": 16}
+CHARACTERS_MIN = 8  # different ones
+KEY_BYTES, KEY_BYTES_DIFFERENT_MIN = 32, 16
+RATE_AGE_SECONDS_MAX = 3600
+CHOICES = {
+    "RATE_PROVIDERS": ("coingecko", "kraken", "fixed"),
+    "SWAP_PROVIDER": ("treasury", "uniswap"),
+    "OFFRAMP_PROVIDER": ("http", "sandbox"),
+    "CARD_NETWORKS_LIVE": ("onramper", "sandbox"),
+    "CARD_NETWORKS_TEST": ("onramper", "sandbox"),
+}
+_SECRET_NAME = re.compile(r"SECRET|TOKEN|PASSWORD|PASSPHRASE|_KEY$")
+_PRIVATE_NAME = re.compile(r"[^.]+|.*\.(local|localhost|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)", re.IGNORECASE)
+_MAIL_TO_NOBODY = re.compile(r"django\.core\.mail\.backends\.(console|dummy|filebased|locmem)\.|apps\.core\.mailbox\.")
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+SMTP = "django.core.mail.backends.smtp.EmailBackend"
+MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))' makes one"
+MAKE_KEY = "python3 -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())' makes one"
+
+
+class Refused(ImproperlyConfigured):
+    """Tillgate doesn't start so."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The environment as it is, the names that are read of it, and the settings that were made of it."""
+
+    variables: Mapping[str, str]
+    names: frozenset[str]
+    unreadable: Sequence[str]
+    settings: Mapping[str, Any]
+
+    def given(self, name: str) -> str:
+        return self.variables.get(name, "").strip()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`finds` tells what is wrong, each beginning with the variable."""
+
+    name: str
+    finds: Callable[[Facts], Iterable[str]]
+    cure: str
+
+
+def _missing(facts: Facts) -> Iterator[str]:
+    yield from (f"{name} is missing" for name in REQUIRED if not facts.given(name))
+
+
+def _published(facts: Facts) -> Iterator[str]:
+    published = {**PUBLISHED, "SIGNER_PASSPHRASE": SIGNER_PASSPHRASE}
+    yield from (f"{name} holds the published demo value" for name, value in published.items() if facts.given(name) == value)
+
+
+def _short(facts: Facts) -> Iterator[str]:
+    for name, length in LENGTHS.items():
+        value = facts.given(name)
+        if value and len(value) < length:
+            yield f"{name} is shorter than {length} characters"
+        elif value and len(set(value)) < CHARACTERS_MIN:
+            yield f"{name} is made of the same few characters"
+
+
+def _repeated(facts: Facts) -> Iterator[str]:
+    known = facts.names | reader.OTHERS
+    seen: dict[str, str] = {}
+    for name in sorted(one for one in known if _SECRET_NAME.search(one)):
+        value = facts.given(name)
+        if value and seen.setdefault(value, name) != name:
+            yield f"{name} is the same secret as {seen[value]}"
+
+
+def _encryption_keys(facts: Facts) -> Iterator[str]:
+    given = facts.given("ENCRYPTION_KEYS")
+    pairs = [entry.strip().partition(":")[::2] for entry in given.split(",")] if given else []
+    for name, text in pairs:
+        try:
+            key = base64.b64decode(text, altchars=b"-_", validate=True)
+        except (binascii.Error, ValueError):
+            key = b""
+        if not name or len(key) != KEY_BYTES:
+            yield f"ENCRYPTION_KEYS: {name or 'an entry'} is not name:key with a key of {KEY_BYTES} bytes in base64"
+        elif len(set(key)) < KEY_BYTES_DIFFERENT_MIN:
+            yield f"ENCRYPTION_KEYS: the key {name} was not made by chance"
+    if len({name for name, _ in pairs}) < len(pairs) or len({key for _, key in pairs}) < len(pairs):
+        yield "ENCRYPTION_KEYS holds a name or a key twice"
+
+
+def _one_xpub(facts: Facts) -> Iterator[str]:
+    if facts.given("DEPOSIT_XPUB_LIVE") and facts.given("DEPOSIT_XPUB_LIVE") == facts.given("DEPOSIT_XPUB_TEST"):
+        yield "DEPOSIT_XPUB_LIVE is the same as DEPOSIT_XPUB_TEST"
+
+
+def _any_host(facts: Facts) -> Iterator[str]:
+    if "*" in facts.settings["ALLOWED_HOSTS"]:
+        yield "ALLOWED_HOSTS holds *"
+
+
+def _plain_http(facts: Facts) -> Iterator[str]:
+    url = urlsplit(facts.given("PUBLIC_URL"))
+    if facts.given("PUBLIC_URL") and (url.scheme != "https" or not url.hostname):
+        yield "PUBLIC_URL is not an https:// address"
+
+
+def _private_hosts(facts: Facts) -> Iterator[str]:
+    private = (host for host in facts.settings["WEBHOOK_ALLOW_HOSTS"] if _is_private(host))
+    yield from (f"WEBHOOK_ALLOW_HOSTS names {host}, which is private" for host in private)
+
+
+def _is_private(host: str) -> bool:
+    host = host.strip().strip("[]").rstrip(".")
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return bool(_PRIVATE_NAME.fullmatch(host))
+
+
+def _plain_mail(facts: Facts) -> Iterator[str]:
+    is_tls, is_ssl = facts.settings["EMAIL_USE_TLS"], facts.settings["EMAIL_USE_SSL"]
+    if is_tls and is_ssl:
+        yield "EMAIL_USE_TLS and EMAIL_USE_SSL are both true"
+    if facts.settings["EMAIL_BACKEND"] != SMTP or is_tls or is_ssl:
+        return
+    host = facts.given("EMAIL_HOST")
+    if not host:
+        yield "EMAIL_HOST is missing, and EMAIL_USE_TLS is off"
+    elif host not in _THIS_MACHINE:
+        yield f"EMAIL_USE_TLS is off: letters with links that open accounts go to {host} in plain text"
+
+
+def _mail_to_nobody(facts: Facts) -> Iterator[str]:
+    if _MAIL_TO_NOBODY.match(facts.settings["EMAIL_BACKEND"]):
+        yield "EMAIL_BACKEND sends nothing to anybody"
+
+
+def _made_up_rates(facts: Facts) -> Iterator[str]:
+    if "fixed" in facts.settings["RATE_PROVIDERS"]:
+        yield "RATE_PROVIDERS holds fixed, whose figures are made up"
+    if not facts.settings["RATE_PROVIDERS"]:
+        yield "RATE_PROVIDERS is empty"
+
+
+def _old_rates(facts: Facts) -> Iterator[str]:
+    if not 0 < facts.settings["RATE_MAX_AGE_SECONDS"] <= RATE_AGE_SECONDS_MAX:
+        yield f"RATE_MAX_AGE_SECONDS is not between 1 and {RATE_AGE_SECONDS_MAX}"
+
+
+def _sandboxes(facts: Facts) -> Iterator[str]:
+    if facts.settings["OFFRAMP_PROVIDER"] == "sandbox":
+        yield "OFFRAMP_PROVIDER is sandbox, which takes live coins and pays nobody"
+    if "sandbox" in facts.settings["CARD_NETWORKS"]["live"]:
+        yield "CARD_NETWORKS_LIVE can't hold sandbox in production: it charges nobody"
+
+
+def _unknown_choices(facts: Facts) -> Iterator[str]:
+    for name, choices in CHOICES.items():
+        for one in (text.strip() for text in facts.given(name).split(",") if text.strip()):
+            if one not in choices:
+                yield f"{name} names {one}, which is none of {', '.join(choices)}"
+
+
+def _open_redis(facts: Facts) -> Iterator[str]:
+    url = urlsplit(facts.given("REDIS_URL"))
+    if url.scheme in ("redis", "rediss") and not (url.password or parse_qs(url.query).get("password")):
+        yield "REDIS_URL has no password"
+
+
+def _unknown(facts: Facts) -> Iterable[str]:
+    return reader.unknown(facts.variables, facts.names)
+
+
+RULES = (
+    Rule("missing", _missing, "set it in the environment"),
+    Rule("unreadable", lambda facts: facts.unreadable, "write it as .env.example shows"),
+    Rule("published_secret", _published, "generate your own"),
+    Rule("short_secret", _short, MAKE_ONE),
+    Rule("repeated_secret", _repeated, "give each its own, so that who learns one has not learned the other"),
+    Rule("encryption_key", _encryption_keys, f"{MAKE_KEY}; put it first, then manage.py rotate_encryption_key replaces the others"),
+    Rule("one_xpub_for_both_modes", _one_xpub, "set both as manage.py create_wallet prints them"),
+    Rule("any_host", _any_host, "name the hosts that are answered, or leave it out for the one of PUBLIC_URL"),
+    Rule("plain_http", _plain_http, "put a proxy with a certificate in front and name its https:// address"),
+    Rule("private_webhook_host", _private_hosts, "take it out: webhooks of merchants would reach into your network"),
+    Rule("mail_without_tls", _plain_mail, "set EMAIL_HOST and EMAIL_USE_TLS=true (port 587) or EMAIL_USE_SSL=true (port 465)"),
+    Rule("mail_to_nobody", _mail_to_nobody, "take it out for SMTP, or name one of anymail's backends"),
+    Rule("made_up_rates", _made_up_rates, "set RATE_PROVIDERS=coingecko,kraken"),
+    Rule("old_rates", _old_rates, "300 is the default: an older rate is one that the market has left"),
+    Rule("sandbox_in_live_mode", _sandboxes, "take it out of live mode; test mode has it anyway"),
+    Rule("unknown_choice", _unknown_choices, "choose one of them"),
+    Rule("open_redis", _open_redis, "give Redis a password (requirepass) and write redis://:password@host:6379/0"),
+    Rule("unknown_variable", _unknown, "correct its name or take it out; what is not for Tillgate is named in IGNORED_VARIABLES"),
+)
+
+
+def found(facts: Facts) -> list[tuple[Rule, str]]:
+    """All that is wrong, in the order of the table."""
+    return [(rule, finding) for rule in RULES for finding in rule.finds(facts)]
+
+
+def is_mending(arguments: Sequence[str]) -> bool:
+    """Whether this process is one of the commands that put right what is refused."""
+    return len(arguments) > 1 and Path(arguments[0]).name == "manage.py" and arguments[1] in MENDING
+
+
+def enforce(facts: Facts) -> None:
+    """Raises Refused with everything that is wrong."""
+    wrong = [] if is_mending(sys.argv) else found(facts)
+    if wrong:
+        lines = [f"  {finding}: {rule.cure}" for rule, finding in wrong]
+        raise Refused("\n".join([f"Tillgate does not start in production like this ({len(wrong)} to put right):", *lines]))
