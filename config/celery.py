@@ -91,7 +91,10 @@ PERIODIC: dict[str, float] = {
     "core.prune": 60 * MINUTE,
 }
 # Of these each mode has runs of its own: live ones in the common queue, those of test mode in theirs.
-BY_MODE = ("chain.send_due", "chain.sweep", "payouts.advance")
+BY_MODE = (
+    *("chain.send_due", "chain.sweep", "payouts.advance", "payments.advance_refunds", "swaps.advance", "swaps.auto_swap"),
+    *("agents.advance_settlements", "agents.advance_x402"),
+)
 
 
 def _runs() -> Iterator[tuple[str, dict[str, Any]]]:

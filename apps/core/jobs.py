@@ -18,7 +18,10 @@ from apps.core import buckets
 log = structlog.get_logger(__name__)
 # The jobs through which money leaves, each with a run per mode, in queues of their own: test work never holds up live work.
 # Their ids only wake: a message that waits already is enough for whatever was committed before the run that it starts.
-BY_MODE = ("chain.send", "chain.sweep", "payouts.advance")
+BY_MODE = (
+    *("chain.send", "chain.sweep", "payouts.advance", "payments.advance_refunds", "swaps.advance", "swaps.auto_swap"),
+    *("agents.advance_settlements", "agents.advance_x402"),
+)
 _AWAKE = "awake:{name}:{mode}"
 _AWAKE_SECONDS = 5
 _BROKER_PAUSE_SECONDS = 5.0

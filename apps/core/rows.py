@@ -52,14 +52,14 @@ class Job:
     is_vital: bool = False
     raises: tuple[type[Exception], ...] = ()
 
-    def walk(self, rows: "QuerySet[Any]", act: Callable[[Any], object]) -> int:
+    def walk(self, rows: "QuerySet[Any]", act: Callable[[Any], object], *, mode: str = "") -> int:
         """Do `act` to each of these rows that isn't paused, at most `limit`; how many were tried.
 
-        Rows come in their order while they all fit; of more, each run takes those that follow the last one's. `act` gets what
-        the query brings: ids or instances.
+        Rows come in their order while they all fit; of more, each run takes those that follow the last one's. Runs of one
+        `mode` have their own place for that. `act` gets what the query brings: ids or instances.
         """
-        with self._ending() as run:
-            found, run.is_part = self._batch(self.ready(rows))
+        with self._ending(mode) as run:
+            found, run.is_part = self._batch(self.ready(rows), run.turn)
             run.over(found, act, _id_of)
         return run.done
 
@@ -84,21 +84,21 @@ class Job:
         doubled = settings.ROW_PAUSE_SECONDS * 2 ** min(tries - 1, 20)
         return timedelta(seconds=min(doubled, VITAL_PAUSE_SECONDS_MAX if self.is_vital else PAUSE_SECONDS_MAX))
 
-    def _batch(self, rows: "QuerySet[Any]") -> tuple[list[Any], bool]:
+    def _batch(self, rows: "QuerySet[Any]", turn: str) -> tuple[list[Any], bool]:
         """The rows of this run, and whether they are a part of what waits."""
         found = list(rows[: self.limit + 1])
         if len(found) <= self.limit:
             return found, False
-        last = RowTurn.objects.filter(job=self.name).values_list("row_id", flat=True).first() or ""
+        last = RowTurn.objects.filter(job=turn).values_list("row_id", flat=True).first() or ""
         # Of an expression, which no index has: the index of what waits is to be used.
         in_turn = rows.alias(turn=Cast("pk", TextField())).order_by("turn")
         found = list(in_turn.filter(turn__gt=last)[: self.limit])
         return found + list(in_turn.filter(turn__lte=last)[: self.limit - len(found)]), True
 
     @contextmanager
-    def _ending(self) -> "Iterator[_Run]":
+    def _ending(self, mode: str = "") -> "Iterator[_Run]":
         """A run, which a database that has gone ends with one line in the log."""
-        run = _Run(self)
+        run = _Run(self, mode)
         try:
             yield run
         except DatabaseError as error:
@@ -110,8 +110,9 @@ class Job:
 
 
 class _Run:
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, mode: str) -> None:
         self.job, self.done, self.is_part = job, 0, False
+        self.turn = f"{job.name}:{mode}" if mode else job.name
 
     def over(self, found: Sequence[Any], act: Callable[[Any], object], id_of: Callable[[Any], str]) -> None:
         """A part of what waits keeps its place; so does a run whose time was over."""
@@ -122,7 +123,7 @@ class _Run:
             if time.monotonic() - began > RUN_SECONDS_MAX:
                 break
         if self.done and (self.is_part or self.done < len(found)):
-            RowTurn.objects.update_or_create(job=self.job.name, defaults={"row_id": id_of(found[self.done - 1])})
+            RowTurn.objects.update_or_create(job=self.turn, defaults={"row_id": id_of(found[self.done - 1])})
 
     def _failed_before(self, ids: list[str]) -> set[str]:
         known = RowFailure.objects.filter(job=self.job.name, row_id__in=ids)

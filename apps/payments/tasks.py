@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
+from apps.core import jobs
 from apps.core.clock import real_now
 from apps.payments import seals
 from apps.payments.services import expire, reconcile, refund_progress, settle, sweep_books, test_wallet
@@ -25,8 +26,10 @@ def reconcile_due() -> None:
 
 
 @shared_task(name="payments.advance_refunds")
-def advance_refunds() -> None:
-    refund_progress.advance_refunds()
+def advance_refunds(ids: Sequence[str] = (), mode: str = "") -> None:
+    """The ids only wake: every open refund of the mode is looked at."""
+    jobs.began("payments.advance_refunds", mode)
+    refund_progress.advance_refunds(mode)
 
 
 @shared_task(name="payments.book_test_payments")

@@ -20,6 +20,7 @@ from apps.chain.watcher import Watcher
 from apps.console import audit
 from apps.core import clock
 from apps.ledger.selectors import account_balance, balances
+from apps.payments import tasks
 from apps.payments.models import Payment, PaymentAddress, Refund
 from apps.payments.services.expire import expire_due
 from apps.payments.services.refund_progress import advance_refunds
@@ -59,8 +60,8 @@ class Live:
 
     def work(self) -> None:
         """What the worker does, buried under enough blocks."""
-        advance_payouts()
-        advance_refunds()
+        advance_payouts("live")
+        advance_refunds("live")
         signing.sign_due()
         sender.run_due()
         self.local.mine(self.confirmations)
@@ -68,8 +69,8 @@ class Live:
             pass
         settle_deposits()
         sender.run_due()
-        advance_payouts()
-        advance_refunds()
+        advance_payouts("live")
+        advance_refunds("live")
 
 
 @pytest.fixture
@@ -166,6 +167,25 @@ def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_m
     assert set(Refund.objects.values_list("status", flat=True)) == {"confirmed"} and Refund.objects.count() == 2
     assert make.detail(bakery.live, dust)["needs_attention"] is None
     assert audit.findings(check_chain=True) == []
+
+
+def test_live_refunds_go_out_whatever_waits_in_test_mode(live: Live, bakery: Shop) -> None:
+    accept_all_active(bakery.store)
+    live.give(bakery, 1)
+    live.cost_gas(1)
+    make.funded(bakery.test)
+    waiting = make.paid(bakery.test)
+    body = {"refund": {"amount": "0.001", "destination_address": make.fresh_address()}}
+    assert bakery.test.post(f"/payments/{waiting['id']}/refunds", body, key="test").status_code == 201
+    paid_with(live, bakery, ETHER // 100)
+    live.work()
+    Payment.objects.filter(mode="live").update(expires_at="2020-01-01T00:00:00Z")
+    expire_due()
+    tasks.advance_refunds(mode="live")
+    assert OutgoingTransaction.objects.get().purpose == "refund"
+    assert Refund.objects.get(mode="test").status == "pending"
+    tasks.advance_refunds(mode="test")
+    assert Refund.objects.get(mode="test").status == "submitted"
 
 
 # --- payments that are carried out for somebody -----------------------------------------------------

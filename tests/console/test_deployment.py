@@ -130,7 +130,8 @@ def test_every_queue_has_a_worker_and_live_money_waits_for_no_report_and_no_test
         "payouts.advance": ("celery", "celery"),
     }
     runs = celery.conf.beat_schedule
-    for name in ("chain.send_due", "chain.sweep", "payouts.advance"):
+    sending = ("chain.send_due", "chain.sweep", "payouts.advance", "payments.advance_refunds", "swaps.advance", "swaps.auto_swap")
+    for name in (*sending, "agents.advance_settlements", "agents.advance_x402"):
         assert {mode: runs[f"{name}:{mode}"]["options"]["queue"] for mode in ("live", "test")} == {"live": "celery", "test": "test"}
         assert {runs[f"{name}:{mode}"]["kwargs"]["mode"] for mode in ("live", "test")} == {"live", "test"}
 

@@ -234,7 +234,7 @@ def reminding(shop: Shop) -> Loop:
 
 
 def looking_at_domains(shop: Shop) -> Loop:
-    bad, good = shop.store, Store.objects.exclude(pk=shop.store.pk).get()
+    bad, good = shop.store, shop_of(person("dora"), "Dora's").store
     for number, one in enumerate((bad, good)):
         checked = clock.real_now() - PAST + timedelta(hours=number)
         Store.objects.filter(pk=one.pk).update(checkout_domain=f"pay{number}.example", checkout_domain_checked_at=checked)

@@ -27,10 +27,11 @@ _Sent = OutgoingTransaction.Status
 _Status = Settlement.Status
 
 
-def advance_settlements() -> int:
-    """The sweep: move every settlement that is to be dispatched one step; how many there were."""
+def advance_settlements(mode: str = "") -> int:
+    """The sweep (of a mode): move every settlement that is to be dispatched one step; how many there were."""
     rows = Settlement.objects.filter(status__in=states.OPEN, is_dispatched=True).order_by("created_at")
-    return JOB.walk(rows.values_list("pk", flat=True), advance_settlement)
+    rows = rows.filter(mode=mode) if mode else rows
+    return JOB.walk(rows.values_list("pk", flat=True), advance_settlement, mode=mode)
 
 
 def advance_settlement(settlement_id: uuid.UUID) -> None:

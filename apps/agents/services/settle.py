@@ -175,7 +175,7 @@ def _draw(settlement: Settlement) -> Settlement:
     )
     failpoint("settlement.K1")
     if settlement.is_dispatched:
-        jobs.enqueue("agents.advance_settlements", settlement.pk)
+        jobs.enqueue("agents.advance_settlements", mode=settlement.mode)
     return settlement
 
 

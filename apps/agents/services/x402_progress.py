@@ -29,10 +29,11 @@ ABANDONED = timedelta(seconds=10)
 _Sent, _Status = OutgoingTransaction.Status, SignedPayment.Status
 
 
-def advance_signed_payments() -> int:
-    """The sweep: move everything that isn't over one step; how many there were."""
+def advance_signed_payments(mode: str = "") -> int:
+    """The sweep (of a mode): move everything that isn't over one step; how many there were."""
     rows = SignedPayment.objects.filter(status__in=SIGNED_OPEN).order_by("updated_at")
-    return JOB.walk(rows.values_list("pk", flat=True), advance)
+    rows = rows.filter(mode=mode) if mode else rows
+    return JOB.walk(rows.values_list("pk", flat=True), advance, mode=mode)
 
 
 def advance(signed_id: uuid.UUID) -> None:

@@ -145,5 +145,5 @@ def _make(
             at=at,
         )
         made.append(refund)
-    jobs.enqueue("payments.advance_refunds")
+    jobs.enqueue("payments.advance_refunds", mode=payment.mode)
     return made

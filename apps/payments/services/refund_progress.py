@@ -25,10 +25,11 @@ PURPOSE = OutgoingTransaction.Purpose.REFUND
 _Sent = OutgoingTransaction.Status
 
 
-def advance_refunds() -> int:
-    """The sweep: move every open refund one step; how many there were."""
+def advance_refunds(mode: str = "") -> int:
+    """The sweep (of a mode): move every open refund one step; how many there were."""
     open_ones = Refund.objects.filter(status__in=("pending", "submitted")).order_by("created_at")
-    return JOB.walk(open_ones.values_list("pk", flat=True), advance_refund)
+    open_ones = open_ones.filter(mode=mode) if mode else open_ones
+    return JOB.walk(open_ones.values_list("pk", flat=True), advance_refund, mode=mode)
 
 
 def advance_refund(refund_id: uuid.UUID) -> Refund:

@@ -43,7 +43,7 @@ def advance_payouts(mode: str = "") -> int:
     rows = Payout.objects.filter(mode=mode) if mode else Payout.objects.all()
     done = together.advance(mode, one_by_one)
     for found in (_told_by_others(rows), _turned(rows), _due_retries(rows)):
-        done += JOB.walk(found.values_list("pk", flat=True), advance_payout)
+        done += JOB.walk(found.values_list("pk", flat=True), advance_payout, mode=mode)
     return done
 
 

@@ -76,9 +76,10 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
     return setting
 
 
-def swap_completed_payments(store_id: uuid.UUID | None = None) -> int:
-    """The sweep: begin what is due and show what has ended; how many payments there were."""
-    return JOB.walk(_waiting(store_id), _follow)
+def swap_completed_payments(store_id: uuid.UUID | None = None, *, mode: str = "") -> int:
+    """The sweep (of a mode): begin what is due and show what has ended; how many payments there were."""
+    waiting = _waiting(store_id)
+    return JOB.walk(waiting.filter(mode=mode) if mode else waiting, _follow, mode=mode)
 
 
 def _waiting(store_id: uuid.UUID | None) -> "QuerySet[Payment]":

@@ -132,5 +132,5 @@ def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, call
         name = f"{quote.source.pk} to {quote.buy.pk}"
         audit.record("swap.requested", store=store, mode=mode, target=swap, name=name, details=told)
     failpoint("swap.K1")
-    jobs.enqueue("swaps.advance", swap.pk)
+    jobs.enqueue("swaps.advance", mode=mode)
     return swap

@@ -28,18 +28,19 @@ FOLLOWERS = ("swaps.auto_swap",)
 _Status = Swap.Status
 
 
-def advance_swaps() -> int:
-    """The sweep: move every open swap as far as it comes; how many there were."""
+def advance_swaps(mode: str = "") -> int:
+    """The sweep (of a mode): move every open swap as far as it comes; how many there were."""
     open_ones = Swap.objects.filter(status__in=states.OPEN).order_by("created_at")
-    moved = JOB.walk(open_ones.values_list("pk", flat=True), advance_swap)
-    book_approvals()
+    open_ones = open_ones.filter(mode=mode) if mode else open_ones
+    moved = JOB.walk(open_ones.values_list("pk", flat=True), advance_swap, mode=mode)
+    book_approvals(mode)
     return moved
 
 
-def book_approvals() -> int:
+def book_approvals(mode: str = "") -> int:
     """Book the gas of approvals that have ended, whatever became of their swaps; how many there were."""
     ended = sender.unhandled(OutgoingTransaction.Purpose.APPROVAL).exclude(status=OutgoingTransaction.Status.REVIEW)
-    return APPROVALS.walk(ended, _book_approval)
+    return APPROVALS.walk(ended.filter(mode=mode) if mode else ended, _book_approval, mode=mode)
 
 
 def _book_approval(row: OutgoingTransaction) -> None:
@@ -100,7 +101,7 @@ def _move(swap: Swap, to: str, at: datetime, note: str = "", **changes: object) 
         SwapStep.objects.create(swap=swap, from_status=before, to_status=to, note=note, at=at)
         if to in states.ENDED:
             for job in FOLLOWERS:
-                jobs.enqueue(job)
+                jobs.enqueue(job, mode=swap.mode)
 
 
 def _complete(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime) -> None:
