@@ -1,7 +1,8 @@
 """Native coins that contracts send to us are in no transaction's value: they are found as balances that nothing explains.
 
 Every few blocks the open addresses of native coins are looked at, a bounded number each time. A surplus is traced to its block by
-bisection, and in it to its transaction where the node can trace; else the block stands for the transaction.
+bisection, and in it to its transaction where the node can trace; else the block stands for the transaction. An address whose coins
+are on their way to the hot wallet is looked at when it is known what that took.
 """
 
 from collections.abc import Iterator
@@ -11,10 +12,12 @@ from typing import Any
 import structlog
 from django.db import models
 
+from apps.assets.models import Chain
 from apps.chain import scan
 from apps.chain.blocks import Header, Inconsistent, Transfer, balances, sent_counts
-from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head
+from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head, OutgoingTransaction
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.states import IN_FLIGHT, MINED
 
 ADDRESSES_MAX = 1000
 FIRST_LOG_INDEX = -2
@@ -23,6 +26,7 @@ MOVING = frozenset({"CALL", "CREATE", "CREATE2", "SELFDESTRUCT"})
 NOBODY = "0x" + "0" * 40
 
 log = structlog.get_logger(__name__)
+_Status = OutgoingTransaction.Status
 
 
 class BalanceWatch:
@@ -40,11 +44,13 @@ class BalanceWatch:
         addresses = self._next(at)
         known = {one.address_id: one for one in BalanceCheck.objects.filter(chain=self._facts.chain, address__in=addresses)}
         held = dict(zip(addresses, balances(self._nodes, addresses, head.hash), strict=True))
-        changed = [one for one in addresses if held[one] != (known[one].balance_atomic if one in known else 0)]
+        moving = set(_sweeps(self._facts.chain, addresses).filter(status__in=IN_FLIGHT).values_list("from_address", flat=True))
+        changed = [one for one in addresses if one not in moving and held[one] != (known[one].balance_atomic if one in known else 0)]
         for address, sent in zip(changed, sent_counts(self._nodes, changed, head.hash), strict=True):
             before = known.get(address)
-            if sent == (before.sent_count if before else 0):  # else coins of it went out, and what came in meanwhile can't be told
-                self._explain(address, before, head.number, at)
+            search = _Search(self._nodes, self._facts, address, before)
+            if sent == (before.sent_count if before else 0) + len(search.swept(head.number)):
+                self._explain(search, head.number, at)  # else somebody else has its key, and what came in can't be told
             check = {"block_number": head.number, "balance_atomic": held[address], "sent_count": sent}
             BalanceCheck.objects.update_or_create(chain=self._facts.chain, address_id=address, defaults=check)
 
@@ -59,9 +65,9 @@ class BalanceWatch:
         self._last = None if until is None else (until, address)
         return [address for _, address in rows]
 
-    def _explain(self, address: str, before: BalanceCheck | None, number: int, at: datetime) -> None:
+    def _explain(self, search: "_Search", number: int, at: datetime) -> None:
         """Find what came in since the last look and isn't known yet, block by block."""
-        search = _Search(self._nodes, self._facts, address, before)
+        address = search.address
         for _ in range(FINDS_MAX):
             block, is_exact = search.first_surplus(number)
             if block is None:
@@ -83,7 +89,8 @@ class _Search:
     def __init__(self, nodes: Nodes, facts: scan.Facts, address: str, before: BalanceCheck | None) -> None:
         self._nodes = nodes
         self._facts = facts
-        self._address = address
+        self._native = str(facts.native_asset_id)
+        self.address = address
         self._after = before.block_number if before else -1
         self._held = before.balance_atomic if before else 0
 
@@ -108,8 +115,17 @@ class _Search:
         return found, True
 
     def surplus(self, block: Block) -> int:
-        [balance] = balances(self._nodes, [self._address], block.hash)
-        return balance - self._held - self._deposited(block.number)
+        [balance] = balances(self._nodes, [self.address], block.hash)
+        return balance - self._held - self._deposited(block.number) + sum(self.swept(block.number))
+
+    def swept(self, number: int) -> list[int]:
+        """What each sweep since the last look has taken, up to a block."""
+        rows = _sweeps(self._facts.chain, [self.address]).filter(status__in=MINED)
+        rows = rows.filter(block_number__gt=self._after, block_number__lte=number)
+        return [
+            one.network_fee_atomic + (one.amount_atomic if one.status == _Status.CONFIRMED and one.asset_id == self._native else 0)
+            for one in rows
+        ]
 
     def is_known(self, transfer: Transfer, block: Block) -> bool:
         known = Deposit.objects.filter(chain=self._facts.chain, tx_hash=transfer.tx_hash, log_index=transfer.log_index)
@@ -120,12 +136,16 @@ class _Search:
         found = Deposit.objects.filter(
             models.Exists(canonical),
             chain=self._facts.chain,
-            address_id=self._address,
-            asset_id=self._facts.native_asset_id,
+            address_id=self.address,
+            asset_id=self._native,
             block_number__gt=self._after,
             block_number__lte=number,
         )
         return int(found.aggregate(total=models.Sum("amount_atomic"))["total"] or 0)
+
+
+def _sweeps(chain: Chain, addresses: list[str]) -> "models.QuerySet[OutgoingTransaction]":
+    return OutgoingTransaction.objects.filter(chain=chain, purpose=OutgoingTransaction.Purpose.SWEEP, from_address__in=addresses)
 
 
 def inner_transfers(nodes: Nodes, block: Block, address: str) -> list[Transfer] | None:

@@ -1,7 +1,7 @@
 """Brings deposits to the hot wallet when that is worth its gas, or when the wallet lacks what is promised; it pays tokens' gas first.
 
 Only what was confirmed and booked is moved, address by address: one sweep at a time, asked for once under the address's lock.
-Native coins wait until nobody looks for what contracts send to their address.
+Native coins wait until nobody looks for what contracts send to their address, unless the wallet lacks them.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ SELECT a.address, d.amount - coalesce(o.amount, 0) FROM (
     FROM chain_outgoingtransaction WHERE chain_id = %(chain)s AND purpose = 'sweep' GROUP BY from_address
 ) o ON o.from_address = a.address
 WHERE d.amount - coalesce(o.amount, 0) >= %(least)s AND a.address NOT IN ({PAUSED_SQL})
-  AND (a.native_chain_id IS NULL OR a.watch_balance_until IS NULL OR a.watch_balance_until <= %(at)s)
+  AND (%(is_wanted)s OR a.native_chain_id IS NULL OR a.watch_balance_until IS NULL OR a.watch_balance_until <= %(at)s)
   AND NOT EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
                   AND t.status IN ('requested', 'signed', 'submitted', 'review')
                   AND (t.purpose = 'sweep' AND t.from_address = a.address OR t.purpose = 'sweep_gas' AND t.to_address = a.address))
@@ -146,7 +146,7 @@ class _ChainSweep:
             return []
         missing = short_atomic - balances.free(asset, self.wallet.address, self.nodes)
         found: list[_Found] = []
-        for address, left in self._candidates(asset, 1, at):
+        for address, left in self._candidates(asset, 1, at, is_wanted=True):
             if missing <= 0:
                 break
             missing -= left
@@ -161,8 +161,9 @@ class _ChainSweep:
         wanted = [one for one in rows if threshold(one) is not None or one.pk in short]
         return [one for one in wanted if one.is_native or one.contract_address]
 
-    def _candidates(self, asset: Asset, least: int, at: datetime) -> list[tuple[str, int]]:
+    def _candidates(self, asset: Asset, least: int, at: datetime, *, is_wanted: bool = False) -> list[tuple[str, int]]:
         asked: dict[str, Any] = {"chain": self.chain.pk, "asset": asset.pk, "mode": self.chain.mode, "is_native": asset.is_native}
+        asked["is_wanted"] = is_wanted
         with connection.cursor() as cursor:
             cursor.execute(_CANDIDATES, {**asked, "least": least, "at": at, "limit": JOB.limit, "job": JOB.name, "now": at})
             return [(address, int(left)) for address, left in cursor.fetchall()]

@@ -9,7 +9,7 @@ from django.db import connection
 
 from apps.assets.models import Chain
 from apps.chain import sender, signing, sweeper
-from apps.chain.models import OutgoingTransaction
+from apps.chain.models import Address, Deposit, OutgoingTransaction
 from apps.core import buckets, clock
 from apps.core.models import RowFailure
 from apps.ledger.selectors import balances
@@ -19,6 +19,8 @@ from apps.payouts.services.progress import advance_payouts
 from tests import make
 from tests.cast import Cast, Shop
 from tests.chain.conftest import chain, proxy, watcher
+from tests.chain.local import FORWARDER
+from tests.chain.test_deposits import CONTRACT
 from tests.swaps.conftest import DOLLAR, ETHER, Venue, is_exact, place
 from tests.swaps.test_sweeps import paid_in
 
@@ -104,6 +106,35 @@ def test_a_short_wallet_fetches_what_is_on_deposit_addresses_whatever_the_minimu
     rounds(place, 4)
     assert status(payout) == "confirmed" and is_exact()
     assert make.detail_of_payout(bakery.test, payout["id"])["pending_reason"] is None
+
+
+def test_native_coins_are_fetched_too_and_what_a_contract_sends_meanwhile_is_found(place: Venue, bakery: Shop, settings: Any) -> None:
+    settings.SWEEP_MINIMUMS = ["SETH=0.01"]
+    place.fund_hot(1)
+    address = paid_in(place, bakery, "SETH", "9000.00")
+    Address.objects.filter(pk=address).update(watch_balance_until=clock.real_now() + timedelta(days=1))
+    assert sweeper.sweep_due() == sweeper.Swept(), "nobody needs it yet"
+    whole = balances(bakery.store.pk, "test")["SETH"].available_atomic
+    assert whole > 2 * ETHER
+    payout = make.payout(bakery.test, whole)
+    Payout.objects.filter(pk=payout["id"]).update(is_simulated=False)
+    place.chain.put(FORWARDER, CONTRACT)
+    for _ in range(2):
+        advance_payouts()
+        signing.sign_due()
+        sweeper.sweep_due()
+        signing.sign_due()
+        sender.run_due()
+    assert place.native(address) < ETHER // 100, "the sweep is mined"
+    place.chain.through(CONTRACT, 55, address)
+    for _ in range(3):
+        time_passes()
+        place.chain.mine(10)
+        place.reader.read()
+        rounds(place, 2)
+    assert status(payout) == "confirmed"
+    assert Deposit.objects.get(address=address, log_index__lt=-1).amount_atomic == 55
+    assert is_exact()
 
 
 def test_a_payout_says_that_it_waits_for_funds_when_there_are_none_to_fetch(
