@@ -17,11 +17,6 @@ from config import embedded
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.prefix) / "bin"
 WORKERS_MAX = 4
-PARTS = {
-    "tests that roll back": "not commits and not browser",
-    "tests that commit": "commits and not browser",
-    "browser tests": "browser",
-}
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
 
 
@@ -70,15 +65,13 @@ class Check:
 
 
 def _divided(workers: int, checked: list[Check]) -> list[str]:
-    """The runs of the tests, all but the first with the checks beside them; what failed of the tests."""
+    """The two runs of the tests, the second with the checks beside it; what failed of the tests."""
     failed = [] if _pytest(["-m", "alone"]) == 0 else ["tests that run alone"]
     with ThreadPoolExecutor(1) as beside:
         checking = beside.submit(lambda: [_check(*one) for one in steps()])
-        # What commits comes after what rolls back, whoever of the workers has time for it.
-        # Browser tests are last: Playwright keeps an event loop running in their thread.
-        for title, chosen in PARTS.items():
-            if _pytest(["-m", f"not alone and {chosen}", "-n", str(workers), "--dist", "worksteal"]):
-                failed.append(title)
+        # Whoever is free takes the next ones in their order, so that no worker goes back to what comes before.
+        if _pytest(["-m", "not alone", "-n", str(workers), "--dist", "load"]):
+            failed.append("tests")
         checked += checking.result()
     return failed
 

@@ -34,8 +34,6 @@ def missing() -> dict[str, str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Playwright keeps an event loop on this thread, and tests of asyncio need to start their own.
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     for marker, reason in missing().items():
         for item in items:
             if item.get_closest_marker(marker):

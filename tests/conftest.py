@@ -73,7 +73,20 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("commits")
 
 
+SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What commits runs after what rolls back; browser tests last of all: Playwright keeps an event loop running in their thread."""
-    items.sort(key=lambda item: (item.path.is_relative_to(Path(__file__).parent / "browser"), commits(item)))
+    """What rolls back, what commits, browser tests: Playwright keeps an event loop running in their thread.
+
+    In each of the three the slowest come first, so that no worker is left with one at the end.
+    """
+    place = {name: number for number, name in enumerate(SLOW_FIRST)}
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("browser") is not None,
+            commits(item),
+            place.get(item.nodeid.split("[")[0], len(place)),
+        )
+    )

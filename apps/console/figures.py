@@ -43,7 +43,7 @@ class Figures(Collector):
         for family in (_waiting, _for_a_person, _trouble, _row_failures, _hot_wallets, _outgoing, _jobs):
             try:
                 yield from family(now)
-            except (DatabaseError, *buckets.UNREACHABLE) as error:
+            except (DatabaseError, *buckets.unreachable()) as error:
                 log.warning("figures_unavailable", figures=family.__name__, error=type(error).__name__)
 
 

@@ -7,16 +7,17 @@ When Redis can't be reached payment traffic passes (and is logged) and sign-in a
 import math
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-import redis
 import structlog
 from django.conf import settings
-from throttled import RateLimiterType, Throttled, per_min, store
-from throttled.exceptions import BaseThrottledError
+
+if TYPE_CHECKING:
+    import redis
+    from throttled import Throttled
 
 log = structlog.get_logger(__name__)
 _TIMEOUT_SECONDS = 0.5
-UNREACHABLE = (redis.RedisError, OSError, BaseThrottledError)
 
 
 class Unavailable(Exception):
@@ -46,14 +47,30 @@ class Taken:
         return {**head, "Retry-After": str(self.retry_after_seconds)} if self.is_limited else head
 
 
+# Redis' client is a tenth of what a command costs to start, and most commands never ask it.
+
+
 @cache
-def client() -> redis.Redis:
+def unreachable() -> tuple[type[Exception], ...]:
+    """What is raised when Redis can't be asked."""
+    import redis
+    from throttled.exceptions import BaseThrottledError
+
+    return (redis.RedisError, OSError, BaseThrottledError)
+
+
+@cache
+def client() -> "redis.Redis":
     """The process's Redis connection pool."""
+    import redis
+
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS)
 
 
 @cache
-def _bucket(policy: str, mode: str) -> Throttled:
+def _bucket(policy: str, mode: str) -> "Throttled":
+    from throttled import RateLimiterType, Throttled, per_min, store
+
     per_minute, burst = settings.LIMITS[policy][mode]
     options = {"SOCKET_TIMEOUT": _TIMEOUT_SECONDS, "SOCKET_CONNECT_TIMEOUT": _TIMEOUT_SECONDS}
     return Throttled(
@@ -71,7 +88,7 @@ def take(policy: str, mode: str, whose: str, cost: int = 1) -> Taken:
     per_minute, burst = settings.LIMITS[policy][mode]
     try:
         result = _bucket(policy, mode).limit(f"{policy}:{mode}:{whose}", cost=min(cost, burst))
-    except UNREACHABLE as error:
+    except unreachable() as error:
         log.warning("rate_limit_unavailable", policy=policy, error=type(error).__name__)
         raise Unavailable from error
     state = result.state
@@ -95,7 +112,7 @@ def count_failure(whose: str) -> int | None:
             pipe.incr(key)
             pipe.ttl(key)
             _, count, seconds = pipe.execute()
-    except UNREACHABLE as error:
+    except unreachable() as error:
         log.warning("rate_limit_unavailable", policy="failed_authentication", error=type(error).__name__)
         return None
     return max(1, int(seconds)) if int(count) > settings.FAILED_AUTHENTICATIONS_MAX else None

@@ -55,7 +55,7 @@ def queue_of(mode: str) -> str:
 
 def began(name: str, mode: str) -> None:
     """A run begins: what is committed from now on needs a message of its own."""
-    with suppress(*buckets.UNREACHABLE):
+    with suppress(*buckets.unreachable()):
         buckets.client().delete(_AWAKE.format(name=name, mode=mode))
 
 

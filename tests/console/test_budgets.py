@@ -20,19 +20,20 @@ HEAVY = {
     *("pytest", "hypothesis", "django.test"),
 }
 CELERY = {"celery", "kombu"}
+REDIS = {"redis", "throttled"}
 DOORS = {"rest_framework.views", "apps.api.urls", "apps.dashboard.urls", "apps.hosted.urls", "config.urls", "config.staff_site"}
 
 # Process -> what it does until its work begins, what it must not have loaded by then, how many modules there may be.
 STARTS = {
     "web": ("import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY, 2000),
     "worker": ("from config.celery import app; app.loader.import_default_modules(); app.finalize()", (HEAVY - {"aiohttp"}) | DOORS, 1900),
-    "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | DOORS, 1500),
-    "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | DOORS, 1500),
-    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY, 2100),
+    "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | REDIS | DOORS, 1400),
+    "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | REDIS | DOORS, 1400),
+    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY | REDIS, 1900),
     "migrate": (
         "from django.core.management import call_command; call_command('showmigrations', '--plan', stdout=open('/dev/null', 'w'))",
-        HEAVY | CELERY | DOORS,
-        1700,
+        HEAVY | CELERY | REDIS | DOORS,
+        1500,
     ),
 }
 REPORT = """

@@ -8,7 +8,7 @@ from django.utils.module_loading import import_string
 
 from apps.agents.documents import market_document
 from apps.agents.providers.base import MarketData, MarketFigures, ProviderError, TokenUnknown, UpstreamThrottled
-from apps.core.buckets import UNREACHABLE
+from apps.core.buckets import unreachable
 from apps.core.errors import Coded, NotFound
 
 KEPT_SECONDS, UNKNOWN_KEPT_SECONDS = 60, 300
@@ -83,12 +83,12 @@ def _number(value: Any) -> Any:
 def _kept(key: str) -> Any:
     try:
         return cache.get(key)
-    except UNREACHABLE:
+    except unreachable():
         return None
 
 
 def _keep(key: str, value: Any, seconds: int) -> None:
     try:
         cache.set(key, value, seconds)
-    except UNREACHABLE:
+    except unreachable():
         return
