@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from celery import Celery
+from celery.signals import celeryd_after_setup
 from kombu import Exchange, Queue
 
 from config.environment import REDIS_URL, VAR_DIR
@@ -48,6 +49,18 @@ app.autodiscover_tasks(
     ],
 )
 
+# What these do asks for transactions, which only a process with a key can approve.
+_APPROVING = {"celery", "test", "test_clocks"}
+
+
+@celeryd_after_setup.connect
+def _refuse_to_work_without_keys(instance: Any, **_: Any) -> None:
+    from django.conf import settings
+
+    if _APPROVING & set(instance.app.amqp.queues.consume_from) and not settings.APPROVAL_KEYS:
+        raise SystemExit("APPROVAL_KEYS is missing: set it in the environment of workers and of the signer")
+
+
 SECOND, MINUTE = 1.0, 60.0
 
 # name of the job -> seconds between runs. Each run is safe to repeat and takes no argument.
@@ -62,7 +75,7 @@ PERIODIC: dict[str, float] = {
     "payments.expire_due": 5 * SECOND,
     "payments.reconcile": 20 * SECOND,
     "payments.advance_refunds": 2 * SECOND,
-    "payments.book_test_payments": 10 * SECOND,
+    "payments.book_test_payments": 5 * SECOND,
     "chain.sweep": 5 * MINUTE,
     "chain.watch_outflow": MINUTE,
     "payments.book_sweeps": 10 * SECOND,

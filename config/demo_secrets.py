@@ -7,6 +7,7 @@ SIGNER_PASSPHRASE = "demo passphrase of the signer"
 PUBLISHED = {
     "SECRET_KEY": "demo-only-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz",
     "ENCRYPTION_KEYS": "demo:OkF7kzzxml-KtgJWe-_TKyBepF4xMPfdtzbKSwYhZO0=",
+    "APPROVAL_KEYS": "demo:Y1ZQ2mS0l5oS8b1v0pYwVd3m1rQmS3x7b1C0l2Jt5mA=",
     "DEPOSIT_XPUB_LIVE": "xpub6BskaxsNuqZUHDSsSgWt3FD5EEqQ2jXnreY7Cvq5zHhDg15cihaF7QPPZWghmui4aU2cKy6ZwWjm3SF2kQFLTGgtaQeCLfFD1j7Mc3tCshV",
     "DEPOSIT_XPUB_TEST": "xpub6BskaxsNuqZUJbPbCTNTFRWMwDsdHkqKzfKffGGJFZeE4w7ewC4RBocE5JTgaK8pSNpQBfHcpgJwU639f6jpyxvaJ1gaz9cYfZq8vJijbxc",
     "METRICS_TOKEN": "demo-metrics-token",

@@ -63,6 +63,8 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
 
 SECRET_KEY = secret("SECRET_KEY")
 ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
+# Of workers and the signer alone: what asks for a transaction approves it, and the signer signs nothing else.
+APPROVAL_KEYS: list[str] = [key for key in secret("APPROVAL_KEYS").split(",") if key not in ("", "none")]
 DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
 PUBLIC_URL: str = (env.str("PUBLIC_URL", "") or "http://localhost:8000").rstrip("/")
 DATABASE_URL: str = env.str("DATABASE_URL", "")

@@ -18,7 +18,7 @@ OTHERS = frozenset(
 )
 # What begins so is meant for us.
 PREFIXES = (
-    *("CARD_", "CHAIN_", "COINGECKO_", "DEPOSIT_", "EMAIL_", "ENCRYPTION_", "KRAKEN_", "METRICS_", "OFFRAMP_", "ONRAMPER_"),
+    *("APPROVAL_", "CARD_", "CHAIN_", "COINGECKO_", "DEPOSIT_", "EMAIL_", "ENCRYPTION_", "KRAKEN_", "METRICS_", "OFFRAMP_", "ONRAMPER_"),
     *("PAYOUT_", "RATE_", "ROW_", "S3_", "SIGNER_", "SWAP_", "SWEEP_", "TILLGATE_", "TRUSTED_PROXY_", "WEBHOOK_", "X402_"),
 )
 # What Kubernetes puts into every container for each service that it knows.

@@ -79,7 +79,7 @@ def _missing(facts: Facts) -> Iterator[str]:
 
 def _published(facts: Facts) -> Iterator[str]:
     published = {**PUBLISHED, "SIGNER_PASSPHRASE": SIGNER_PASSPHRASE}
-    yield from (f"{name} holds the published demo value" for name, value in published.items() if facts.given(name) == value)
+    yield from (f"{name} holds the published demo value" for name, value in published.items() if value in facts.given(name).split(","))
 
 
 def _short(facts: Facts) -> Iterator[str]:
@@ -101,7 +101,17 @@ def _repeated(facts: Facts) -> Iterator[str]:
 
 
 def _encryption_keys(facts: Facts) -> Iterator[str]:
-    given = facts.given("ENCRYPTION_KEYS")
+    yield from _keys("ENCRYPTION_KEYS", facts)
+
+
+def _approval_keys(facts: Facts) -> Iterator[str]:
+    """Who only serves people has none."""
+    if facts.given("APPROVAL_KEYS") != "none":
+        yield from _keys("APPROVAL_KEYS", facts)
+
+
+def _keys(variable: str, facts: Facts) -> Iterator[str]:
+    given = facts.given(variable)
     pairs = [entry.strip().partition(":")[::2] for entry in given.split(",")] if given else []
     for name, text in pairs:
         try:
@@ -109,11 +119,11 @@ def _encryption_keys(facts: Facts) -> Iterator[str]:
         except (binascii.Error, ValueError):
             key = b""
         if not name or len(key) != KEY_BYTES:
-            yield f"ENCRYPTION_KEYS: {name or 'an entry'} is not name:key with a key of {KEY_BYTES} bytes in base64"
+            yield f"{variable}: {name or 'an entry'} is not name:key with a key of {KEY_BYTES} bytes in base64"
         elif len(set(key)) < KEY_BYTES_DIFFERENT_MIN:
-            yield f"ENCRYPTION_KEYS: the key {name} was not made by chance"
+            yield f"{variable}: the key {name} was not made by chance"
     if len({name for name, _ in pairs}) < len(pairs) or len({key for _, key in pairs}) < len(pairs):
-        yield "ENCRYPTION_KEYS holds a name or a key twice"
+        yield f"{variable} holds a name or a key twice"
 
 
 def _one_xpub(facts: Facts) -> Iterator[str]:
@@ -206,6 +216,7 @@ RULES = (
     Rule("short_secret", _short, MAKE_ONE),
     Rule("repeated_secret", _repeated, "give each its own, so that who learns one has not learned the other"),
     Rule("encryption_key", _encryption_keys, f"{MAKE_KEY}; put it first, then manage.py rotate_encryption_key replaces the others"),
+    Rule("approval_key", _approval_keys, f"{MAKE_KEY}; put it first, and take the others away when nothing older is open"),
     Rule("one_xpub_for_both_modes", _one_xpub, "set both as manage.py create_wallet prints them"),
     Rule("any_host", _any_host, "name the hosts that are answered, or leave it out for the one of PUBLIC_URL"),
     Rule("plain_http", _plain_http, "put a proxy with a certificate in front and name its https:// address"),

@@ -12,7 +12,7 @@ from django.db import transaction
 from prometheus_client import Counter
 
 from apps.assets.models import Chain
-from apps.chain import history, lanes
+from apps.chain import approvals, history, lanes
 from apps.chain.calls import call_of
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
@@ -99,7 +99,8 @@ def finish(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) 
                 lanes.call_back(row.chain_id)
                 jobs.enqueue("chain.sweep", mode=row.mode)
             if status == _Status.REVIEW:
-                log.error("outgoing_needs_review", outgoing=str(row.pk), chain=row.chain_id, reason=row.reason)
+                told = "outgoing_not_approved" if row.reason in approvals.UNSIGNABLE else "outgoing_needs_review"
+                log.error(told, outgoing=str(row.pk), chain=row.chain_id, reason=row.reason)
     return moved
 
 
@@ -134,11 +135,11 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
 
 
 def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
-    """A person found that nothing was sent: what was never signed is asked for again, what lost its nonce has failed."""
+    """A person found that nothing was sent: what was never signed is asked for and approved again, what lost its nonce has failed."""
     with transaction.atomic():
         if row.nonce is None:
             history.settle(row, HotWallet.objects.get(chain=row.chain_id).address, at)
-            _leave_review(row, _Status.REQUESTED, reason="", requested_at=at, finished_at=None)
+            _leave_review(row, _Status.REQUESTED, reason="", requested_at=at, finished_at=None, approval=approvals.approve(row))
             jobs.enqueue("chain.send", row.pk, mode=row.mode)
         else:
             _leave_review(row, _Status.FAILED, reason="Its nonce was used by another transaction", finished_at=at)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from apps.assets.models import Chain
-from apps.chain import history
+from apps.chain import approvals, history
 from apps.chain.calls import refusal_of_call
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.core.sql import Statement, array
@@ -39,7 +39,9 @@ def refusals(rows: Sequence[OutgoingTransaction], chain: Chain) -> dict[uuid.UUI
     whose = _whose([row.to_address for row in rows], chain.mode)
     may_repeat = not history.is_explained(chain.pk, wallet)
     found = {row.pk: _refusal(row, chain, wallet, whose[row.to_address], may_repeat=may_repeat) for row in rows}
-    return {pk: refusal for pk, refusal in found.items() if refusal is not None}
+    refused = {pk: refusal for pk, refusal in found.items() if refusal is not None}
+    unapproved = approvals.refusals([row for row in rows if row.pk not in refused])
+    return refused | {pk: (str(_Status.REVIEW), reason) for pk, reason in unapproved.items()}
 
 
 def refusal(row: OutgoingTransaction, chain: Chain) -> tuple[str, str] | None:
@@ -88,8 +90,17 @@ def refused_destinations(addresses: Collection[str]) -> set[str]:
     return {one for one, whose in _whose(addresses, "").items() if _is_refused(one, _Purpose.PAYOUT, "", whose)}
 
 
-def sweep_refusal(row: OutgoingTransaction, chain: Chain) -> str:
-    """Why a sweep may not be signed: coins leave a deposit address for the hot wallet of its chain, and for nowhere else."""
+def sweep_refusal(row: OutgoingTransaction, chain: Chain) -> tuple[str, str] | None:
+    """(status, reason) of a sweep that may not be signed: coins leave a deposit address for the hot wallet of its chain, and for
+    nowhere else.
+    """
+    wrong = _wrong_of_sweep(row, chain)
+    if wrong:
+        return _Status.FAILED, wrong
+    return None if approvals.is_approved(row) else (_Status.REVIEW, approvals.NOT_APPROVED)
+
+
+def _wrong_of_sweep(row: OutgoingTransaction, chain: Chain) -> str:
     asset = row.asset
     if asset.chain_id != chain.pk or row.chain_id != chain.pk or row.mode != chain.mode:
         return "The asset belongs to another chain"

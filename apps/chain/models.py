@@ -224,6 +224,7 @@ class OutgoingTransaction(models.Model):
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True, default="", db_collation="C")
     network_fee_atomic = AtomicField(default=0)  # in the chain's native coin; paid also when it was reverted
+    approval = models.CharField(max_length=100, blank=True, default="", db_default="", db_collation="C")  # chain.approvals
     requested_at = models.DateTimeField()
     signed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)

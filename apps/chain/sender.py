@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
 from apps.assets.models import Asset
-from apps.chain import balances, calls, hot_wallets, recheck
+from apps.chain import approvals, balances, calls, hot_wallets, recheck
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
@@ -50,7 +50,7 @@ def request(
     sweeps: str = "",
     store_id: uuid.UUID | None = None,
 ) -> OutgoingTransaction:
-    """Ask for a transfer, inside the caller's transaction. The same purpose and reference is the same transfer, once.
+    """Ask for a transfer, inside the caller's transaction, and approve it. The same purpose and reference is the same transfer, once.
 
     `at` is machine time. The caller learns of the end through `handled_status` and its own job. A call of the exchange brings
     its `call_data` and the asset that comes back; a sweep names the deposit address that it empties; `store_id` is whose turn it takes.
@@ -59,9 +59,9 @@ def request(
     wanted |= {"call_data": call_data, "receives_asset_id": receives_asset_id}
     if sweeps:
         wanted["from_address"] = sweeps
-    row, is_new = OutgoingTransaction.objects.get_or_create(
-        purpose=purpose, reference=str(reference), defaults={**wanted, "store_id": store_id, "requested_at": at}
-    )
+    new = OutgoingTransaction(purpose=purpose, reference=str(reference), store_id=store_id, requested_at=at, **wanted)
+    made = {**wanted, "id": new.pk, "store_id": store_id, "requested_at": at, "approval": approvals.approve(new)}
+    row, is_new = OutgoingTransaction.objects.get_or_create(purpose=purpose, reference=str(reference), defaults=made)
     if not is_new and any(getattr(row, name) != value for name, value in wanted.items()):
         raise ValueError(f"{purpose} {reference} was asked for already, as something else")
     failpoint("send.K1")
@@ -70,7 +70,9 @@ def request(
 
 
 def request_many(rows: Sequence[OutgoingTransaction]) -> None:
-    """Ask for transfers of one mode in one statement. One whose purpose and reference are known already is left as it is."""
+    """The same for transfers of one mode in one statement. One whose purpose and reference are known already is left as it is."""
+    for row in rows:
+        row.approval = approvals.approve(row)
     if rows:
         OutgoingTransaction.objects.bulk_create(rows, ignore_conflicts=True)
         failpoint("send.K1")

@@ -14,14 +14,14 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
 from apps.assets.models import Chain
-from apps.chain import balances, fees, gas, hot_wallets, lanes, limits
+from apps.chain import approvals, balances, fees, gas, hot_wallets, lanes, limits
 from apps.chain.balances import NATIVE_GAS, TOKEN_GAS, Promised
 from apps.chain.calls import call_of
 from apps.chain.caps import Room
 from apps.chain.fees import Offer
 from apps.chain.gas import Gas
 from apps.chain.keys import HotKey, Seed
-from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes
 from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
 from apps.chain.transactions import Transaction
@@ -30,6 +30,7 @@ from apps.core.failpoints import failpoint
 log = structlog.get_logger(__name__)
 STUCK_MAX = 50
 CANDIDATES_MAX = 12
+NO_KEY = "The seed has no key for the address"
 NETWORK_DEAR, NETWORK_SILENT = "The network asks more for gas than the ceiling", "The network can't say what it costs"
 _Status, _Purpose, _WaitsFor = OutgoingTransaction.Status, OutgoingTransaction.Purpose, OutgoingTransaction.WaitsFor
 
@@ -69,7 +70,7 @@ class ChainSigner:
     """Signs for one chain. Several may run at once: the wallet's row keeps them apart."""
 
     def __init__(self, chain: Chain, seed: Seed, nodes: Nodes) -> None:
-        self.chain, self.nodes = chain, nodes
+        self.chain, self.nodes, self._seed = chain, nodes, seed
         self.key: HotKey = seed.hot_key(chain.mode)
         self.ceiling_wei: int = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
         self.patience = timedelta(seconds=settings.SIGNER_STUCK_SECONDS)
@@ -109,7 +110,7 @@ class ChainSigner:
     # --- first signatures -------------------------------------------------------------------------
 
     def _sign(self, asked: Sequence[OutgoingTransaction], facts: Facts, at: datetime) -> int:
-        refused = limits.refusals(asked, self.chain)
+        refused = limits.refusals(asked, self.chain) | self._strange_gas(asked)
         for row in asked:
             if row.pk in refused:
                 status, reason = refused[row.pk]
@@ -127,6 +128,16 @@ class ChainSigner:
         failpoint("send.K2")
         limits_by_row = {row.pk: limit for row in rows if (limit := allowed[row.pk].limit) is not None}
         return self._commit_all([row for row in rows if row.pk in limits_by_row], facts, facts.offer, limits_by_row, at)
+
+    def _strange_gas(self, rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, tuple[str, str]]:
+        """Gas of sweeps for addresses that only our records call ours: the seed has no key for them."""
+        gas_rows = [row for row in rows if row.purpose == _Purpose.SWEEP_GAS]
+        known = Address.objects.in_bulk({row.to_address for row in gas_rows})
+        strange = [row for row in gas_rows if row.to_address in known and not self._is_ours(known[row.to_address])]
+        return {row.pk: (str(_Status.REVIEW), NO_KEY) for row in strange}
+
+    def _is_ours(self, address: Address) -> bool:
+        return self._seed.deposit_key(address.mode, address.index).address == address.pk
 
     def _within_caps(self, rows: Sequence[OutgoingTransaction], at: datetime) -> list[OutgoingTransaction]:
         """What is above a cap waits for a person, and for no coins before."""
@@ -200,8 +211,10 @@ class ChainSigner:
         rows = [found[row.pk] for row in asked if row.pk in found]
         purse = Purse(facts, balances.promised(self.chain.pk, self.key.address, facts.nonce), offer.max_fee_wei)
         room, chosen, short, above = Room(rows, at), [], [], []
+        # Of the rows as they are now, which nobody can change until they are signed.
+        unapproved = approvals.refusals(rows)
         for row in rows:
-            reason = room.refusal(row)
+            reason = unapproved.get(row.pk) or room.refusal(row)
             if reason:
                 above.append((row, reason))
             elif purse.takes(row, gas_limits[row.pk]):
@@ -236,7 +249,7 @@ class ChainSigner:
             if wallet.halted_at is not None or newest is None or newest.signed_at > at - self.patience:
                 return 0
             offer = fees.replacing(Offer(newest.max_fee_wei, newest.priority_fee_wei), facts.offer, self.ceiling_wei)
-            if offer is None or row.candidates.count() >= CANDIDATES_MAX:
+            if offer is None or row.candidates.count() >= CANDIDATES_MAX or not approvals.is_approved(row):
                 return 0
             candidate = signed_candidate(row, self.key, self.chain, offer, at)
             OutgoingTransaction.objects.filter(pk=row.pk).update(tx_hash=candidate.tx_hash)

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.assets.models import Chain
-from apps.chain import balances, fees, hot_wallets, limits
+from apps.chain import approvals, balances, fees, hot_wallets, limits
 from apps.chain.balances import NATIVE_GAS
 from apps.chain.calls import call_of
 from apps.chain.fees import Offer
@@ -20,7 +20,7 @@ from apps.chain.gas import GAS_MAX, is_revert
 from apps.chain.keys import HotKey, Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.signer import CANDIDATES_MAX, signed_candidate
+from apps.chain.signer import CANDIDATES_MAX, NO_KEY, signed_candidate
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core.failpoints import failpoint
 
@@ -56,7 +56,8 @@ class SweepSigner:
     def _sign(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> int:
         key, refused = self._key_of(row)
         if key is None:
-            hot_wallets.finish(row, _Status.FAILED, at, reason=refused)
+            status, reason = refused
+            hot_wallets.finish(row, status, at, reason=reason)
             return 0
         used, held = self._facts(key)
         tokens = None if row.asset.is_native else balances.of_token(row.asset, key.address, self.nodes)
@@ -70,14 +71,14 @@ class SweepSigner:
         failpoint("send.K2")
         return self._commit(row.pk, key, used, gas_limit, offer, at)
 
-    def _key_of(self, row: OutgoingTransaction) -> tuple[HotKey | None, str]:
-        """What signs for the address, which must be the one that its index gives; else why not."""
+    def _key_of(self, row: OutgoingTransaction) -> tuple[HotKey | None, tuple[str, str]]:
+        """What signs for the address, which must be the one that its index gives; else (status, reason)."""
         refused = limits.sweep_refusal(row, self.chain)
         if refused:
             return None, refused
         address = Address.objects.get(pk=row.from_address)
         key = self._seed.deposit_key(row.mode, address.index)
-        return (key, "") if key.address == row.from_address else (None, "The seed has no key for the address")
+        return (key, ("", "")) if key.address == row.from_address else (None, (_Status.FAILED, NO_KEY))
 
     def _facts(self, key: HotKey) -> tuple[int, int]:
         used, held = self.nodes.batch([("eth_getTransactionCount", [key.address, "latest"]), ("eth_getBalance", [key.address, "latest"])])
@@ -100,7 +101,7 @@ class SweepSigner:
             Address.objects.select_for_update().get(pk=key.address)
             rows = OutgoingTransaction.objects.select_for_update(of=("self",)).select_related("asset")
             row = rows.filter(pk=pk, status=_Status.REQUESTED).first()
-            if row is None:
+            if row is None or row.from_address != key.address or not approvals.is_approved(row):
                 return 0
             earlier = OutgoingTransaction.objects.filter(chain=self.chain, from_address=key.address, nonce__isnull=False)
             last = earlier.aggregate(last=Max("nonce"))["last"]

@@ -223,6 +223,10 @@ class TestPayment(Owned):
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
     amount_atomic = AtomicField()
+    is_requested = models.BooleanField(default=False, db_default=False)  # of the sender, by the worker
 
     class Meta:
-        indexes = [models.Index(fields=["store", "created_at"])]
+        indexes = [
+            models.Index(fields=["store", "created_at"]),
+            models.Index(fields=["created_at"], condition=models.Q(is_requested=False), name="test_payment_unrequested"),
+        ]

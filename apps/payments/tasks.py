@@ -34,6 +34,7 @@ def advance_refunds(ids: Sequence[str] = (), mode: str = "") -> None:
 
 @shared_task(name="payments.book_test_payments")
 def book_test_payments() -> None:
+    test_wallet.request_test_payments()
     test_wallet.book_test_payments()
 
 

@@ -38,6 +38,9 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     ("encryption_key", {"ENCRYPTION_KEYS": "one:c2hvcnQ="}, "ENCRYPTION_KEYS: one is not name:key"),
     ("encryption_key", {"ENCRYPTION_KEYS": GOOD_KEY}, f"ENCRYPTION_KEYS: {GOOD_KEY} is not name:key"),
     ("encryption_key", {"ENCRYPTION_KEYS": f"one:{GOOD_KEY},two:{GOOD_KEY}"}, "ENCRYPTION_KEYS holds a name or a key twice"),
+    ("approval_key", {"APPROVAL_KEYS": f"one:{ZERO_KEY}"}, "APPROVAL_KEYS: the key one was not made by chance"),
+    ("approval_key", {"APPROVAL_KEYS": GOOD_KEY}, f"APPROVAL_KEYS: {GOOD_KEY} is not name:key"),
+    ("published_secret", {"APPROVAL_KEYS": f"one:{GOOD_KEY},{PUBLISHED['APPROVAL_KEYS']}"}, "APPROVAL_KEYS holds the published demo value"),
     (
         "one_xpub_for_both_modes",
         {"DEPOSIT_XPUB_TEST": PRODUCTION["DEPOSIT_XPUB_LIVE"]},
@@ -86,6 +89,7 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
 ]
 # What is right, although it looks like a row above.
 RIGHT: list[dict[str, str]] = [
+    {"APPROVAL_KEYS": "none"},
     {"REDIS_URL": "unix:///run/redis/redis.sock"},
     {"REDIS_URL": "redis://redis:6379/0?password=cG9ydHVndWVzZS1zYXJkaW5l"},
     {"EMAIL_HOST": "localhost", "EMAIL_USE_TLS": "false"},

@@ -1,4 +1,5 @@
 import os
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ class World:
         return f"0x{next(self._strangers) * 7919 + os.getpid() * 10**20 + int.from_bytes(os.urandom(8)) * 10**28:040x}"
 
     def ask(self, amount_atomic: int = 10**15, to: str | None = None, asset_id: str = "SETH", **fields: Any) -> OutgoingTransaction:
-        chosen = {"purpose": "refund", "reference": os.urandom(8).hex(), "mode": "test", "chain_id": "sepolia", "at": clock.real_now()}
+        chosen = {"purpose": "test_payment", "reference": str(uuid.uuid4()), "mode": "test", "chain_id": "sepolia", "at": clock.real_now()}
         return sender.request(asset_id=asset_id, to=to or self.stranger(), amount_atomic=amount_atomic, **{**chosen, **fields})
 
     def work(self) -> None:

@@ -45,7 +45,7 @@ def kill_at(place: str, wanted: dict[str, Any] | None = None) -> int:
 
 
 def request_to(to: str, reference: str) -> dict[str, Any]:
-    chosen = {"chain_id": "sepolia", "asset_id": "SETH", "mode": "test", "purpose": "refund"}
+    chosen = {"chain_id": "sepolia", "asset_id": "SETH", "mode": "test", "purpose": "test_payment"}
     return {**chosen, "to": to, "amount_atomic": 12345, "reference": reference}
 
 

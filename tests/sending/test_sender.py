@@ -77,13 +77,13 @@ class TestTheAppThatAsked:
     def test_it_finds_the_end_once(self, world: World) -> None:
         row = world.ask()
         world.work()
-        assert not sender.unhandled("refund")
+        assert not sender.unhandled("test_payment")
         world.finish()
         assert not sender.unhandled("payout")
-        (found,) = sender.unhandled("refund")
+        (found,) = sender.unhandled("test_payment")
         assert found.pk == row.pk
         sender.mark_handled(found)
-        assert not sender.unhandled("refund")
+        assert not sender.unhandled("test_payment")
 
 
 class TestAReceipt:

@@ -54,7 +54,7 @@ class TestWhatIsNeverSigned:
 
     def test_a_deposit_address_of_ours_except_for_a_test_payment(self, world: World) -> None:
         address = Address.objects.create(address=world.stranger(), mode="test", index=10**8, created_at=clock.real_now())
-        refused, paid = world.ask(to=address.pk), world.ask(to=address.pk, purpose="test_payment")
+        refused, paid = world.ask(to=address.pk, purpose="refund"), world.ask(to=address.pk)
         world.finish()
         assert outcome(refused) == ("failed", "The destination is refused")
         assert (OutgoingTransaction.objects.get(pk=paid.pk).status, world.balance(address.pk)) == ("confirmed", 10**15)

@@ -25,7 +25,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import ENDED, IN_FLIGHT
-from apps.core import clock
+from apps.core import clock, jobs
 from apps.core.failpoints import failpoint
 from apps.payments.services.hold import keep_pending
 
@@ -62,7 +62,7 @@ def settle(access: Access, body: dict[str, Any]) -> Told:
     if not is_new:
         return _again(checked, signed)
     failpoint("x402.K1")
-    advance(signed.pk)
+    _go_on(signed)
     return _wait(signed, checked.asset)
 
 
@@ -98,6 +98,14 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
         return earlier, False
 
 
+def _go_on(signed: SignedPayment) -> None:
+    """The worker asks for the transaction and reads its end: who serves people can't approve one."""
+    if settings.WORK_INLINE:
+        advance(signed.pk)
+    else:
+        jobs.nudge("agents.advance_x402", [str(signed.pk)])
+
+
 def _longest(one: Authorization) -> timedelta:
     """How long the intent waits: until the token would refuse it, and the watcher has had its time."""
     left = one.valid_before - int(clock.real_now().timestamp())
@@ -128,6 +136,7 @@ def _wait(signed: SignedPayment, asset: Asset) -> Told:
 
 
 def _look(signed: SignedPayment, asset: Asset, deadline: float) -> Told:
+    looked: str | None = None
     with closing(nodes_of(asset.chain)) as nodes:
         while True:
             signed.refresh_from_db(fields=["status", "tx_hash", "failure_reason", "answered_at"])
@@ -138,8 +147,9 @@ def _look(signed: SignedPayment, asset: Asset, deadline: float) -> Told:
                 return _succeeded(signed)
             if time.monotonic() >= deadline:
                 return _unknown(signed, sent)
-            if sent is None or sent.status in ENDED:
-                advance(signed.pk)
+            if sent is not None and sent.status in ENDED and sent.status != looked:
+                looked = sent.status
+                _go_on(signed)
             time.sleep(_LOOK_SECONDS)
 
 

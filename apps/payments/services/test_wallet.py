@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Sum
 
@@ -11,7 +12,7 @@ from apps.access.access import Access
 from apps.assets.models import TokenStandard
 from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock
+from apps.core import clock, jobs
 from apps.core.errors import Coded
 from apps.core.literal import AtomicAmount, Invalid
 from apps.core.rows import Job
@@ -24,7 +25,7 @@ from apps.stores.models import Store
 PER_PAYMENT_ATOMIC = 50_000_000_000_000_000
 DAILY_ATOMIC = 250_000_000_000_000_000
 WINDOW = timedelta(hours=24)
-JOB = Job("payments.book_test_payments", limit=100)
+JOB, REQUESTING = Job("payments.book_test_payments", limit=100), Job("payments.request_test_payments", limit=100)
 
 
 class LiveMode(Coded):
@@ -56,15 +57,15 @@ class Unfunded(Coded):
 
 
 def send_test_payment(access: Access, payment: Payment, body: dict[str, Any]) -> dict[str, str]:
-    """Ask the test wallet to pay an intent; what is sent, what the intent asks for and what is left for today.
+    """Have the test wallet pay an intent; what is sent, what the intent asks for and what is left for today.
 
-    Raises one of the codes above. The transaction is on its way when this returns, and the intent still as it was.
+    Raises one of the codes above. The worker sends it; the intent is still as it was when this returns.
     """
     if access.is_live:
         raise LiveMode
     if payment.status in states.TERMINAL:
         raise AlreadyFinalized
-    entry = next((one for one in addresses_of(payment) if one.asset.token_standard == TokenStandard.NATIVE), None)
+    entry = _entry(payment)
     if entry is None:
         raise NoAddress
     amount = _amount(body, entry.required_atomic)
@@ -72,8 +73,15 @@ def send_test_payment(access: Access, payment: Payment, body: dict[str, Any]) ->
         raise TooLarge
     if not sender.can_afford(entry.asset.chain_id, entry.asset_id, amount):
         raise Unfunded(headers={"Retry-After": "60"})
-    left = _take(access, payment, entry, amount)
+    left = _take(access, payment, amount)
+    if settings.WORK_INLINE:
+        request_test_payments()
     return {"amount_atomic": str(amount), "required_atomic": str(entry.required_atomic), "remaining_daily_atomic": str(left)}
+
+
+def _entry(payment: Payment) -> PaymentAddress | None:
+    """Where the intent takes the chain's own coin."""
+    return next((one for one in addresses_of(payment) if one.asset.token_standard == TokenStandard.NATIVE), None)
 
 
 def _amount(body: dict[str, Any], required_atomic: int) -> int:
@@ -90,8 +98,8 @@ def _amount(body: dict[str, Any], required_atomic: int) -> int:
 
 
 @transaction.atomic
-def _take(access: Access, payment: Payment, entry: PaymentAddress, amount: int) -> int:
-    """Count it against the allowance and ask the sender, under the store's lock; what is left of the allowance."""
+def _take(access: Access, payment: Payment, amount: int) -> int:
+    """Count it against the allowance, under the store's lock, and wake the worker; what is left of the allowance."""
     store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
     at = clock.now(store, access.mode)
     recent = TestPayment.objects.filter(store=store, created_at__gt=at - WINDOW)
@@ -100,19 +108,32 @@ def _take(access: Access, payment: Payment, entry: PaymentAddress, amount: int) 
         oldest = recent.order_by("created_at").values_list("created_at", flat=True).first()
         wait = int((oldest + WINDOW - at).total_seconds()) + 1 if oldest is not None else 60
         raise AllowanceExhausted(headers={"Retry-After": str(max(1, wait))})
-    made = TestPayment.objects.create(store=store, mode=access.mode, created_at=at, payment=payment, amount_atomic=amount)
-    sender.request(
-        chain_id=entry.asset.chain_id,
-        asset_id=entry.asset_id,
-        to=entry.address_id,
-        amount_atomic=amount,
-        purpose=OutgoingTransaction.Purpose.TEST_PAYMENT,
-        reference=made.pk,
-        mode=access.mode,
-        store_id=access.store_id,
-        at=clock.real_now(),
-    )
+    TestPayment.objects.create(store=store, mode=access.mode, created_at=at, payment=payment, amount_atomic=amount)
+    jobs.enqueue("payments.book_test_payments")
     return left
+
+
+def request_test_payments() -> int:
+    """Ask the sender for what stores have asked the test wallet for; how many there were."""
+    rows = TestPayment.objects.filter(is_requested=False).select_related("payment").order_by("created_at")
+    return REQUESTING.walk(rows, _request)
+
+
+def _request(made: TestPayment) -> None:
+    with transaction.atomic():
+        entry = _entry(made.payment)
+        if entry is not None and TestPayment.objects.filter(pk=made.pk, is_requested=False).update(is_requested=True):
+            sender.request(
+                chain_id=entry.asset.chain_id,
+                asset_id=entry.asset_id,
+                to=entry.address_id,
+                amount_atomic=made.amount_atomic,
+                purpose=OutgoingTransaction.Purpose.TEST_PAYMENT,
+                reference=made.pk,
+                mode=made.mode,
+                store_id=made.store_id,
+                at=clock.real_now(),
+            )
 
 
 def book_test_payments() -> int:

@@ -28,6 +28,8 @@ class Command(OperatorCommand):
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
+        if not settings.APPROVAL_KEYS:
+            raise CommandError("APPROVAL_KEYS is missing: set it in the environment of workers and of the signer")
         _check_addresses(signing.seed())
         try:
             log.info("signer_started", hot_wallets=signing.introduce())
