@@ -82,7 +82,7 @@ def test_a_path_without_a_budget_has_no_headers(bakery: Shop) -> None:
 
 def test_a_checkout_is_budgeted_by_reference_with_a_ceiling_per_address_behind_it(bakery: Shop, settings: Any) -> None:
     # A hundred come back each second, faster than a busy machine answers.
-    settings.LIMITS = {**settings.LIMITS, "checkout_address": {mode: (60, 600) for mode in ("live", "test")}}
+    settings.LIMITS = {**settings.LIMITS, "checkout_address": dict.fromkeys(("live", "test"), (60, 600))}
     buckets._bucket.cache_clear()
     first, second = make.payment(bakery.test), make.payment(bakery.test)
     answer = Api().get(f"/checkout/{first['reference']}")
