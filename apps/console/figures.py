@@ -41,10 +41,11 @@ class Figures(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         now = clock.real_now()
+        outages: tuple[type[Exception], ...] = (DatabaseError, *buckets.unreachable())
         for family in (_waiting, _for_a_person, _trouble, _row_failures, _hot_wallets, _outgoing, _jobs):
             try:
                 yield from family(now)
-            except (DatabaseError, *buckets.unreachable()) as error:
+            except outages as error:
                 log.warning("figures_unavailable", figures=family.__name__, error=type(error).__name__)
 
 
