@@ -14,6 +14,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Checking every route and page at each start would load all doors into the workers; CI and `manage.py check` do that.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
+# Jobs whose name begins so have a queue of that name.
+OWN_QUEUES = ("webhooks", "reports", "documents", "test_clocks")
+QUEUES = ("celery", "test", *OWN_QUEUES)
+
 app = Celery("tillgate")
 # For every thread: a web server's threads would make themselves an app with a broker of its own invention.
 app.set_default()
@@ -32,8 +36,8 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     # A worker without -Q serves all. What is long or heavy has a queue, so that it can have a worker of its own: `-Q reports`. So has
     # what test mode sends, which must never hold up live money.
-    task_queues=tuple(Queue(one, Exchange(one), routing_key=one) for one in ("celery", "test", "reports", "documents", "test_clocks")),
-    task_routes={"reports.*": {"queue": "reports"}, "documents.*": {"queue": "documents"}, "test_clocks.*": {"queue": "test_clocks"}},
+    task_queues=tuple(Queue(one, Exchange(one), routing_key=one) for one in QUEUES),
+    task_routes={f"{one}.*": {"queue": one} for one in OWN_QUEUES},
     # In KiB, looked at between jobs: a child that has grown is replaced by a new one.
     worker_max_memory_per_child=400_000,
     worker_soft_shutdown_timeout=5,

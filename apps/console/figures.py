@@ -31,7 +31,7 @@ from apps.webhooks.models import Delivery, Endpoint
 
 log = structlog.get_logger(__name__)
 LIVE = Mode.LIVE.value
-QUEUES = ("celery", "test", "reports", "documents", "test_clocks")  # the lists in Redis that workers are woken by
+QUEUES = ("celery", "test", "webhooks", "reports", "documents", "test_clocks")  # the lists in Redis that workers are woken by
 
 
 class Figures(Collector):

@@ -3,6 +3,8 @@
 `ask` moves a store's test clock through every due moment in order, asking the modules named in settings.DUE.
 """
 
+import math
+import time
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -20,7 +22,11 @@ class HasClock(Protocol):
 
 
 class Due(Protocol):
-    """A module of settings.DUE: what a store has waiting for its time to come."""
+    """A module of settings.DUE: what a store has waiting for its time to come.
+
+    One that waits for strangers says for how long, in all, as `PATIENCE_SECONDS`: then the clock moves on without it, and what
+    it has left is due and goes its usual way.
+    """
 
     def next_due(self, store_id: Any, after: datetime | None) -> datetime | None:
         """The store's next due moment in test mode later than `after`, in store time."""
@@ -91,6 +97,7 @@ def advance(store: Any, target_offset_seconds: int) -> None:
 def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) -> None:
     """Forward to the offset, running what falls due on the way, in order; the offset only ever grows."""
     due = [cast(Due, import_module(path)) for path in settings.DUE]
+    spent: dict[Due, float] = {}
     at: datetime | None = None
     for _ in range(steps_max):
         target = real_now() + timedelta(seconds=target_offset_seconds)
@@ -100,8 +107,12 @@ def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) ->
         at = min(moments)
         needed = int((at - real_now()).total_seconds()) + 1
         _set_offset(store, min(max(needed, 0), target_offset_seconds))
-        for module in due:
+        for module in list(due):
+            began = time.monotonic()
             module.run_due(store.pk, max(at, now(store, "test")))
+            spent[module] = spent.get(module, 0.0) + time.monotonic() - began
+            if spent[module] >= getattr(module, "PATIENCE_SECONDS", math.inf):
+                due.remove(module)
     _set_offset(store, target_offset_seconds)
 
 

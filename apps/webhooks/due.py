@@ -9,6 +9,8 @@ from apps.core.models import Mode
 from apps.webhooks.delivery.dispatcher import send_due
 from apps.webhooks.models import Delivery, Endpoint
 
+PATIENCE_SECONDS = 10.0
+
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     """The next moment (store time) at which a delivery is due, strictly later than `after`; one under way counts as well."""
@@ -22,5 +24,5 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    """Send what is due at `now` and wait for the outcome."""
-    send_due(store_id, now)
+    """Send what is due at `now` and wait for the outcome, though not for receivers that never answer."""
+    send_due(store_id, now, PATIENCE_SECONDS)

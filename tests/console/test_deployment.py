@@ -123,7 +123,7 @@ def test_every_queue_has_a_worker_and_live_money_waits_for_no_report_and_no_test
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"].values()
     commands = [service["command"] for service in services if "worker" in service.get("command", ())]
     served = [command[command.index("--queues") + 1] for command in commands]
-    assert sorted(served) == sorted(celery.amqp.queues) == ["celery", "documents", "reports", "test", "test_clocks"]
+    assert sorted(served) == sorted(celery.amqp.queues) == ["celery", "documents", "reports", "test", "test_clocks", "webhooks"]
     routed = {name: celery.amqp.router.route({}, name)["queue"] for name in ("reports.generate", "payouts.advance")}
     assert {name: (queue.name, queue.routing_key) for name, queue in routed.items()} == {
         "reports.generate": ("reports", "reports"),

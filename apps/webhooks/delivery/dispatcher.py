@@ -1,9 +1,10 @@
 """Keeps claiming while slow receivers are still in flight. One dispatcher per process, asleep until a job wakes it.
 
-It works in a thread of its own, so no worker is ever held up by a receiver. When the process dies, leases end and the sweep finds
-the rows.
+It works in a thread of its own, so no worker is ever held up by a receiver. Endpoints that have never answered 2xx or took long lately
+have places of their own, so that nobody who answers waits for theirs. When the process dies, leases end and the sweep finds the rows.
 """
 
+import math
 import threading
 import time
 import uuid
@@ -14,35 +15,64 @@ from django.db import connection
 
 from apps.core.clock import real_now
 from apps.webhooks.delivery import queue
+from apps.webhooks.delivery.queue import Result
 from apps.webhooks.delivery.sender import Sender
 
 log = structlog.get_logger(__name__)
-IN_FLIGHT_MAX = 500
-POLL_SECONDS = 1.0
+# Attempts in flight: to endpoints that answer, and to those that have not or took long.
+QUICK_MAX, SLOW_MAX = 400, 100
+SLOW_SECONDS, REMEMBERED_SECONDS = 2.0, 600.0
+# While something is in flight the queue is looked at so often, whether or not a job has come through.
+POLL_SECONDS = 0.25
 LINGER_SECONDS = 20.0
-FORCED_WAIT_SECONDS = 120.0
+# Endpoints of which an attempt took long, and until when this process remembers it.
+_slow_until: dict[uuid.UUID, float] = {}
 
 
-def drain(sender: Sender, store_id: uuid.UUID | None = None) -> None:
-    """Send until nothing is due and nothing of this sender is in flight."""
-    in_flight = 0
+def drain(sender: Sender, store_id: uuid.UUID | None = None, deadline: float = math.inf) -> None:
+    """Send until nothing is due (or the deadline has passed) and nothing of this sender is in flight."""
+    quick, slow = 0, 0
     while True:
-        attempts = queue.claim(real_now(), IN_FLIGHT_MAX - in_flight, store_id)
+        limits = (QUICK_MAX - quick, SLOW_MAX - slow) if time.monotonic() < deadline else (0, 0)
+        attempts = queue.claim(real_now(), limits[0], store_id, slow=_slow(), slow_limit=limits[1])
         sender.start(attempts)
-        in_flight += len(attempts)
-        if not in_flight:
+        slow += sum(one.is_slow for one in attempts)
+        quick += sum(not one.is_slow for one in attempts)
+        if not quick and not slow:
             return
         results = sender.take(POLL_SECONDS)
-        in_flight -= len(results)
+        slow -= sum(one.attempt.is_slow for one in results)
+        quick -= sum(not one.attempt.is_slow for one in results)
+        _remember(results)
         queue.record(results)
 
 
-def send_due(store_id: uuid.UUID, now: datetime) -> None:
-    """Send here and now everything of a store's test mode that is due at `now` (store time), and wait for what others are sending."""
-    deadline = time.monotonic() + FORCED_WAIT_SECONDS
+def _slow() -> list[uuid.UUID]:
+    at = time.monotonic()
+    for endpoint_id, until in list(_slow_until.items()):
+        if until <= at:
+            _slow_until.pop(endpoint_id, None)
+    return list(_slow_until)
+
+
+def _remember(results: list[Result]) -> None:
+    until = time.monotonic() + REMEMBERED_SECONDS
+    for one in results:
+        if one.attempt.endpoint_id is not None and one.duration_ms > SLOW_SECONDS * 1000:
+            _slow_until[one.attempt.endpoint_id] = until
+        elif one.attempt.endpoint_id is not None and one.response_status is not None:
+            _slow_until.pop(one.attempt.endpoint_id, None)
+
+
+def send_due(store_id: uuid.UUID, now: datetime, patience_seconds: float) -> None:
+    """Send here and now what of a store's test mode is due at `now` (store time), and wait for what others are sending.
+
+    When patience is over no further attempt is begun: what is left is due, and goes out by the dispatcher.
+    """
+    deadline = time.monotonic() + patience_seconds
     with Sender() as sender:
         while queue.is_busy(store_id, now) and time.monotonic() < deadline:
-            drain(sender, store_id)
+            drain(sender, store_id, deadline)
             if queue.is_busy(store_id, now):
                 sender.take(0.02)
 

@@ -5,6 +5,7 @@ never answered 2xx one, however many endpoints name it. A claim ends with its le
 """
 
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,7 +35,8 @@ WITH RECURSIVE waiting(endpoint_id) AS (
             WHERE d.status = 'pending' AND d.endpoint_id > waiting.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
     FROM waiting WHERE waiting.endpoint_id IS NOT NULL
 ), possible AS (
-    SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version, moved.seconds, known.yes AS is_known
+    SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version, moved.seconds, known.yes AS is_known, p.store_id,
+           p.verified_at IS NULL OR p.id = ANY (%(slow)s::uuid[]) AS is_slow
     FROM waiting
     JOIN webhooks_endpoint p ON p.id = waiting.endpoint_id AND p.status = 'active' AND p.deleted_at IS NULL
     JOIN stores_store s ON s.id = p.store_id
@@ -57,15 +59,16 @@ WITH RECURSIVE waiting(endpoint_id) AS (
           WHERE o.host = p.host AND d.status = 'attempting' AND d.claimed_until > %(now)s))
 ), due AS (
     SELECT * FROM (
-        SELECT possible.*, row_number() OVER (PARTITION BY host ORDER BY next_attempt_at, id) AS turn FROM possible
-    ) ranked
-    WHERE is_known OR turn = 1
-    ORDER BY next_attempt_at LIMIT %(limit)s
+        SELECT ranked.*, row_number() OVER (PARTITION BY is_slow ORDER BY store_turn, next_attempt_at, id) AS place FROM (
+            SELECT possible.*, row_number() OVER (PARTITION BY host ORDER BY next_attempt_at, id) AS host_turn,
+                   row_number() OVER (PARTITION BY store_id, is_slow ORDER BY next_attempt_at, id) AS store_turn FROM possible
+        ) ranked WHERE is_known OR host_turn = 1
+    ) placed WHERE place <= CASE WHEN is_slow THEN %(slow_limit)s ELSE %(limit)s END
 )
 UPDATE webhooks_delivery d SET status = 'attempting', claimed_until = %(until)s
 FROM due, webhooks_event e WHERE d.id = due.id AND e.id = d.event_id
 RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed_secret, due.api_version, due.seconds,
-          e.id, e.type, floor(extract(epoch FROM e.created_at))::bigint, e.account_id, e.object::text
+          e.id, e.type, floor(extract(epoch FROM e.created_at))::bigint, e.account_id, e.object::text, due.is_slow
 """
 
 # A retry for an endpoint that was turned off meanwhile isn't kept for later. The last arrival at an endpoint is noted to the
@@ -129,6 +132,8 @@ class Attempt:
     body: bytes
     headers: dict[str, str]
     host: str = ""
+    endpoint_id: uuid.UUID | None = None
+    is_slow: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,12 +164,20 @@ def _rows(text: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
         return found
 
 
-def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[Attempt]:
-    """Up to `limit` attempts that are due at `now` (machine time), signed; with `store_id`, of that store's test mode alone."""
-    if limit <= 0:
+def claim(
+    now: datetime, limit: int, store_id: uuid.UUID | None = None, *, slow: Collection[uuid.UUID] = (), slow_limit: int | None = None
+) -> list[Attempt]:
+    """Up to `limit` attempts that are due at `now` (machine time), signed; with `store_id`, of that store's test mode alone.
+
+    Endpoints that have never answered 2xx, and those named `slow`, have a lane of their own with `slow_limit`. In each, stores
+    take turns.
+    """
+    slow_limit = limit if slow_limit is None else slow_limit
+    if limit <= 0 and slow_limit <= 0:
         return []
     until = now + timedelta(seconds=LEASE_SECONDS)
     values: dict[str, Any] = {"lock": locks.WEBHOOK_CLAIM, "now": now, "until": until, "limit": limit, "store_id": store_id}
+    values |= {"slow": list(slow), "slow_limit": slow_limit}
     excused = [one.lower().rstrip(".") for one in settings.WEBHOOK_ALLOW_HOSTS]
     rows = _rows(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX, "excused": excused})
     attempts: list[Attempt] = []
@@ -174,7 +187,7 @@ def claim(now: datetime, limit: int, store_id: uuid.UUID | None = None) -> list[
 
 
 def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:
-    id, endpoint_id, attempts, mode, url, host, sealed, api_version, offset, event_id, type, created, account_id, object_json = row
+    id, endpoint_id, attempts, mode, url, host, sealed, api_version, offset, event_id, type, created, account_id, object_json = row[:-1]
     raw = signing.body(
         event_id=event_id,
         type=type,
@@ -194,7 +207,7 @@ def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:
         "Service-Delivery-Attempt": str(attempts + 1),
         **signing.signatures(secret, event_id, raw, int(now.timestamp())),
     }
-    return Attempt(id, attempts + 1, until, offset, url, raw, headers, host)
+    return Attempt(id, attempts + 1, until, offset, url, raw, headers, host, endpoint_id, is_slow=row[-1])
 
 
 def record(results: list[Result]) -> None:

@@ -1,0 +1,118 @@
+"""Who doesn't answer waits for itself: receivers that hang take no place of those that answer, and hold up no store's test clock."""
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from apps.core import clock, net, posting
+from apps.stores.models import Store
+from apps.webhooks import due
+from apps.webhooks.delivery import dispatcher, queue
+from apps.webhooks.delivery.sender import Sender
+from apps.webhooks.models import Delivery, Endpoint
+from tests.cast import Cast
+from tests.webhooks.receivers import RawReceiver, Receiver
+from tests.webhooks.test_delivery import CREATED, Register, happens
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _short_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The product's limits, many times smaller, and nothing remembered of other tests."""
+    monkeypatch.setattr(net, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(posting, "ANSWER_SECONDS", 1.5)
+    monkeypatch.setattr(dispatcher, "SLOW_SECONDS", 1.0)
+    monkeypatch.setattr(dispatcher, "_slow_until", {})
+
+
+@pytest.fixture
+def black_hole() -> Iterator[RawReceiver]:
+    """Takes a connection and says nothing."""
+    with RawReceiver(lambda peer: (peer.recv(1), None)[1]) as one:
+        yield one
+
+
+def answered(endpoint: Endpoint) -> None:
+    Endpoint.objects.filter(pk=endpoint.pk).update(verified_at=clock.real_now())
+
+
+class TestLanes:
+    def test_receivers_that_hang_take_no_place_of_one_that_answers(
+        self, cast: Cast, register: Register, receiver: Receiver, black_hole: RawReceiver, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(dispatcher, "QUICK_MAX", 4)
+        monkeypatch.setattr(dispatcher, "SLOW_MAX", 4)
+        for number in range(12):
+            register(f"{black_hole.url}?{number}", CREATED, shop=cast.strangers)
+        endpoint, _ = register(receiver.url, CREATED)
+        answered(endpoint)
+        happens(cast.strangers)
+        happens(cast.bakery)
+        began, heard = time.monotonic(), list[float]()
+
+        def listen() -> None:
+            while not receiver.requests and time.monotonic() - began < 20:
+                time.sleep(0.02)
+            heard.append(time.monotonic() - began)
+
+        listener = threading.Thread(target=listen)
+        listener.start()
+        with Sender() as sender:
+            dispatcher.drain(sender)
+        listener.join()
+        assert heard[0] < 1.5, "no later than the first of those that hang is given up"
+        assert black_hole.connections == 12
+
+    def test_one_that_answered_and_hangs_now_is_among_the_slow_until_it_answers_again(
+        self, cast: Cast, register: Register, black_hole: RawReceiver, receiver: Receiver
+    ) -> None:
+        endpoint, _ = register(black_hole.url, CREATED)
+        answered(endpoint)
+        happens(cast.bakery)
+        with Sender() as sender:
+            dispatcher.drain(sender)
+        assert dispatcher._slow() == [endpoint.pk]
+        happens(cast.bakery)
+        (attempt,) = queue.claim(clock.real_now(), 10, slow=dispatcher._slow())
+        assert attempt.is_slow and attempt.endpoint_id == endpoint.pk
+        queue.record([queue.Result(attempt, "pending", clock.real_now(), clock.real_now())])
+        Endpoint.objects.filter(pk=endpoint.pk).update(url=receiver.url)
+        with Sender() as sender:
+            dispatcher.drain(sender)
+        assert receiver.requests and dispatcher._slow() == []
+        happens(cast.bakery)
+        assert [one.is_slow for one in queue.claim(clock.real_now(), 10, slow=dispatcher._slow())] == [False]
+
+    def test_a_new_endpoint_is_among_the_slow_whoever_else_answers_at_its_host(self, cast: Cast, register: Register) -> None:
+        known, _ = register("http://127.0.0.1:9/known", CREATED)
+        answered(known)
+        new, _ = register("http://127.0.0.1:9/new", CREATED)
+        happens(cast.bakery)
+        lanes = {one.endpoint_id: one.is_slow for one in queue.claim(clock.real_now(), 10)}
+        assert lanes == {known.pk: False, new.pk: True}
+
+    def test_stores_take_turns(self, cast: Cast, register: Register) -> None:
+        for number in range(6):
+            register(f"http://127.0.0.1:9/{number}", CREATED, shop=cast.strangers)
+        register("http://127.0.0.1:9/late", CREATED)
+        happens(cast.strangers)
+        happens(cast.bakery)
+        assert {one.url.rpartition("/")[2] for one in queue.claim(clock.real_now(), 2)} >= {"late"}
+
+
+def test_a_clock_waits_for_no_receiver_that_never_answers(
+    cast: Cast, register: Register, black_hole: RawReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(due, "PATIENCE_SECONDS", 1.0)
+    register(black_hole.url, CREATED)
+    for _ in range(30):
+        happens(cast.bakery)
+    assert clock.ask(cast.bakery.store, int(timedelta(days=3).total_seconds()))
+    assert Store.objects.get(pk=cast.bakery.store.pk).test_offset_seconds == 3 * 86400
+    assert black_hole.connections <= 2 * queue.PER_ENDPOINT_MAX, "30 deliveries have ten attempts each"
+    left = Delivery.objects.filter(status="pending")
+    assert left.count() == 30 and len(queue.claim(clock.real_now(), 10)) == queue.PER_ENDPOINT_MAX
