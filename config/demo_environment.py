@@ -11,11 +11,12 @@ import shutil
 import socket
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from config import bootstrap, embedded, template_database
 
 PORT = 8000
-_held: list[object] = []
+_held: list[TextIO] = []
 
 
 def prepare(arguments: list[str]) -> None:
@@ -54,6 +55,13 @@ def _only_one(path: Path) -> None:
     # Left by a demo that could not clear up after itself.
     (path / "demo.json").unlink(missing_ok=True)
     atexit.register((path / "demo.json").unlink, missing_ok=True)
+
+
+def leave_to_parent() -> None:
+    """In a fork: the demo's folder is the parent's to hold."""
+    for handle in _held:
+        handle.close()
+    _held.clear()
 
 
 def _check_port(port: int) -> None:

@@ -133,6 +133,14 @@ def _timed(folder: Folder, name: str) -> tuple[str | None, float]:
     return _START[name](folder, name), time.monotonic() - began
 
 
+def leave_to_parent() -> None:
+    """In a fork: the services belong to the parent, and its locks must not outlive it here."""
+    for folder in _open.values():
+        folder.is_left = True
+        folder.lock.close()
+    _open.clear()
+
+
 def leave_all() -> None:
     """Give up every service now instead of at exit."""
     for folder in list(_open.values()):

@@ -16,6 +16,8 @@ from typing import IO
 
 from django.conf import settings
 
+from apps.console.demo.warm import Warm
+
 KILL_SECONDS = 3.0
 LOOK_SECONDS = 0.1
 NAME_WIDTH = 8
@@ -27,7 +29,8 @@ class Processes:
     """What runs beside the services. One thread starts and watches them; any may ask them to stop."""
 
     def __init__(self) -> None:
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._running: dict[str, subprocess.Popen[bytes] | Warm] = {}
+        self._warm: dict[str, Warm] = {}
         self._readers: list[threading.Thread] = []
         self._stop = threading.Event()
         self.ended = ""
@@ -47,8 +50,20 @@ class Processes:
     def stop(self) -> None:
         self._stop.set()
 
+    def warm(self, commands: dict[str, list[str]]) -> None:
+        """Fork what will be started by these names, with everything that this process has loaded.
+
+        Before any thread runs, and with no connection open: neither survives a fork.
+        """
+        if sys.platform == "linux":
+            self._warm = {name: Warm(command) for name, command in commands.items()}
+
     def start(self, name: str, command: list[str]) -> None:
         if self.is_stopping:
+            return
+        if warm := self._warm.pop(name, None):
+            warm.begin(ENVIRONMENT)
+            self._follow(name, warm)
             return
         process = subprocess.Popen(
             command,
@@ -59,6 +74,9 @@ class Processes:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        self._follow(name, process)
+
+    def _follow(self, name: str, process: "subprocess.Popen[bytes] | Warm") -> None:
         assert process.stdout is not None
         self._running[name] = process
         reader = threading.Thread(target=self._pass_on, args=(name, process.stdout), daemon=True)
@@ -85,6 +103,8 @@ class Processes:
     def end(self) -> None:
         """Ask every process to stop, then make it, with all that it has started."""
         self._stop.set()
+        self._running |= self._warm  # some may not have begun
+        self._warm = {}
         for process in self._running.values():
             _signal(process, signal.SIGTERM)
         deadline = time.monotonic() + KILL_SECONDS
@@ -104,7 +124,7 @@ class Processes:
                 sys.stderr.write(f"{name:<{NAME_WIDTH}}| {line.decode(errors='replace')}")
 
 
-def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+def _signal(process: "subprocess.Popen[bytes] | Warm", number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 

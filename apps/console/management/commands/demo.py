@@ -75,15 +75,26 @@ class Command(BaseCommand):
         contracts = self.step("tokens on the local chain", self._tokens)
         if contracts and settings.SWAP_PROVIDER == "uniswap" and not settings.SWAP_ROUTERS:
             self.step("exchange on the local chain", lambda: self._exchange(contracts))
+        commands = runner.beside_web()
+        self.warm_up(commands)
         # It loads while the store is made.
         self.processes.start("web", runner.web(port))
         store, merchant, credentials = self.step("demo store", self._store)
         self.step("hot wallets", lambda: hot_wallets.fill(contracts))
         connections.close_all()
-        for name, command in runner.beside_web().items():
+        for name, command in commands.items():
             self.processes.start(name, command)
         threading.Thread(target=self._finish, args=(port, store, merchant, credentials, contracts), daemon=True).start()
         return self.processes.watch() or int(self.is_broken)
+
+    def warm_up(self, commands: dict[str, list[str]]) -> None:
+        """What the processes would load five times is loaded once, here, and what they need besides no earlier than they do."""
+        from config.celery import app
+
+        app.loader.import_default_modules()
+        app.finalize()
+        connections.close_all()
+        self.processes.warm(commands)
 
     def say(self, text: str) -> None:
         self.stderr.write(text, self.style.SUCCESS)
@@ -145,6 +156,7 @@ class Command(BaseCommand):
             if contracts:
                 self.step("payment of an agent over x402", lambda: agents.pay_over_x402(store, merchant))
                 self.step("swap of what was paid", lambda: swaps.swap_when_paid(store, merchant))
+                self._tell_what_is_next(document)
         except Exception as error:  # nothing else would see what happens in this thread
             if self.processes.is_stopping:
                 return  # the services go while it works
@@ -175,19 +187,35 @@ class Command(BaseCommand):
         if self.is_json:
             self.stdout.write(json.dumps(document))
             self.stdout.flush()
-        dashboard, admin = document["dashboard"], document["admin"]
+        admin = document["admin"]
         rows = [
             ("documentation", f"{document['base_url']}/docs"),
             ("mailbox", f"{document['base_url']}/dev/mailbox  (files in {document['mailbox']})"),
             ("staff", f"{admin['url']}  {admin['email']}  password {admin['password']}"),
             ("API", f"{document['base_url']}/api/v2  test key {document['store']['keys']['test']['secret']}"),
             ("a checkout page", checkout_url),
-            ("dashboard", dashboard["url"]),
-            ("", f"{dashboard['email']}  password {dashboard['password']}  authenticator key {dashboard['totp_secret']}"),
             ("to stop", "Ctrl-C; what it has kept is there again next time, unless that begins with --fresh"),
         ]
         self.say("\nTillgate runs on this machine alone.\n")
-        self.say("\n".join(f"  {title:<16} {text}" for title, text in rows) + "\n")
+        self.say(_table(rows))
+        self._tell_what_is_next(document)
+
+    def _tell_what_is_next(self, document: dict[str, Any]) -> None:
+        """The last lines on the screen, whatever was told between."""
+        dashboard = document["dashboard"]
+        key = document["store"]["keys"]["test"]["secret"]
+        order = '{"payment_intent": {"amount": "10.00", "currency": "EUR", "title": "One coffee"}}'
+        first_payment = f"curl -s {document['base_url']}/api/v2/payments -u '{key}:' -H 'Content-Type: application/json' -d '{order}'"
+        rows = [
+            ("open", dashboard["url"]),
+            ("sign in", f"{dashboard['email']}  password {dashboard['password']}  authenticator key {dashboard['totp_secret']}"),
+            ("first payment", first_payment),
+        ]
+        self.say(f"\n{_table(rows)}\n")
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    return "\n".join(f"  {title:<16} {text}" for title, text in rows)
 
 
 def describe(port: int, credentials: dict[str, Any], contracts: dict[str, str]) -> dict[str, Any]:

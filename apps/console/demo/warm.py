@@ -1,0 +1,115 @@
+"""A command in a process that was forked with everything loaded: it waits until it is told to begin.
+
+Loading is most of what such a process costs to start, and its pages stay shared with the others.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+
+from config import demo_environment, embedded
+
+WAIT_SECONDS = 0.02
+# What writes to those that wait, in the process that forked them: a copy in another child would keep a pipe open.
+_gates: list[int] = []
+
+
+class Warm:
+    """What a Popen is to the one who watches it: `pid`, `stdout`, `poll` and `wait`."""
+
+    def __init__(self, command: list[str]) -> None:
+        gate, self._gate = os.pipe()
+        lines, said = os.pipe()
+        _gates.append(self._gate)
+        self.pid = os.fork()
+        if self.pid == 0:
+            _run(command, gate, said)
+        os.close(gate)
+        os.close(said)
+        self.stdout = os.fdopen(lines, "rb")
+        self.returncode: int | None = None
+
+    def begin(self, environment: dict[str, str]) -> None:
+        """Let it go, with this process's environment as it is now and these names besides."""
+        os.write(self._gate, json.dumps({**os.environ, **environment}).encode())
+        self._close_gate()
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status. Raises subprocess.TimeoutExpired."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if deadline is not None and time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+            time.sleep(WAIT_SECONDS)
+        self._close_gate()
+        return status
+
+    def _close_gate(self) -> None:
+        if self._gate in _gates:
+            _gates.remove(self._gate)
+            os.close(self._gate)
+
+
+def _run(command: list[str], gate: int, said: int) -> None:
+    """The child's whole life. It ends without the handlers of its parent's exit: the services aren't its own."""
+    status = 1
+    try:
+        _settle_in(gate, said)
+        if environment := _environment_told(gate):
+            os.environ.update(json.loads(environment))
+            _execute(command)
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _settle_in(gate: int, said: int) -> None:
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    for other in _gates:
+        os.close(other)
+    embedded.leave_to_parent()
+    demo_environment.leave_to_parent()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for ours, standard in ((nothing, 0), (said, 1), (said, 2)):
+        os.dup2(ours, standard)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # of this process it is a text stream
+
+
+def _environment_told(gate: int) -> bytes:
+    """Empty when the parent ended instead of telling."""
+    with os.fdopen(gate, "rb") as told:
+        return told.read()
+
+
+def _execute(command: list[str]) -> None:
+    """The program of a command line, in this process."""
+    sys.argv = command
+    if command[0] == sys.executable:
+        from django.core.management import execute_from_command_line
+
+        execute_from_command_line(command[1:])
+    else:
+        from celery.__main__ import main
+
+        warnings.filterwarnings("ignore", message="You're running the worker with superuser")
+        main()
