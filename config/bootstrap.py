@@ -107,6 +107,7 @@ def _set_up(command: str) -> None:
     if command == "test":
         machine.append(("browser", has_chromium, _install_chromium))
         machine.append(("pooler", lambda: bool(pgbouncer()), _install_pgbouncer))
+        machine.append(("token", lambda: bool(softhsm()), _install_softhsm))
     steps = [*packages, *machine, *chains]
     if all(is_done() for _, is_done, _ in steps):
         return
@@ -384,3 +385,15 @@ def _install_pgbouncer() -> None:
     """Never fatal: without it the tests behind a pooler are skipped and counted."""
     if refused := _apt("pgbouncer"):
         say(f"!!! NO POOLER: the tests behind one will be skipped. Run: {refused}")
+
+
+def softhsm() -> str | None:
+    """The library of a PKCS#11 token in software, where Debian puts it, once the program that makes tokens is there too."""
+    path = "/usr/lib/softhsm/libsofthsm2.so"
+    return path if shutil.which("softhsm2-util") and Path(path).exists() else None
+
+
+def _install_softhsm() -> None:
+    """Never fatal: without it the tests of a token are skipped and counted."""
+    if refused := _apt("softhsm2"):
+        say(f"!!! NO TOKEN: the tests with one will be skipped. Run: {refused}")

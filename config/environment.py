@@ -61,6 +61,15 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     return found if mapped is None else ipaddress.IPv4Network((mapped, found.prefixlen - 96))
 
 
+def pairs_from_env(name: str) -> dict[str, str]:
+    """`name=value` several times, separated by commas."""
+    found: list[str] = env.list(name, default=[])
+    if any("=" not in one for one in found):
+        env.unreadable.append(f"{name} holds pairs such as live=name, not {','.join(found)!r}")
+        return {}
+    return {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in found)}
+
+
 SECRET_KEY = secret("SECRET_KEY")
 ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
 # Of workers and the signer alone: what asks for a transaction approves it, and the signer signs nothing else.
@@ -209,6 +218,13 @@ S3_OPTIONS = {
     "secret_key": env.str("S3_SECRET_ACCESS_KEY", ""),
 }
 SIGNER_KEY_FILE: str = env.str("SIGNER_KEY_FILE", str(VAR_DIR / "signer.key"))
+# Who keeps the hot wallets' keys and opens the key file: file (a passphrase), pkcs11 (a token) or kms (AWS).
+SIGNER_KEYSTORE: str = env.str("SIGNER_KEYSTORE", "file")
+# By mode, the name of the key of the hot wallet in the keystore; and of the key that opens the key file.
+SIGNER_HOT_KEYS: dict[str, str] = pairs_from_env("SIGNER_HOT_KEYS")
+SIGNER_WRAPPING_KEY: str = env.str("SIGNER_WRAPPING_KEY", "")
+PKCS11_MODULE: str = env.str("PKCS11_MODULE", "")
+PKCS11_TOKEN: str = env.str("PKCS11_TOKEN", "")
 
 # Of the environment what is not for us although it looks so.
 IGNORED_VARIABLES: list[str] = env.list("IGNORED_VARIABLES", default=[])

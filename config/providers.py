@@ -15,7 +15,12 @@ from config.environment import (
     OFFRAMP_URL,
     ONRAMPER_TEST_URL,
     ONRAMPER_URL,
+    PKCS11_MODULE,
+    PKCS11_TOKEN,
     RATE_PROVIDERS,
+    SIGNER_HOT_KEYS,
+    SIGNER_KEYSTORE,
+    SIGNER_WRAPPING_KEY,
     SWAP_PROVIDER,
     SWAP_SPREAD_BPS,
 )
@@ -65,12 +70,23 @@ _CARD_BACKENDS = {
         "OPTIONS": {"base_url": ONRAMPER_TEST_URL, "quote_seconds": CARD_DEADLINE_SECONDS},
     },
 }
+_KEPT = {"keys": SIGNER_HOT_KEYS, "wrapping_key": SIGNER_WRAPPING_KEY}
+_KEYSTORES: dict[str, dict[str, Any]] = {
+    "file": {"BACKEND": "apps.chain.providers.key_file.KeyFile", "OPTIONS": {}},
+    "pkcs11": {
+        "BACKEND": "apps.chain.providers.pkcs11.Token",
+        "OPTIONS": {"module": PKCS11_MODULE, "token": PKCS11_TOKEN, **_KEPT},
+    },
+    "kms": {"BACKEND": "apps.chain.providers.kms.AwsKms", "OPTIONS": _KEPT},
+}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     # Networks of card providers; their secrets are rows that staff write.
     "onramp": {mode: [_CARD_BACKENDS[name, mode] for name in names] for mode, names in CARD_NETWORKS.items()},
     # Where checkout domains are looked up; a demo asks nobody and serves names under .localhost.
     "dns": {"live": [_DNS if IS_PRODUCTION else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}]},
     "chain": {mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}] for mode in ("live", "test")},
+    # One keystore has the keys of both modes; only the signer asks it.
+    "keys": {"live": [_KEYSTORES[SIGNER_KEYSTORE]]},
     # Tried in order; the first that answers prices. Test mode never asks outside, so that tests repeat.
     "rates": {"live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS], "test": [_RATE_BACKENDS["fixed"]]},
     # The first takes new swaps; the others are known so that what they have begun can end.

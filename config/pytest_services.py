@@ -1,7 +1,7 @@
 """Early pytest plugin: services are up before pytest-django reads the settings.
 
 Each worker of a run with `-n` has services of its own, and the process that hands out the tests has none. Tests marked `chain`,
-`browser` or `pooler` are skipped, counted and named at the end where the machine has none.
+`browser`, `pooler` or `token` are skipped, counted and named at the end where the machine has none.
 """
 
 import os
@@ -29,6 +29,8 @@ def missing() -> dict[str, str]:
         found["browser"] = "no browser: sudo apt-get install -y chromium"
     if not bootstrap.pgbouncer():
         found["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
+    if not bootstrap.softhsm():
+        found["token"] = "no token: sudo apt-get install -y softhsm2"  # noqa: S105  # a marker
     return found
 
 

@@ -13,13 +13,13 @@ from django.core.exceptions import ImproperlyConfigured
 
 # Read elsewhere than in config/environment.py, or by compose.yaml alone.
 OTHERS = frozenset(
-    {"SIGNER_PASSPHRASE", "POSTGRES_PASSWORD", "POSTGRES_APP_PASSWORD", "REDIS_PASSWORD"}
+    {"SIGNER_PASSPHRASE", "PKCS11_PIN", "POSTGRES_PASSWORD", "POSTGRES_APP_PASSWORD", "REDIS_PASSWORD"}
     | {f"TILLGATE_{name}" for name in ("AGENT_CREDENTIAL", "ANVIL", "FAILPOINT", "HANDED_OVER", "LOCAL_CHAINS", "WITHOUT")}
 )
 # What begins so is meant for us.
 PREFIXES = (
     *("APPROVAL_", "CARD_", "CHAIN_", "COINGECKO_", "DEPOSIT_", "EMAIL_", "ENCRYPTION_", "KRAKEN_", "METRICS_", "OFFRAMP_", "ONRAMPER_"),
-    *("PAYOUT_", "RATE_", "ROW_", "S3_", "SIGNER_", "SWAP_", "SWEEP_", "TILLGATE_", "TRUSTED_PROXY_", "WEBHOOK_", "X402_"),
+    *("PAYOUT_", "PKCS11_", "RATE_", "ROW_", "S3_", "SIGNER_", "SWAP_", "SWEEP_", "TILLGATE_", "TRUSTED_PROXY_", "WEBHOOK_", "X402_"),
 )
 # What Kubernetes puts into every container for each service that it knows.
 _OF_THE_CLUSTER = re.compile(r"_SERVICE_(HOST|PORT)(_|$)|_PORT_[0-9]+_|_PORT$")

@@ -35,9 +35,17 @@ CHOICES = {
     "RATE_PROVIDERS": ("coingecko", "kraken", "fixed"),
     "SWAP_PROVIDER": ("treasury", "uniswap"),
     "OFFRAMP_PROVIDER": ("http", "sandbox"),
+    "SIGNER_KEYSTORE": ("file", "pkcs11", "kms"),
     "CARD_NETWORKS_LIVE": ("onramper", "sandbox"),
     "CARD_NETWORKS_TEST": ("onramper", "sandbox"),
 }
+# What each keystore needs besides.
+KEYSTORES = {
+    "pkcs11": ("SIGNER_HOT_KEYS", "SIGNER_WRAPPING_KEY", "PKCS11_MODULE", "PKCS11_TOKEN"),
+    "kms": ("SIGNER_HOT_KEYS", "SIGNER_WRAPPING_KEY"),
+}
+# Labels, whatever they sound like.
+_NO_SECRETS = frozenset({"PKCS11_TOKEN", "SIGNER_WRAPPING_KEY"})
 _SECRET_NAME = re.compile(r"SECRET|TOKEN|PASSWORD|PASSPHRASE|_KEY$")
 _PRIVATE_NAME = re.compile(r"[^.]+|.*\.(local|localhost|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)", re.IGNORECASE)
 _MAIL_TO_NOBODY = re.compile(r"django\.core\.mail\.backends\.(console|dummy|filebased|locmem)\.|apps\.core\.mailbox\.")
@@ -92,7 +100,7 @@ def _short(facts: Facts) -> Iterator[str]:
 
 
 def _repeated(facts: Facts) -> Iterator[str]:
-    known = facts.names | reader.OTHERS
+    known = (facts.names | reader.OTHERS) - _NO_SECRETS
     seen: dict[str, str] = {}
     for name in sorted(one for one in known if _SECRET_NAME.search(one)):
         value = facts.given(name)
@@ -199,6 +207,12 @@ def _unknown_choices(facts: Facts) -> Iterator[str]:
                 yield f"{name} names {one}, which is none of {', '.join(choices)}"
 
 
+def _keystore_without_keys(facts: Facts) -> Iterator[str]:
+    keystore = facts.given("SIGNER_KEYSTORE")
+    missing = (name for name in KEYSTORES.get(keystore, ()) if not facts.given(name))
+    yield from (f"{name} is missing for SIGNER_KEYSTORE={keystore}" for name in missing)
+
+
 def _open_redis(facts: Facts) -> Iterator[str]:
     url = urlsplit(facts.given("REDIS_URL"))
     if url.scheme in ("redis", "rediss") and not (url.password or parse_qs(url.query).get("password")):
@@ -227,6 +241,7 @@ RULES = (
     Rule("old_rates", _old_rates, "300 is the default: an older rate is one that the market has left"),
     Rule("sandbox_in_live_mode", _sandboxes, "take it out of live mode; test mode has it anyway"),
     Rule("unknown_choice", _unknown_choices, "choose one of them"),
+    Rule("keystore_without_keys", _keystore_without_keys, "name what the keystore calls it, as .env.example shows"),
     Rule("open_redis", _open_redis, "give Redis a password (requirepass) and write redis://:password@host:6379/0"),
     Rule("unknown_variable", _unknown, "correct its name or take it out; what is not for Tillgate is named in IGNORED_VARIABLES"),
 )

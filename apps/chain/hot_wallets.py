@@ -40,7 +40,7 @@ def ensure(chain: Chain, address: str, nodes: Nodes, at: datetime) -> HotWallet:
         used = int(nodes.call("eth_getTransactionCount", [address, "pending"]), 16)
         found, _ = HotWallet.objects.get_or_create(chain=chain, defaults={"address": address, "next_nonce": used})
     if found.address != address and found.halted_at is None:
-        halt(found, "The key file holds another wallet", at)
+        halt(found, "The signer holds the key of another wallet", at)
         found.refresh_from_db()
     return found
 

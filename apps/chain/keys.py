@@ -1,42 +1,33 @@
-"""The seed of every wallet, in a file sealed with a passphrase (scrypt, AES-GCM). Only the signer opens it.
+"""The seed of deposit addresses, in a file that only the keystore's data key opens (AES-GCM). Only the signer opens it.
 
 Accounts 0' and 1' are the deposit addresses of live and test mode, of which others know the public half; 2' and 3' the hot
-wallets, in hardened accounts of their own, so that a hot wallet's key tells nothing about deposit addresses.
+wallets of a machine without another keystore, in hardened accounts of their own, so that a hot wallet's key tells nothing
+about deposit addresses. Where the hot keys are kept elsewhere, 2' and 3' are nobody's (decision 131).
 """
 
 import base64
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from django.conf import settings
 
 from apps.chain import bip32, bip39
+from apps.chain.providers.base import Keystore
 from apps.chain.secp256k1 import SigningKey
 from apps.core.errors import Flat
 from config import demo_secrets
 
 DEPOSIT_ACCOUNTS = {"live": 0, "test": 1}
 HOT_ACCOUNTS = {"live": 2, "test": 3}
-_SCRYPT_N, _SCRYPT_R, _SCRYPT_P = 2**15, 8, 1
 _PURPOSE = b"tillgate signer key file 1"
-PASSPHRASE_MIN = 12
+_VERSION, _PASSPHRASE_VERSION = 2, 1
 
 
 class KeyFileRefused(Flat):
     """The text says which step failed; it never holds any part of a secret."""
-
-
-@dataclass(frozen=True)
-class HotKey:
-    """An address of ours (lower-case) and what signs for it."""
-
-    address: str
-    signing: SigningKey
 
 
 class Seed:
@@ -48,16 +39,15 @@ class Seed:
     def deposit_xpub(self, mode: str) -> str:
         return self._root.derive(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'").public.text()
 
-    def hot_key(self, mode: str) -> HotKey:
+    def hot_key(self, mode: str) -> SigningKey:
         return self._key(f"m/44'/60'/{HOT_ACCOUNTS[mode]}'/0/0")
 
-    def deposit_key(self, mode: str, index: int) -> HotKey:
+    def deposit_key(self, mode: str, index: int) -> SigningKey:
         """What signs for a deposit address, when it is swept."""
         return self._key(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'/0/{index}")
 
-    def _key(self, path: str) -> HotKey:
-        signing = SigningKey(self._root.derive(path).key.secret)
-        return HotKey(signing.address, signing)
+    def _key(self, path: str) -> SigningKey:
+        return SigningKey(self._root.derive(path).key.secret)
 
 
 def new_words() -> str:
@@ -65,15 +55,15 @@ def new_words() -> str:
     return bip39.new_words()
 
 
-def write_key_file(path: Path, words: str, passphrase: str) -> Seed:
-    """Seal the words into a new file. Raises KeyFileRefused; a file that is there is never overwritten."""
+def write_key_file(path: Path, words: str, keystore: Keystore) -> Seed:
+    """Seal the words into a new file. Raises KeyFileRefused and KeystoreError; a file that is there is never overwritten."""
     if not bip39.is_mnemonic(words):
         raise KeyFileRefused("The words are no BIP-39 mnemonic")
-    if len(passphrase) < PASSPHRASE_MIN:
-        raise KeyFileRefused(f"SIGNER_PASSPHRASE must have at least {PASSPHRASE_MIN} characters")
-    salt, nonce = os.urandom(16), os.urandom(12)
-    sealed = AESGCM(_derive(passphrase, salt)).encrypt(nonce, words.encode(), _PURPOSE)
-    document = {"version": 1, **{name: _text(value) for name, value in (("salt", salt), ("nonce", nonce), ("sealed", sealed))}}
+    data_key, wrapped = keystore.new_data_key()
+    nonce = os.urandom(12)
+    sealed = AESGCM(data_key).encrypt(nonce, words.encode(), _PURPOSE)
+    parts = {"wrapped": wrapped, "nonce": nonce, "sealed": sealed}
+    document = {"version": _VERSION, "keystore": keystore.name, **{name: _text(value) for name, value in parts.items()}}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -85,49 +75,47 @@ def write_key_file(path: Path, words: str, passphrase: str) -> Seed:
     return Seed(words)
 
 
-def open_key_file(path: Path, passphrase: str) -> Seed:
-    """The seed in a file. Raises KeyFileRefused."""
+def open_key_file(path: Path, keystore: Keystore) -> Seed:
+    """The seed in a file. Raises KeyFileRefused and KeystoreError."""
+    return Seed(_words_in(path, keystore))
+
+
+def seed_in(path: Path, keystore: Keystore) -> Seed:
+    """The same; outside production the file of the demo's seed is made when there is none."""
+    if not settings.IS_PRODUCTION and not path.exists():
+        try:
+            return write_key_file(path, demo_secrets.DEMO_MNEMONIC, keystore)
+        except KeyFileRefused:  # another process was faster
+            return open_key_file(path, keystore)
+    return open_key_file(path, keystore)
+
+
+def move_key_file(source: Path, opener: Keystore, path: Path, keystore: Keystore) -> Seed:
+    """The seed of one file in another that a second keystore opens; the first stays. Raises KeyFileRefused and KeystoreError."""
+    return write_key_file(path, _words_in(source, opener), keystore)
+
+
+def _words_in(path: Path, keystore: Keystore) -> str:
     try:
         document = json.loads(path.read_text())
-        salt, nonce, sealed = (base64.b64decode(document[name]) for name in ("salt", "nonce", "sealed"))
+        # The first version knew passphrases only, and called what a passphrase is stretched with by its name.
+        is_first = document["version"] == _PASSPHRASE_VERSION
+        kept_by = "file" if is_first else str(document["keystore"])
+        names = ("salt" if is_first else "wrapped", "nonce", "sealed")
+        wrapped, nonce, sealed = (base64.b64decode(document[name]) for name in names)
     except FileNotFoundError:
         raise KeyFileRefused(f"There is no key file {path}: make one with create_wallet") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise KeyFileRefused(f"{path} is no key file") from None
+    if kept_by != keystore.name:
+        raise KeyFileRefused(f"{path} was sealed with SIGNER_KEYSTORE={kept_by}, which is {keystore.name} now")
     try:
-        words = AESGCM(_derive(passphrase, salt)).decrypt(nonce, sealed, _PURPOSE).decode()
-    except InvalidTag:
-        raise KeyFileRefused(f"SIGNER_PASSPHRASE does not open {path}") from None
+        words = AESGCM(keystore.data_key(wrapped)).decrypt(nonce, sealed, _PURPOSE).decode()
+    except (InvalidTag, ValueError):
+        raise KeyFileRefused(f"{keystore.opens_with} does not open {path}") from None
     if settings.IS_PRODUCTION and words == demo_secrets.DEMO_MNEMONIC:
         raise KeyFileRefused(f"{path} holds the published demo seed: make your own with create_wallet")
-    return Seed(words)
-
-
-def configured_passphrase() -> str:
-    """From the environment of the signer alone; outside production the published one stands in. Raises KeyFileRefused."""
-    given, published = os.environ.get("SIGNER_PASSPHRASE", ""), demo_secrets.SIGNER_PASSPHRASE
-    if not settings.IS_PRODUCTION:
-        return given or published
-    if not given:
-        raise KeyFileRefused("SIGNER_PASSPHRASE is missing: set it in the environment of the signer")
-    if given == published:
-        raise KeyFileRefused("SIGNER_PASSPHRASE holds the published demo value: choose your own")
-    return given
-
-
-def configured_seed() -> Seed:
-    """The seed that this process signs with; outside production the demo's file is made when there is none."""
-    path = Path(settings.SIGNER_KEY_FILE)
-    if not settings.IS_PRODUCTION and not path.exists():
-        try:
-            return write_key_file(path, demo_secrets.DEMO_MNEMONIC, configured_passphrase())
-        except KeyFileRefused:  # another process was faster
-            return open_key_file(path, configured_passphrase())
-    return open_key_file(path, configured_passphrase())
-
-
-def _derive(passphrase: str, salt: bytes) -> bytes:
-    return Scrypt(salt=salt, length=32, n=_SCRYPT_N, r=_SCRYPT_R, p=_SCRYPT_P).derive(passphrase.encode())
+    return words
 
 
 def _text(value: bytes) -> str:

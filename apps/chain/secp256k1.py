@@ -1,11 +1,25 @@
 """Signatures of the EVM's curve, by libsecp256k1: what signs a digest, and who signed one."""
 
+from typing import Protocol
+
 from coincurve import PrivateKey, PublicKey
 
 from apps.core.evm import keccak
 
 # The last byte that the EVM knows for a signature, less the recovery id.
 V_OF_PARITY = 27
+DIGEST_BYTES, POINT_BYTES = 32, 65
+ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+
+
+class Signs(Protocol):
+    """What signs for an address, in lower case."""
+
+    @property
+    def address(self) -> str: ...
+
+    def sign(self, digest: bytes) -> tuple[int, int, int]:
+        """(parity, r, s) with the lower of the two possible s."""
 
 
 class SigningKey:
@@ -20,6 +34,11 @@ class SigningKey:
         """(parity, r, s), deterministic (RFC 6979) and with the lower of the two possible s."""
         raw = self._key.sign_recoverable(digest, hasher=None)
         return raw[64], int.from_bytes(raw[:32]), int.from_bytes(raw[32:64])
+
+    @property
+    def public_key(self) -> bytes:
+        """The point in 65 bytes."""
+        return self._key.public_key.format(compressed=False)
 
     def signature(self, digest: bytes) -> bytes:
         """The 65 bytes r, s, v that contracts take."""
@@ -41,3 +60,20 @@ def recovered(digest: bytes, v: int, r: bytes, s: bytes) -> str:
         return address_of(PublicKey.from_signature_and_message(r + s + bytes([parity]), digest, hasher=None))
     except Exception as error:  # coincurve raises the bare class
         raise ValueError("no key makes this signature") from error
+
+
+def canonical(address: str, digest: bytes, r: int, s: int) -> tuple[int, int, int]:
+    """(parity, r, s) as the EVM takes it, of a signature that another made with the key of an address.
+
+    Raises ValueError when that key didn't make it.
+    """
+    if not (0 < r < ORDER and 0 < s < ORDER):
+        raise ValueError("no signature of the curve")
+    s = min(s, ORDER - s)
+    for parity in (0, 1):
+        try:
+            if recovered(digest, V_OF_PARITY + parity, r.to_bytes(32), s.to_bytes(32)) == address:
+                return parity, r, s
+        except ValueError:
+            continue
+    raise ValueError("another key or another digest made this signature")

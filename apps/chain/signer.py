@@ -4,7 +4,7 @@ So no nonce is ever used twice or skipped, and what isn't committed was never sh
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,21 +16,23 @@ from django.db import InterfaceError, OperationalError, transaction
 from apps.assets.models import Chain
 from apps.chain import approvals, balances, fees, gas, hot_wallets, lanes, limits
 from apps.chain.balances import NATIVE_GAS, TOKEN_GAS, Promised
-from apps.chain.calls import call_of
+from apps.chain.candidates import signed, signed_candidate, unsigned
 from apps.chain.caps import Room
 from apps.chain.fees import Offer
 from apps.chain.gas import Gas
-from apps.chain.keys import HotKey, Seed
+from apps.chain.keys import Seed
+from apps.chain.keystores import HotKey, Unsigned
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
-from apps.chain.providers.base import Nodes
+from apps.chain.providers.base import KeystoreError, Nodes
 from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
-from apps.chain.transactions import Transaction
 from apps.core.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
 STUCK_MAX = 50
 CANDIDATES_MAX = 12
 NO_KEY = "The seed has no key for the address"
+# How often a batch is begun again because others changed what had been signed for it.
+ATTEMPTS_MAX = 5
 NETWORK_DEAR, NETWORK_SILENT = "The network asks more for gas than the ceiling", "The network can't say what it costs"
 _Status, _Purpose, _WaitsFor = OutgoingTransaction.Status, OutgoingTransaction.Purpose, OutgoingTransaction.WaitsFor
 
@@ -69,14 +71,16 @@ class Purse:
 class ChainSigner:
     """Signs for one chain. Several may run at once: the wallet's row keeps them apart."""
 
-    def __init__(self, chain: Chain, seed: Seed, nodes: Nodes) -> None:
-        self.chain, self.nodes, self._seed = chain, nodes, seed
-        self.key: HotKey = seed.hot_key(chain.mode)
+    def __init__(self, chain: Chain, key: HotKey, seed: Seed, nodes: Nodes) -> None:
+        self.chain, self.key, self.nodes, self._seed = chain, key, nodes, seed
         self.ceiling_wei: int = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
         self.patience = timedelta(seconds=settings.SIGNER_STUCK_SECONDS)
 
     def run(self, at: datetime) -> int:
-        """Sign what is due; how many transactions were signed. Raises RpcError when the chain can't be asked."""
+        """Sign what is due; how many transactions were signed.
+
+        Raises RpcError when the chain can't be asked, KeystoreError when the key can't.
+        """
         wallet = hot_wallets.ensure(self.chain, self.key.address, self.nodes, at)
         if wallet.halted_at is not None:
             return 0
@@ -164,14 +168,23 @@ class ChainSigner:
         if not rows:
             return 0
         try:
-            return self._commit(rows, facts, offer, gas_limits, at)
-        except (InterfaceError, OperationalError):
-            raise  # the database's affair, not a row's
+            return self._asking(lambda: self._commit(rows, facts, offer, gas_limits, at))
+        except (InterfaceError, OperationalError, KeystoreError):
+            raise  # the database's affair or the key's, not a row's
         except Exception:
             log.exception("not_signed_together", chain=self.chain.pk, count=len(rows))
         signed: list[int] = []
-        lanes.JOB.each(lambda: rows, lambda row: signed.append(self._commit([row], facts, offer, gas_limits, at)))
+        lanes.JOB.each(lambda: rows, lambda row: signed.append(self._asking(lambda: self._commit([row], facts, offer, gas_limits, at))))
         return sum(signed)
+
+    def _asking(self, act: Callable[[], int]) -> int:
+        """Do it; a keystore elsewhere is asked between two attempts, never inside their transaction (decision 132)."""
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                return act()
+            except Unsigned as missing:
+                self.key.ask(missing.digests)
+        return 0
 
     def _commit(
         self, asked: Sequence[OutgoingTransaction], facts: Facts, offer: Offer, gas_limits: Mapping[uuid.UUID, int], at: datetime
@@ -231,6 +244,7 @@ class ChainSigner:
         failpoint("send.K3")
         for number, row in enumerate(rows):
             row.nonce, row.gas_limit, row.from_address = first + number, gas_limits[row.pk], wallet.address
+        self.key.need([unsigned(row, self.chain, offer).digest for row in rows])
         return [signed(row, self.key, self.chain, offer, at) for row in rows]
 
     # --- a replacement at the same nonce ----------------------------------------------------------
@@ -243,6 +257,9 @@ class ChainSigner:
         return [row for row in late if not row.candidates.filter(signed_at__gt=at - self.patience).exists()]
 
     def _replace(self, row: OutgoingTransaction, facts: Facts, at: datetime) -> int:
+        return self._asking(lambda: self._commit_replacement(row, facts, at))
+
+    def _commit_replacement(self, row: OutgoingTransaction, facts: Facts, at: datetime) -> int:
         with transaction.atomic():
             wallet = HotWallet.objects.select_for_update().get(chain=self.chain)
             newest = SignedTransaction.objects.filter(outgoing=row, outgoing__status__in=IN_FLIGHT).last()
@@ -255,27 +272,3 @@ class ChainSigner:
             OutgoingTransaction.objects.filter(pk=row.pk).update(tx_hash=candidate.tx_hash)
         log.warning("outgoing_replaced", outgoing=str(row.pk), chain=self.chain.pk, nonce=row.nonce, max_fee_wei=offer.max_fee_wei)
         return 1
-
-
-def signed(row: OutgoingTransaction, key: HotKey, chain: Chain, offer: Offer, at: datetime) -> SignedTransaction:
-    """The bytes for the row's nonce and gas."""
-    to, value, data = call_of(row)
-    if row.nonce is None or row.gas_limit is None:
-        raise ValueError(f"{row.pk} has no nonce or no gas limit yet")
-    fees_wei = {"max_fee_wei": offer.max_fee_wei, "priority_fee_wei": offer.priority_fee_wei}
-    made = Transaction(chain.chain_id, row.nonce, to, value, data, row.gas_limit, **fees_wei).signed(key.signing)
-    return SignedTransaction(
-        outgoing=row,
-        tx_hash=made.tx_hash,
-        raw=made.raw,
-        max_fee_wei=offer.max_fee_wei,
-        priority_fee_wei=offer.priority_fee_wei,
-        signed_at=at,
-    )
-
-
-def signed_candidate(row: OutgoingTransaction, key: HotKey, chain: Chain, offer: Offer, at: datetime) -> SignedTransaction:
-    """The same, kept. Inside the transaction that gave the row its nonce."""
-    one = signed(row, key, chain, offer, at)
-    one.save(force_insert=True)
-    return one

@@ -1,17 +1,17 @@
 """One round of signing over the chains that are connected: what the signer's process and, outside production, the worker do."""
 
 from contextlib import closing
-from functools import cache
 
 import structlog
 from django.conf import settings
 
 from apps.assets.models import Chain
 from apps.chain import hot_wallets
-from apps.chain.keys import KeyFileRefused, Seed, configured_seed
+from apps.chain.keys import KeyFileRefused
+from apps.chain.keystores import hot_key, seed
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
-from apps.chain.providers.base import RpcError
+from apps.chain.providers.base import KeystoreError, RpcError
 from apps.chain.signer import ChainSigner
 from apps.chain.states import UNMINED
 from apps.chain.sweep_signer import SweepSigner
@@ -20,12 +20,6 @@ from apps.core.rows import Job
 
 log = structlog.get_logger(__name__)
 JOB = Job("chain.sign", in_transaction=False, is_vital=True, raises=(KeyFileRefused,))
-
-
-@cache
-def seed() -> Seed:
-    """Opened once per process. Raises KeyFileRefused."""
-    return configured_seed()
 
 
 def sign_due(mode: str = "") -> int:
@@ -43,23 +37,28 @@ def _sign(chain: Chain) -> int:
     if settings.CHAIN_URLS.get(chain.pk):
         with closing(nodes_of(chain)) as nodes:
             try:
-                signed += ChainSigner(chain, seed(), nodes).run(clock.real_now())
+                signed += ChainSigner(chain, hot_key(chain.mode), seed(), nodes).run(clock.real_now())
                 signed += SweepSigner(chain, seed(), nodes).run(clock.real_now())
             except RpcError as error:
                 log.warning("chain_not_asked", chain=chain.pk, error=str(error))
+            except KeystoreError as error:
+                log.error("keystore_failed", chain=chain.pk, error=str(error))
     if signed:
         jobs.nudge("chain.send", mode=chain.mode)
     return signed
 
 
 def introduce() -> dict[str, str]:
-    """Make the hot wallet of each connected chain known; chain to address. Raises KeyFileRefused, and RpcError when no chain answers."""
+    """Make the hot wallet of each connected chain known; chain to address.
+
+    Raises KeyFileRefused, KeystoreError, and RpcError when no chain answers.
+    """
     known, refused = {}, None
     for chain in Chain.objects.order_by("pk"):
         if settings.CHAIN_URLS.get(chain.pk):
             with closing(nodes_of(chain)) as nodes:
                 try:
-                    known[chain.pk] = hot_wallets.ensure(chain, seed().hot_key(chain.mode).address, nodes, clock.real_now()).address
+                    known[chain.pk] = hot_wallets.ensure(chain, hot_key(chain.mode).address, nodes, clock.real_now()).address
                 except RpcError as error:  # the others are introduced all the same
                     log.warning("chain_not_asked", chain=chain.pk, error=str(error))
                     refused = error

@@ -15,12 +15,14 @@ from apps.assets.models import Chain
 from apps.chain import approvals, balances, fees, hot_wallets, limits
 from apps.chain.balances import NATIVE_GAS
 from apps.chain.calls import call_of
+from apps.chain.candidates import signed_candidate
 from apps.chain.fees import Offer
 from apps.chain.gas import GAS_MAX, is_revert
-from apps.chain.keys import HotKey, Seed
+from apps.chain.keys import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.signer import CANDIDATES_MAX, NO_KEY, signed_candidate
+from apps.chain.secp256k1 import SigningKey
+from apps.chain.signer import CANDIDATES_MAX, NO_KEY
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core.failpoints import failpoint
 
@@ -71,7 +73,7 @@ class SweepSigner:
         failpoint("send.K2")
         return self._commit(row.pk, key, used, gas_limit, offer, at)
 
-    def _key_of(self, row: OutgoingTransaction) -> tuple[HotKey | None, tuple[str, str]]:
+    def _key_of(self, row: OutgoingTransaction) -> tuple[SigningKey | None, tuple[str, str]]:
         """What signs for the address, which must be the one that its index gives; else (status, reason)."""
         refused = limits.sweep_refusal(row, self.chain)
         if refused:
@@ -80,11 +82,11 @@ class SweepSigner:
         key = self._seed.deposit_key(row.mode, address.index)
         return (key, ("", "")) if key.address == row.from_address else (None, (_Status.FAILED, NO_KEY))
 
-    def _facts(self, key: HotKey) -> tuple[int, int]:
+    def _facts(self, key: SigningKey) -> tuple[int, int]:
         used, held = self.nodes.batch([("eth_getTransactionCount", [key.address, "latest"]), ("eth_getBalance", [key.address, "latest"])])
         return int(used, 16), int(held, 16)
 
-    def _gas_limit(self, row: OutgoingTransaction, key: HotKey) -> int | None:
+    def _gas_limit(self, row: OutgoingTransaction, key: SigningKey) -> int | None:
         if row.asset.is_native:
             return NATIVE_GAS
         to, _, data = call_of(row)
@@ -95,7 +97,7 @@ class SweepSigner:
                 return None
             raise
 
-    def _commit(self, pk: uuid.UUID, key: HotKey, used: int, gas_limit: int, offer: Offer, at: datetime) -> int:
+    def _commit(self, pk: uuid.UUID, key: SigningKey, used: int, gas_limit: int, offer: Offer, at: datetime) -> int:
         """Under the address's lock: take its next nonce, sign, keep the bytes."""
         with transaction.atomic():
             Address.objects.select_for_update().get(pk=key.address)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from apps.chain.secp256k1 import SigningKey
+from apps.chain.secp256k1 import Signs
 from apps.core.evm import keccak
 
 _TYPE = b"\x02"
@@ -31,12 +31,19 @@ class Transaction:
     max_fee_wei: int
     priority_fee_wei: int
 
-    def signed(self, key: SigningKey) -> Signed:
+    @property
+    def digest(self) -> bytes:
+        """What the key signs."""
+        return keccak(_TYPE + rlp(self._told()))
+
+    def signed(self, key: Signs) -> Signed:
+        raw = _TYPE + rlp([*self._told(), *key.sign(self.digest)])
+        return Signed("0x" + keccak(raw).hex(), "0x" + raw.hex())
+
+    def _told(self) -> list[Item]:
         fees: list[Item] = [self.priority_fee_wei, self.max_fee_wei, self.gas]
         call: list[Item] = [bytes.fromhex(self.to[2:]), self.value_wei, bytes.fromhex(self.data[2:])]
-        told: list[Item] = [self.chain_id, self.nonce, *fees, *call, []]
-        raw = _TYPE + rlp([*told, *key.sign(keccak(_TYPE + rlp(told)))])
-        return Signed("0x" + keccak(raw).hex(), "0x" + raw.hex())
+        return [self.chain_id, self.nonce, *fees, *call, []]
 
 
 def rlp(item: Item) -> bytes:

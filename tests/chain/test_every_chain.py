@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.core.management import call_command
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
-from apps.chain import selectors, sender, signing, sweeper
+from apps.chain import keystores, selectors, sender, signing, sweeper
 from apps.chain.activation import NotReady, change_asset
 from apps.chain.keys import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
@@ -28,6 +29,7 @@ from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
 from config.demo_secrets import DEMO_MNEMONIC
+from tests import keystores as made
 from tests import make
 from tests.cast import Api, Shop
 from tests.chain.local import LocalChain, program
@@ -45,7 +47,7 @@ class Place:
         self.chain, self.local = Chain.objects.get(pk=chain_id), local
         self.native = Asset.objects.get(chain=chain_id, token_standard="Native")
         self.token = Asset.objects.get(pk=TOKENS[chain_id])
-        self.hot = Seed(DEMO_MNEMONIC).hot_key(self.chain.mode).address
+        self.hot = keystores.hot_key(self.chain.mode).address
         self.watcher = Watcher(chain_id)
 
     def read(self) -> None:
@@ -91,6 +93,28 @@ def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[P
 
 
 def test_deposit_sweep_payout_refund_and_books(place: Place, bakery: Shop) -> None:
+    tell_the_story(place, bakery)
+
+
+@pytest.fixture
+def kept(request: pytest.FixtureRequest, settings: Any, tmp_path: Path, monkeypatch: Any) -> Iterator[None]:
+    with made.of(request.param, tmp_path, monkeypatch) as entry, made.configured(entry, settings, tmp_path):
+        yield
+
+
+@pytest.mark.parametrize("kept", made.ELSEWHERE, indirect=True)
+@pytest.mark.parametrize("place", ["ethereum"], indirect=True)
+def test_the_same_with_the_hot_keys_kept_elsewhere_and_the_seed_in_a_file_that_only_their_keeper_opens(
+    kept: None, place: Place, bakery: Shop
+) -> None:
+    tell_the_story(place, bakery)
+    assert HotWallet.objects.get().address == place.hot != Seed(DEMO_MNEMONIC).hot_key("live").address
+    sent = OutgoingTransaction.objects.exclude(purpose="sweep")
+    assert set(sent.values_list("purpose", flat=True)) == {"sweep_gas", "payout", "refund"}
+    assert set(sent.values_list("from_address", flat=True)) == {place.hot}
+
+
+def tell_the_story(place: Place, bakery: Shop) -> None:
     mode = place.chain.mode
     api: Api = bakery.live if mode == "live" else bakery.test
     accept_all_active(bakery.store)

@@ -80,6 +80,14 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     ("sandbox_in_live_mode", {"CARD_NETWORKS_LIVE": "onramper,sandbox"}, "CARD_NETWORKS_LIVE can't hold sandbox"),
     ("unknown_choice", {"SWAP_PROVIDER": "simulated"}, "SWAP_PROVIDER names simulated, which is none of treasury, uniswap"),
     ("unknown_choice", {"RATE_PROVIDERS": "coingeko"}, "RATE_PROVIDERS names coingeko"),
+    ("unknown_choice", {"SIGNER_KEYSTORE": "paper"}, "SIGNER_KEYSTORE names paper, which is none of file, pkcs11, kms"),
+    ("keystore_without_keys", {"SIGNER_KEYSTORE": "kms"}, "SIGNER_HOT_KEYS is missing for SIGNER_KEYSTORE=kms"),
+    (
+        "keystore_without_keys",
+        {"SIGNER_KEYSTORE": "pkcs11", "SIGNER_HOT_KEYS": "live=a,test=b", "SIGNER_WRAPPING_KEY": "c", "PKCS11_TOKEN": "d"},
+        "PKCS11_MODULE is missing for SIGNER_KEYSTORE=pkcs11",
+    ),
+    ("unreadable", {"SIGNER_HOT_KEYS": "hot"}, "SIGNER_HOT_KEYS holds pairs such as"),
     ("open_redis", {"REDIS_URL": "redis://redis:6379/0"}, "REDIS_URL has no password"),
     ("open_redis", {"REDIS_URL": "rediss://user@redis:6379/0"}, "REDIS_URL has no password"),
     ("unknown_variable", {"SWAP_PROVIDR": "uniswap"}, "SWAP_PROVIDR is no variable of Tillgate (did you mean SWAP_PROVIDER?)"),
@@ -165,8 +173,7 @@ def test_no_process_gets_past_it(command: tuple[str, ...]) -> None:
 def test_what_makes_the_keys_runs_without_them(tmp_path: Path) -> None:
     assert "create_wallet" in MENDING
     without = {"DEPOSIT_XPUB_LIVE": None, "DEPOSIT_XPUB_TEST": None, "SIGNER_PASSPHRASE": "correct horse battery staple"}
-    file = str(tmp_path / "signer.key")
-    run = started(without, "manage.py", "create_wallet", "--file", file)
+    run = started({**without, "SIGNER_KEY_FILE": str(tmp_path / "signer.key")}, "manage.py", "create_wallet")
     assert run.returncode == 0 and "xpub" in run.stdout, run.stderr
 
 

@@ -51,7 +51,7 @@ def request_to(to: str, reference: str) -> dict[str, Any]:
 
 def as_owner_of_the_key(world: World, to: str, value: int) -> str:
     """A transaction that the hot wallet's key signs without our records knowing."""
-    key = Seed(DEMO_MNEMONIC).hot_key("test").signing
+    key = Seed(DEMO_MNEMONIC).hot_key("test")
     unsigned = Transaction(11155111, world.nonce(), to, value, "0x", 21000, max_fee_wei=100 * 10**9, priority_fee_wei=5 * 10**9)
     return str(world.rpc("eth_sendRawTransaction", unsigned.signed(key).raw))
 

@@ -14,9 +14,10 @@ from django.core.management import call_command
 from django.db import connection
 from eth_account import Account
 
-from apps.chain import keys, signing
+from apps.chain import keys, keystores, signing
 from apps.chain.fees import GWEI, Offer, replacing, suggested
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.providers.key_file import KeyFile
 from apps.core import clock
 from config import demo_secrets
 from config.demo_secrets import DEMO_MNEMONIC
@@ -109,7 +110,7 @@ class TestWhatIsNeverSigned:
         row = world.ask()
         world.work()
         assert outcome(row) == ("requested", "")
-        assert HotWallet.objects.get(pk="sepolia").halted_reason == "The key file holds another wallet"
+        assert HotWallet.objects.get(pk="sepolia").halted_reason == "The signer holds the key of another wallet"
 
 
 @pytest.mark.chain
@@ -174,42 +175,45 @@ class TestTheKeyFile:
 
     def test_it_opens_with_its_passphrase_only_and_holds_no_word(self, tmp_path: Path) -> None:
         path, words = tmp_path / "signer.key", keys.new_words()
-        made = keys.write_key_file(path, words, "a long passphrase")
-        assert keys.open_key_file(path, "a long passphrase").hot_key("live").address == made.hot_key("live").address
+        made = keys.write_key_file(path, words, KeyFile(passphrase="a long passphrase"))
+        assert keys.open_key_file(path, KeyFile(passphrase="a long passphrase")).hot_key("live").address == made.hot_key("live").address
         assert not any(word in path.read_text().split('"') for word in words.split())
         assert path.stat().st_mode & 0o777 == 0o600
         with pytest.raises(keys.KeyFileRefused, match="does not open"):
-            keys.open_key_file(path, "a wrong passphrase")
+            keys.open_key_file(path, KeyFile(passphrase="a wrong passphrase"))
 
     def test_a_file_that_is_there_is_never_overwritten(self, tmp_path: Path) -> None:
         path = tmp_path / "signer.key"
         path.write_text("{}")
         with pytest.raises(keys.KeyFileRefused, match="never overwritten"):
-            keys.write_key_file(path, keys.new_words(), "a long passphrase")
+            keys.write_key_file(path, keys.new_words(), KeyFile(passphrase="a long passphrase"))
         with pytest.raises(keys.KeyFileRefused, match="no key file"):
-            keys.open_key_file(path, "a long passphrase")
+            keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
 
     @pytest.mark.parametrize(("words", "passphrase"), [("one two three", "a long passphrase"), (DEMO_MNEMONIC, "short")])
     def test_bad_words_and_short_passphrases_are_refused(self, tmp_path: Path, words: str, passphrase: str) -> None:
         with pytest.raises(keys.KeyFileRefused):
-            keys.write_key_file(tmp_path / "signer.key", words, passphrase)
+            keys.write_key_file(tmp_path / "signer.key", words, KeyFile(passphrase=passphrase))
         assert list(tmp_path.iterdir()) == []
 
     def test_production_refuses_what_is_published(self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         path = tmp_path / "signer.key"
-        keys.write_key_file(path, DEMO_MNEMONIC, "a long passphrase")
+        keys.write_key_file(path, DEMO_MNEMONIC, KeyFile(passphrase="a long passphrase"))
         settings.IS_PRODUCTION, settings.SIGNER_KEY_FILE = True, str(path)
         for passphrase, complaint in (("", "missing"), (demo_secrets.SIGNER_PASSPHRASE, "published"), ("a long passphrase", "demo seed")):
             monkeypatch.setenv("SIGNER_PASSPHRASE", passphrase)
             with pytest.raises(keys.KeyFileRefused, match=complaint):
-                keys.configured_seed()
+                keys.seed_in(path, KeyFile())
 
-    def test_create_wallet_tells_only_what_others_may_know(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_create_wallet_tells_only_what_others_may_know(self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SIGNER_PASSPHRASE", "a long passphrase")
         output, path = StringIO(), tmp_path / "signer.key"
-        call_command("create_wallet", "--file", str(path), "--json", stdout=output)
+        settings.SIGNER_KEY_FILE = str(path)
+        keystores.keystore.cache_clear()
+        call_command("create_wallet", "--json", stdout=output)
+        keystores.keystore.cache_clear()
         told = json.loads(output.getvalue())
-        seed = keys.open_key_file(path, "a long passphrase")
+        seed = keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
         assert told["deposit_xpubs"] == {mode: seed.deposit_xpub(mode) for mode in ("live", "test")}
         assert told["hot_wallets"]["live"].lower() == seed.hot_key("live").address
         assert told["deposit_xpubs"]["live"].startswith("xpub")
@@ -227,7 +231,10 @@ class TestTheKeyFile:
         command = [sys.executable, str(ROOT / "manage.py"), "create_wallet", "--json"]
         run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
         assert run.returncode == 0, run.stderr
-        assert keys.open_key_file(path, "a long passphrase").deposit_xpub("live") == json.loads(run.stdout)["deposit_xpubs"]["live"]
+        assert (
+            keys.open_key_file(path, KeyFile(passphrase="a long passphrase")).deposit_xpub("live")
+            == json.loads(run.stdout)["deposit_xpubs"]["live"]
+        )
 
     def test_a_signer_whose_seed_owns_no_deposit_address_of_ours_does_not_start(
         self, settings: Any, capsys: pytest.CaptureFixture[str]

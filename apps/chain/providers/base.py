@@ -1,4 +1,4 @@
-"""What a set of nodes of one chain can do for us: answer JSON-RPC calls, and say where the chain ends."""
+"""What a set of nodes of one chain can do for us, and what whoever keeps the service's keys can: sign, and open the seed."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -39,3 +39,27 @@ class Nodes(Protocol):
 
     def close(self) -> None:
         """Give up the connections."""
+
+
+class KeystoreError(ProviderError):
+    """A key could not be used. The text names the step, and never holds any part of a secret."""
+
+
+class Keystore(Protocol):
+    """Who keeps the keys of the hot wallets, and the key that opens the seed's file. Each verb raises KeystoreError."""
+
+    name: str  # as in SIGNER_KEYSTORE
+    opens_with: str  # what a person looks at when the file doesn't open
+    is_near: bool  # it signs in this process's memory: only such a one may be asked inside a transaction
+
+    def public_key(self, mode: str) -> bytes:
+        """Of a mode's hot wallet: the point of the curve in 65 bytes."""
+
+    def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
+        """(r, s) over 32 bytes with that key, with either of the two possible s."""
+
+    def new_data_key(self) -> tuple[bytes, bytes]:
+        """32 bytes to seal with, and the form in which only this keystore reads them again."""
+
+    def data_key(self, wrapped: bytes) -> bytes:
+        """What was handed out with that form."""

@@ -1,30 +1,46 @@
-"""`create_wallet`: a new seed in a sealed key file. Prints only what others may know."""
+"""`create_wallet`: a new seed in a sealed key file, or the seed of an earlier one. Prints only what others may know."""
 
 import sys
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from apps.chain import keys
+from apps.chain import keys, keystores
 from apps.chain.addresses import checksummed
+from apps.chain.keys import Seed
+from apps.chain.providers.base import Keystore, KeystoreError
+from apps.chain.providers.key_file import KeyFile
 from apps.console.command import OperatorCommand
 from apps.core.models import Mode
 
 
 class Command(OperatorCommand):
-    help = "Make the signer's key file, sealed with SIGNER_PASSPHRASE; keep a copy of both apart from this machine"
+    help = "Make the signer's key file (SIGNER_KEY_FILE), sealed as SIGNER_KEYSTORE says; keep a copy of it and of what opens it elsewhere"
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--file", default=settings.SIGNER_KEY_FILE, help="where the key file goes (SIGNER_KEY_FILE)")
-        parser.add_argument("--words", action="store_true", help="read the words of an earlier seed from standard input")
+        source = parser.add_mutually_exclusive_group()
+        source.add_argument("--words", action="store_true", help="read the words of an earlier seed from standard input")
+        source.add_argument("--reseal", metavar="FILE", help="take the seed of this file, which SIGNER_PASSPHRASE opens")
 
     def run(self, **options: Any) -> dict[str, Any]:
-        words = " ".join(sys.stdin.readline().split()) if options["words"] else keys.new_words()
-        seed = keys.write_key_file(Path(options["file"]), words, keys.configured_passphrase())
+        path, keystore = Path(settings.SIGNER_KEY_FILE), keystores.keystore()
+        try:
+            seed = self._seed(path, keystore, options)
+            hot = {mode: checksummed(keystores.HotKey(keystore, mode).address) for mode in Mode.values}
+        except KeystoreError as error:
+            raise CommandError(str(error)) from None
         return {
-            "key_file": options["file"],
+            "key_file": str(path),
+            "keystore": keystore.name,
             "deposit_xpubs": {mode: seed.deposit_xpub(mode) for mode in Mode.values},
-            "hot_wallets": {mode: checksummed(seed.hot_key(mode).address) for mode in Mode.values},
+            "hot_wallets": hot,
         }
+
+    @staticmethod
+    def _seed(path: Path, keystore: Keystore, options: dict[str, Any]) -> Seed:
+        if options["reseal"]:
+            return keys.move_key_file(Path(options["reseal"]), KeyFile(options["reseal"]), path, keystore)
+        words = " ".join(sys.stdin.readline().split()) if options["words"] else keys.new_words()
+        return keys.write_key_file(path, words, keystore)

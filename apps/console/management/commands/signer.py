@@ -1,4 +1,4 @@
-"""`signer`: the process that holds the seed. It takes work from the database alone and listens to nobody."""
+"""`signer`: the process that opens the seed and has the hot wallets' keys sign. It takes work from the database alone."""
 
 import signal
 import threading
@@ -9,9 +9,9 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error, close_old_connections
 
-from apps.chain import signing
+from apps.chain import keystores, signing
 from apps.chain.keys import Seed
-from apps.chain.providers.base import RpcError
+from apps.chain.providers.base import KeystoreError, RpcError
 from apps.console.command import OperatorCommand
 
 PAUSE_SECONDS, PAUSE_SECONDS_MAX = 1.0, 30.0
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 class Command(OperatorCommand):
-    help = "Sign outgoing transactions until told to stop; needs SIGNER_PASSPHRASE and the key file"
+    help = "Sign outgoing transactions until told to stop; needs the key file and what opens it (SIGNER_KEYSTORE)"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="one round, then end")
@@ -30,9 +30,11 @@ class Command(OperatorCommand):
             signal.signal(number, lambda *_: stopped.set())
         if not settings.APPROVAL_KEYS:
             raise CommandError("APPROVAL_KEYS is missing: set it in the environment of workers and of the signer")
-        _check_addresses(signing.seed())
         try:
+            _check_addresses(keystores.seed())
             log.info("signer_started", hot_wallets=signing.introduce())
+        except KeystoreError as error:
+            raise CommandError(str(error)) from None
         except RpcError as error:
             if options["once"]:
                 raise CommandError(str(error)) from None

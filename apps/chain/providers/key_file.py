@@ -1,0 +1,61 @@
+"""The keystore of a machine without another: a passphrase opens the key file (scrypt), and the seed in it signs for the hot wallets."""
+
+import os
+from pathlib import Path
+
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from django.conf import settings
+
+from apps.chain.keys import KeyFileRefused, seed_in
+from apps.chain.providers.base import KeystoreError
+from apps.chain.secp256k1 import DIGEST_BYTES, SigningKey
+from config import demo_secrets
+
+PASSPHRASE_MIN = 12
+_SCRYPT_N, _SCRYPT_R, _SCRYPT_P = 2**15, 8, 1
+
+
+class KeyFile:
+    """That of SIGNER_KEY_FILE and SIGNER_PASSPHRASE (in the environment of the signer alone), unless others are given."""
+
+    name, opens_with, is_near = "file", "SIGNER_PASSPHRASE", True
+
+    def __init__(self, path: str = "", passphrase: str = "") -> None:
+        self._path, self._passphrase = Path(path or settings.SIGNER_KEY_FILE), passphrase
+        self._keys: dict[str, SigningKey] = {}
+
+    def public_key(self, mode: str) -> bytes:
+        return self._key(mode).public_key
+
+    def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
+        if len(digest) != DIGEST_BYTES:
+            raise KeystoreError("A digest has 32 bytes", retry=False)
+        _, r, s = self._key(mode).sign(digest)
+        return r, s
+
+    def new_data_key(self) -> tuple[bytes, bytes]:
+        salt = os.urandom(16)
+        return self.data_key(salt), salt
+
+    def data_key(self, wrapped: bytes) -> bytes:
+        passphrase = self._passphrase or configured_passphrase()
+        if len(passphrase) < PASSPHRASE_MIN:
+            raise KeyFileRefused(f"SIGNER_PASSPHRASE must have at least {PASSPHRASE_MIN} characters")
+        return Scrypt(salt=wrapped, length=32, n=_SCRYPT_N, r=_SCRYPT_R, p=_SCRYPT_P).derive(passphrase.encode())
+
+    def _key(self, mode: str) -> SigningKey:
+        if mode not in self._keys:
+            self._keys[mode] = seed_in(self._path, self).hot_key(mode)
+        return self._keys[mode]
+
+
+def configured_passphrase() -> str:
+    """From the environment of the signer alone; outside production the published one stands in. Raises KeyFileRefused."""
+    given, published = os.environ.get("SIGNER_PASSPHRASE", ""), demo_secrets.SIGNER_PASSPHRASE
+    if not settings.IS_PRODUCTION:
+        return given or published
+    if not given:
+        raise KeyFileRefused("SIGNER_PASSPHRASE is missing: set it in the environment of the signer")
+    if given == published:
+        raise KeyFileRefused("SIGNER_PASSPHRASE holds the published demo value: choose your own")
+    return given

@@ -1,0 +1,96 @@
+"""A PKCS#11 token (an HSM): it signs for the hot wallets and opens the key file, and no key of its ever leaves it.
+
+The library of the token's maker is loaded into the signer; a session that was lost is opened anew by the next call.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from apps.chain.providers.base import KeystoreError
+from apps.chain.secp256k1 import DIGEST_BYTES, POINT_BYTES
+
+_IV_BYTES, _HALF = 16, 32
+_OCTET_STRING = bytes([0x04, POINT_BYTES])
+Answer = TypeVar("Answer")
+
+
+class Token:
+    """`keys` names the key of each mode by its label; the PIN is PKCS11_PIN, in the environment of the signer alone."""
+
+    name, opens_with, is_near = "pkcs11", "The PKCS#11 token", False
+
+    def __init__(self, module: str, token: str, keys: dict[str, str], wrapping_key: str) -> None:
+        self._module, self._token, self._labels, self._wrapping = module, token, keys, wrapping_key
+        self._session: Any = None
+        self._turn = threading.Lock()
+
+    def public_key(self, mode: str) -> bytes:
+        return self._asked(lambda session: _point(session, self._label(mode)))
+
+    def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
+        if len(digest) != DIGEST_BYTES:
+            raise KeystoreError("A digest has 32 bytes", retry=False)
+        from pkcs11 import Mechanism, ObjectClass
+
+        def sign(session: Any) -> bytes:
+            key = session.get_key(object_class=ObjectClass.PRIVATE_KEY, label=self._label(mode))
+            return bytes(key.sign(digest, mechanism=Mechanism.ECDSA))
+
+        raw = self._asked(sign)
+        return int.from_bytes(raw[:_HALF]), int.from_bytes(raw[_HALF:])
+
+    def new_data_key(self) -> tuple[bytes, bytes]:
+        data_key, iv = os.urandom(32), os.urandom(_IV_BYTES)
+        return data_key, iv + self._asked(lambda session: self._wrap(session, "encrypt", data_key, iv))
+
+    def data_key(self, wrapped: bytes) -> bytes:
+        """A form that was tampered with gives another key, or none; the seal of the file tells."""
+        iv, sealed = wrapped[:_IV_BYTES], wrapped[_IV_BYTES:]
+        return self._asked(lambda session: self._wrap(session, "decrypt", sealed, iv))
+
+    def _wrap(self, session: Any, act: str, data: bytes, iv: bytes) -> bytes:
+        from pkcs11 import Mechanism, ObjectClass
+
+        key = session.get_key(object_class=ObjectClass.SECRET_KEY, label=self._wrapping)
+        return bytes(getattr(key, act)(data, mechanism=Mechanism.AES_CBC_PAD, mechanism_param=iv))
+
+    def _label(self, mode: str) -> str:
+        if mode not in self._labels:
+            raise KeystoreError(f"SIGNER_HOT_KEYS names no key of {mode} mode", retry=False)
+        return self._labels[mode]
+
+    def _asked(self, ask: Callable[[Any], Answer]) -> Answer:
+        import pkcs11
+
+        try:
+            with self._turn:  # a session does one thing at a time
+                if self._session is None:
+                    self._session = self._opened()
+                return ask(self._session)
+        except pkcs11.NoSuchKey:
+            raise KeystoreError("The token holds no key of that label", retry=False) from None
+        except (pkcs11.PKCS11Error, OSError, RuntimeError) as error:
+            self._session = None  # whatever it was, the next call begins anew
+            raise KeystoreError(f"The token refused: {type(error).__name__}") from None
+
+    def _opened(self) -> Any:
+        import pkcs11
+
+        pin = os.environ.get("PKCS11_PIN", "")
+        if not pin:
+            raise KeystoreError("PKCS11_PIN is missing: set it in the environment of the signer", retry=False)
+        token = pkcs11.lib(self._module).get_token(token_label=self._token)
+        try:
+            return token.open(user_pin=pin)
+        except pkcs11.UserAlreadyLoggedIn:  # a session that was lost has left its login, which is the process's
+            return token.open()
+
+
+def _point(session: Any, label: str) -> bytes:
+    """A token tells it as a DER octet string, and some as the bare point."""
+    from pkcs11 import Attribute, ObjectClass
+
+    raw = bytes(session.get_key(object_class=ObjectClass.PUBLIC_KEY, label=label)[Attribute.EC_POINT])
+    return raw.removeprefix(_OCTET_STRING) if len(raw) > POINT_BYTES else raw
