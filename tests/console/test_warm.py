@@ -14,7 +14,8 @@ import django, os, sys
 django.setup()
 from apps.console.demo.runner import Processes
 processes = Processes()
-commands = {"one": [sys.executable, "manage.py", "version"], "two": [sys.executable, "manage.py", "shell", "-c", "import time; time.sleep(60)"]}
+manage = [sys.executable, "manage.py"]
+commands = {"one": [*manage, "version"], "two": [*manage, "shell", "-c", "import time; time.sleep(60)"]}
 processes.warm(commands)
 print(*(process.pid for process in processes._warm.values()), flush=True)
 """
