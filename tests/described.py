@@ -32,12 +32,22 @@ def check(method: str, answer: Any) -> None:
         return
     door, status = match.func.view_class, answer.status_code
     done = {done_status(door, method), *ALSO.get(f"{method} {route.path}", ())}
-    if status not in (done if status < 300 else _refusals(route, method, door)):
+    if status not in (done if status < 300 else _statuses(route, method, door)):
         raise Undescribed(f"{method} {route.path} answered {status}: {answer.content[:200]!r}")
     error = next(_validator(route, method, door, status).iter_errors(json.loads(answer.content or b"null")), None)
     if error is not None:
         where = "/".join(map(str, error.absolute_path))
         raise Undescribed(f"{method} {route.path} {status}: {where}: {error.message[:300]}")
+
+
+_told: dict[tuple[str, str], frozenset[int]] = {}
+
+
+def _statuses(route: Route, method: str, door: Any) -> frozenset[int]:
+    key = (route.path, method)
+    if key not in _told:
+        _told[key] = frozenset(_refusals(route, method, door))
+    return _told[key]
 
 
 _made: dict[tuple[str, str, int], Draft202012Validator] = {}
