@@ -44,7 +44,7 @@ class TestLanes:
     def test_receivers_that_hang_take_no_place_of_one_that_answers(
         self, cast: Cast, register: Register, receiver: Receiver, black_hole: RawReceiver, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(dispatcher, "QUICK_MAX", 4)
+        monkeypatch.setattr(dispatcher, "QUICK_MAX", 1)
         monkeypatch.setattr(dispatcher, "SLOW_MAX", 4)
         for number in range(12):
             register(f"{black_hole.url}?{number}", CREATED, shop=cast.strangers)
