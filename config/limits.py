@@ -7,7 +7,7 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "refunds": {"live": (300, 200), "test": (300, 200)},
     "swaps": {"live": (120, 60), "test": (120, 60)},
     "test_clock": {"live": (120, 60), "test": (120, 60)},
-    "pdf": {"live": (60, 20), "test": (60, 20)},
+    "pdf": {"live": (600, 200), "test": (600, 200)},
     "checkout": {"live": (300, 60), "test": (300, 60)},
     "checkout_address": {"live": (6000, 600), "test": (6000, 600)},
     "oauth_token": {"live": (300, 60), "test": (300, 60)},
@@ -27,3 +27,5 @@ FAILED_AUTHENTICATIONS_MAX = 40
 FAILED_AUTHENTICATIONS_WINDOW_SECONDS = 60
 # What one request takes of a bucket. A long way forward runs more than a short one.
 TEST_CLOCK_DAYS_PER_TOKEN = 31
+# A file that is there takes one token, one that has to be drawn so many.
+PDF_TOKENS_PER_DRAWING = 10

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.billing.services import cycle, paying, reminders
+from apps.billing.services import cycle, invoice_file, paying, reminders
 
 
 @shared_task(name="billing.run_cycles")
@@ -15,6 +15,11 @@ def run_cycles() -> None:
 @shared_task(name="billing.settle_invoices")
 def settle_invoices(payment_ids: Sequence[str] | None = None) -> None:
     paying.settle_invoices(payment_ids)
+
+
+@shared_task(name="documents.prepare_invoices")
+def prepare_documents(invoice_ids: Sequence[str]) -> None:
+    invoice_file.prepare_pdfs(invoice_ids)
 
 
 @shared_task(name="billing.send_reminders")

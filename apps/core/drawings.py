@@ -1,12 +1,15 @@
 """PDF files are drawn by workers, once per content, and kept: a web thread waits for one, and only for a moment.
 
 What a page says is its key, so a file is never out of date: a page that changed is another drawing. A file that was pruned or
-lost is drawn again when somebody asks.
+lost is drawn again when somebody asks. What somebody waits for goes before what is drawn ahead, and owners take turns in both.
 """
 
 import base64
 import hashlib
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,7 +19,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db import connection
 
-from apps.core import jobs, locks, pdf
+from apps.core import buckets, jobs, locks, pdf
 from apps.core.clock import real_now
 from apps.core.errors import Coded
 from apps.core.models import Drawing
@@ -32,17 +35,36 @@ ATTEMPTS_MAX = 3
 KEPT, UNDRAWN_KEPT = timedelta(days=90), timedelta(hours=1)
 # Drawn anew when the drawing itself changes.
 REVISION = "1"
+# So many of an owner's wait to be drawn ahead; the others are drawn when somebody asks.
+AHEAD_MAX = 200
+_payer: ContextVar[tuple[str, str, str] | None] = ContextVar("payer", default=None)
 _ASK = """
-INSERT INTO core_drawing (digest, html, inside, asked_at, attempts, file_name) VALUES (%s, %s, %s, %s, 0, '')
-ON CONFLICT (digest) DO NOTHING
+INSERT INTO core_drawing (digest, html, inside, asked_at, owner, is_awaited, attempts, file_name)
+VALUES (%(digest)s, %(html)s, %(inside)s, %(at)s, %(owner)s, %(is_awaited)s, 0, '')
+ON CONFLICT (digest) DO UPDATE SET is_awaited = true
+WHERE core_drawing.drawn_at IS NULL AND NOT core_drawing.is_awaited AND EXCLUDED.is_awaited
 """
+# After the last one's owner comes the next, all the way round.
 _CLAIM = """
-UPDATE core_drawing SET claimed_until = %(until)s, attempts = attempts + 1
-WHERE digest = (SELECT digest FROM core_drawing
-                WHERE drawn_at IS NULL AND attempts < %(most)s AND (claimed_until IS NULL OR claimed_until < %(now)s)
-                ORDER BY asked_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-RETURNING digest
+WITH chosen AS (
+    SELECT digest, owner FROM core_drawing
+    WHERE drawn_at IS NULL AND attempts < %(most)s AND (claimed_until IS NULL OR claimed_until < %(now)s)
+    ORDER BY is_awaited DESC, owner <= coalesce((SELECT row_id FROM core_rowturn WHERE job = %(job)s), ''), owner, asked_at
+    LIMIT 1 FOR UPDATE SKIP LOCKED
+), turned AS (
+    INSERT INTO core_rowturn (job, row_id) SELECT %(job)s, owner FROM chosen ON CONFLICT (job) DO UPDATE SET row_id = EXCLUDED.row_id
+)
+UPDATE core_drawing d SET claimed_until = %(until)s, attempts = attempts + 1 FROM chosen WHERE d.digest = chosen.digest
+RETURNING d.digest
 """
+
+
+class TooMany(Exception):
+    """The caller's budget is too small for another drawing."""
+
+    def __init__(self, taken: buckets.Taken) -> None:
+        super().__init__(taken.policy)
+        self.taken = taken
 
 
 class NotDrawn(Coded):
@@ -55,14 +77,36 @@ class NotDrawn(Coded):
         super().__init__(headers={"Retry-After": "2"})
 
 
-def pdf_of(html: str, inside: pdf.Inside | None = None) -> bytes:
-    """The page as PDF. Raises NotDrawn when no worker has it in time."""
+@contextmanager
+def charged_to(policy: str, mode: str, whose: str) -> Iterator[None]:
+    """Whoever asks here has paid for a file; what has to be drawn takes more of the same bucket. Raises TooMany."""
+    token = _payer.set((policy, mode, whose))
+    try:
+        yield
+    finally:
+        _payer.reset(token)
+
+
+def _charge() -> None:
+    payer = _payer.get()
+    if payer is None:
+        return
+    with suppress(buckets.Unavailable):
+        taken = buckets.take(*payer, cost=settings.PDF_TOKENS_PER_DRAWING - 1)
+        if taken.is_limited:
+            raise TooMany(taken)
+
+
+def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -> bytes:
+    """The page as PDF. Raises NotDrawn when no worker has it in time, TooMany when its caller has had too many drawn."""
     told = _told(inside)
     digest = _digest(html, told)
     found = _read(digest)
     if found is not None:
         return found
-    _ask(digest, html, told)
+    if not Drawing.objects.filter(pk=digest, drawn_at=None, is_awaited=True).exists():
+        _charge()
+    _ask(digest, html, told, owner, is_awaited=True)
     if settings.WORK_INLINE:
         draw_due()
     else:
@@ -79,8 +123,18 @@ def pdf_of(html: str, inside: pdf.Inside | None = None) -> bytes:
     return found
 
 
+def prepare(html: str, inside: pdf.Inside | None = None, *, owner: object) -> None:
+    """Have a page drawn that somebody will ask for. Nobody waits for it."""
+    told = _told(inside)
+    digest = _digest(html, told)
+    ahead = Drawing.objects.filter(owner=str(owner), is_awaited=False, drawn_at=None)
+    if ahead.count() < AHEAD_MAX:
+        _ask(digest, html, told, owner, is_awaited=False)
+        jobs.nudge(JOB)
+
+
 def draw_due() -> int:
-    """Draw what waits, the oldest first, unless enough are drawing already; how many were drawn."""
+    """Draw what waits, owners in turns, unless enough are drawing already; how many were drawn."""
     for seat in range(AT_ONCE):
         with locks.try_hold(locks.Turn.DRAWING, seat) as is_mine:
             if is_mine:
@@ -112,10 +166,11 @@ def _read(digest: str) -> bytes | None:
         return None
 
 
-def _ask(digest: str, html: str, told: dict[str, Any] | None) -> None:
-    field = Drawing._meta.get_field("inside")
+def _ask(digest: str, html: str, told: dict[str, Any] | None, owner: object, *, is_awaited: bool) -> None:
+    inside = Drawing._meta.get_field("inside").get_db_prep_save(told, connection)
+    asked = {"digest": digest, "html": html, "inside": inside, "at": real_now(), "owner": str(owner), "is_awaited": is_awaited}
     with connection.cursor() as cursor:
-        cursor.execute(_ASK, [digest, html, field.get_db_prep_save(told, connection), real_now()])
+        cursor.execute(_ASK, asked)
 
 
 def _draw_all() -> int:
@@ -135,7 +190,7 @@ def _draw_all() -> int:
 def _claim() -> Drawing | None:
     now = real_now()
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, {"now": now, "until": now + LEASE, "most": ATTEMPTS_MAX})
+        cursor.execute(_CLAIM, {"now": now, "until": now + LEASE, "most": ATTEMPTS_MAX, "job": JOB})
         found = cursor.fetchone()
     return Drawing.objects.get(pk=found[0]) if found else None
 

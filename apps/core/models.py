@@ -136,9 +136,14 @@ class OutgoingMail(models.Model):
 
 
 class Drawing(models.Model):
-    """A PDF file by what its page says; `html` and `inside` are kept until it is drawn. Times are the machine's."""
+    """A PDF file by what its page says; `html` and `inside` are kept until it is drawn. Times are the machine's.
+
+    `owner` is whose turn it takes (a store), and an awaited one has a reader who waits for it.
+    """
 
     digest = models.CharField(max_length=64, primary_key=True, db_collation="C")
+    owner = models.CharField(max_length=40, default="", db_default="", db_collation="C")
+    is_awaited = models.BooleanField(default=True, db_default=True)
     html = models.TextField(blank=True)
     inside = models.JSONField(null=True)
     asked_at = models.DateTimeField()
@@ -149,7 +154,7 @@ class Drawing(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["asked_at"], condition=models.Q(drawn_at=None), name="drawing_waits"),
+            models.Index(fields=["is_awaited", "owner", "asked_at"], condition=models.Q(drawn_at=None), name="drawing_in_turn"),
             models.Index(fields=["drawn_at"], name="drawing_age"),
         ]
         constraints = [

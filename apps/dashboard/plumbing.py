@@ -20,7 +20,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.access import sessions, stepup
 from apps.access.access import Access
-from apps.core import buckets, clock
+from apps.core import buckets, clock, drawings
 from apps.core.acting import Kind, become
 from apps.core.errors import Failure, Listed, NotFound
 from apps.core.literal import Invalid, is_uuid
@@ -82,7 +82,7 @@ def door(page: Page) -> View:
         response: Answer | None = _refusal(request, page, method)
         if response is None:
             try:
-                response = page.view(request, **arguments)
+                response = _shown(cast(PageRequest, request), page, arguments)
             except stepup.StepUpRequired:
                 response = away(request, _stepup_url(request))
             except Failure as refusal:
@@ -118,10 +118,24 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
     return _take_for_file(cast(PageRequest, request), page) if page.renders else None
 
 
-def _take_for_file(request: PageRequest, page: Page) -> HttpResponse | None:
+def _shown(request: PageRequest, page: Page, arguments: dict[str, str]) -> "Answer":
+    """The view's answer; a file that has to be drawn takes more of the person's bucket than one that is there."""
+    if not page.renders:
+        return page.view(request, **arguments)
+    try:
+        with drawings.charged_to(page.renders, request.access.mode, _whose_files(request)):
+            return page.view(request, **arguments)
+    except drawings.TooMany as refusal:
+        return _too_fast(request, refusal.taken)
+
+
+def _whose_files(request: PageRequest) -> str:
     access = request.access
-    whose = f"{access.store_id}:{access.kind}:{request.person.pk}"
-    return _take_token(request, page.renders, access.mode, whose)
+    return f"{access.store_id}:{access.kind}:{request.person.pk}"
+
+
+def _take_for_file(request: PageRequest, page: Page) -> HttpResponse | None:
+    return _take_token(request, page.renders, request.access.mode, _whose_files(request))
 
 
 def _is_guarded(request: HttpRequest, page: Page) -> bool:
@@ -153,8 +167,10 @@ def _take_token(request: HttpRequest, policy: str, mode: str, whose: str) -> Htt
         taken = buckets.take(policy, mode, whose)
     except buckets.Unavailable:
         return None
-    if not taken.is_limited:
-        return None
+    return _too_fast(request, taken) if taken.is_limited else None
+
+
+def _too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
     response = render(request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429)
     for name, value in taken.headers().items():
         response[name] = value

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from apps.core import buckets
+from apps.core import buckets, drawings
 from apps.core.middleware import client_address
 from apps.hosted.domains import store_of
 from apps.payments.models import Payment
@@ -39,7 +39,7 @@ def public_page(policy: str, *, renders: str = "") -> Callable[[Page], Page]:
             response = _limited(request, policy, reference, renders)
             if response is None:
                 _check_domain(request, reference)
-                response = view(request, reference, **named)
+                response = _rendered(request, view, renders, reference, named) if renders else view(request, reference, **named)
             response.headers.setdefault("Cache-Control", "no-store")
             response.headers.setdefault("Referrer-Policy", "no-referrer")
             response.headers.setdefault("X-Robots-Tag", "noindex")
@@ -69,10 +69,21 @@ def _limited(request: HttpRequest, policy: str, reference: str, renders: str) ->
     except buckets.Unavailable:
         return None
     empty = next((one for one in taken if one.is_limited), None)
-    if empty is None:
-        return None
+    return None if empty is None else _too_fast(request, empty)
+
+
+def _rendered(request: HttpRequest, view: Page, policy: str, reference: str, named: dict[str, Any]) -> HttpResponse:
+    """A file, which takes more of the bucket when it has to be drawn."""
+    try:
+        with drawings.charged_to(policy, "live", reference):
+            return view(request, reference, **named)
+    except drawings.TooMany as refusal:
+        return _too_fast(request, refusal.taken)
+
+
+def _too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
     refusal = render(request, "429.html", status=429)
-    for name, value in empty.headers().items():
+    for name, value in taken.headers().items():
         refusal[name] = value
     return refusal
 

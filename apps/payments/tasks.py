@@ -7,6 +7,7 @@ from celery import shared_task
 from apps.core import jobs
 from apps.core.clock import real_now
 from apps.payments import seals
+from apps.payments.documents import invoice
 from apps.payments.services import expire, reconcile, refund_progress, settle, sweep_books, test_wallet
 
 
@@ -30,6 +31,11 @@ def advance_refunds(ids: Sequence[str] = (), mode: str = "") -> None:
     """The ids only wake: every open refund of the mode is looked at."""
     jobs.began("payments.advance_refunds", mode)
     refund_progress.advance_refunds(mode)
+
+
+@shared_task(name="documents.prepare_payments")
+def prepare_documents(payment_ids: Sequence[str]) -> None:
+    invoice.prepare_pdfs(payment_ids)
 
 
 @shared_task(name="payments.book_test_payments")

@@ -1,5 +1,6 @@
 """Live money and the gas of the moment: nothing leaves, or is carried out, that is worth less than the chain asks for it."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,9 @@ from apps.chain.keys import Seed
 from apps.chain.models import OutgoingTransaction
 from apps.chain.watcher import Watcher
 from apps.console import audit
-from apps.core import clock
+from apps.core import buckets, clock, drawings
+from apps.core.models import Drawing
+from apps.ledger import posting
 from apps.ledger.selectors import account_balance, balances
 from apps.payments import tasks
 from apps.payments.models import Payment, PaymentAddress, Refund
@@ -186,6 +189,29 @@ def test_live_refunds_go_out_whatever_waits_in_test_mode(live: Live, bakery: Sho
     assert Refund.objects.get(mode="test").status == "pending"
     tasks.advance_refunds(mode="test")
     assert Refund.objects.get(mode="test").status == "submitted"
+
+
+def test_a_paid_payments_document_is_drawn_before_anybody_asks(
+    live: Live, bakery: Shop, settings: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.WORK_INLINE = False
+    monkeypatch.setattr(drawings, "WAIT_SECONDS", 0.3)
+    accept_all_active(bakery.store)
+    payment = make.payment(bakery.live, amount="100.00")
+    entry = PaymentAddress.objects.get(payment_id=payment["id"], asset_id="ETH")
+    live.local.pay(entry.address_id, entry.required_atomic)
+    buckets.client().delete("documents")
+    with django_capture_on_commit_callbacks(execute=True):
+        live.work()
+    posting._known.clear()
+    (message,) = [json.loads(one) for one in buckets.client().lrange("documents", 0, -1)]
+    assert message["headers"]["task"] == "documents.prepare_payments" and payment["id"] in message["headers"]["argsrepr"]
+    assert bakery.live.get(f"/payments/{payment['id']}/invoice").status_code == 503
+    Drawing.objects.all().delete()
+    tasks.prepare_documents([payment["id"]])
+    drawings.draw_due()
+    answer = bakery.live.get(f"/payments/{payment['id']}/invoice")
+    assert (answer.status_code, answer.content[:5]) == (200, b"%PDF-")
 
 
 # --- payments that are carried out for somebody -----------------------------------------------------

@@ -204,7 +204,7 @@ def test_rendering_files_has_a_budget_per_credential_and_per_link(cast: Cast, ba
     key = authenticate(bakery.secrets["test"]).credential_id
     whose = f"{bakery.store.pk}:{key}"
     assert refused(lambda: bakery.test.get(path), "pdf", whose, "test").status_code == 429
-    assert bakery.with_scopes("payments:read").get(path).headers["X-RateLimit-Limit"] == "20"
+    assert bakery.with_scopes("payments:read").get(path).headers["X-RateLimit-Limit"] == "200"
     person = f"{bakery.store.pk}:session:{cast.alice.pk}"
     browser = Browser(cast.alice)
     assert browser.get(f"payments/{payment}/invoice").status_code == 200
@@ -278,7 +278,7 @@ TABLE = [
     ("refunds", (300, 200), (300, 200)),
     ("swaps", (120, 60), (120, 60)),
     ("test_clock", (120, 60), (120, 60)),
-    ("pdf", (60, 20), (60, 20)),
+    ("pdf", (600, 200), (600, 200)),
     ("agentic", (600, 100), (120, 40)),
     ("x402", (1200, 200), (300, 100)),
     ("oauth_token", (300, 60), (300, 60)),

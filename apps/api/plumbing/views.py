@@ -5,7 +5,8 @@ Authenticate, keep publishable keys out, check method and scope, take a token, p
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar, TypeVar
@@ -26,7 +27,7 @@ from apps.access.sessions import access_of
 from apps.api.plumbing import cors, request_log, routes
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.routes import PUBLIC, Route
-from apps.core import buckets, clock
+from apps.core import buckets, clock, drawings
 from apps.core.acting import become
 from apps.core.errors import Coded, Failure, Flat, NotFound
 from apps.core.idempotency import check_key
@@ -190,6 +191,18 @@ class Door(APIView):
                 self._taken = replace(taken, policy=policy)
             if taken.is_limited:
                 raise Throttled
+
+    @contextmanager
+    def charged_for_drawing(self, request: Request) -> Iterator[None]:
+        """What has to be drawn in here takes more of the route's bucket than the file that is there."""
+        (line,) = self.route.budget[str(request.method)]
+        whose = ":".join(self._counted_by(request, by) for by in line.by)
+        try:
+            with drawings.charged_to(line.policy, self._bucket_mode(), whose):
+                yield
+        except drawings.TooMany as refusal:
+            self._taken = refusal.taken
+            raise Throttled from None
 
     def _is_for_me(self, line: routes.Budget) -> bool:
         return not line.kinds or self.access.kind in line.kinds

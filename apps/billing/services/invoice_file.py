@@ -6,6 +6,7 @@ XML inside (Factur-X). No image address is ever fetched.
 
 import base64
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,9 +20,11 @@ from apps.billing.services.parties import buyer_of, seller_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core import clock, drawings, pdf
 from apps.core.pdf_metadata import Vocabulary
+from apps.core.rows import Job
 from apps.payments.documents.checkout import checkout_document
 from apps.stores.branding import colour, read_logo
 
+AHEAD = Job("documents.prepare_invoices")
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _FACTUR_X = Vocabulary(
     title="Factur-X PDFA Extension Schema",
@@ -39,7 +42,18 @@ _WORDS = {PAID: "Paid", VOID: "Canceled", UNCOLLECTIBLE: "Closed, not paid"}
 
 def invoice_pdf(invoice: Invoice) -> bytes:
     """The bill, with its data inside where it can be an e-invoice. Drafts have none."""
-    return _render(invoice, is_receipt=False, inside=_data(invoice))
+    return drawings.pdf_of(_page(invoice, is_receipt=False), _data(invoice), owner=invoice.store_id)
+
+
+def prepare_pdfs(invoice_ids: Sequence[str]) -> int:
+    """Have these bills drawn before anybody asks, and the receipts that there are; how many bills there were."""
+    return AHEAD.walk(Invoice.objects.filter(pk__in=invoice_ids).select_related("store", "customer"), _prepare)
+
+
+def _prepare(invoice: Invoice) -> None:
+    drawings.prepare(_page(invoice, is_receipt=False), _data(invoice), owner=invoice.store_id)
+    if has_receipt(invoice):
+        drawings.prepare(_page(invoice, is_receipt=True), owner=invoice.store_id)
 
 
 def _data(invoice: Invoice) -> pdf.Inside | None:
@@ -51,7 +65,7 @@ def _data(invoice: Invoice) -> pdf.Inside | None:
 
 def receipt_pdf(invoice: Invoice) -> bytes:
     """Proof of what was paid; see has_receipt."""
-    return _render(invoice, is_receipt=True)
+    return drawings.pdf_of(_page(invoice, is_receipt=True), owner=invoice.store_id)
 
 
 def has_receipt(invoice: Invoice) -> bool:
@@ -79,7 +93,7 @@ def percent_text(bps: int) -> str:
     return f"{bps // 100}.{bps % 100:02d}".rstrip("0").rstrip(".")
 
 
-def _render(invoice: Invoice, *, is_receipt: bool, inside: pdf.Inside | None = None) -> bytes:
+def _page(invoice: Invoice, *, is_receipt: bool) -> str:
     store, now = invoice.store, clock.now(invoice.store, invoice.mode)
     drawn = read_logo(store)
     context = {
@@ -102,7 +116,7 @@ def _render(invoice: Invoice, *, is_receipt: bool, inside: pdf.Inside | None = N
         "is_service_shown": not store.remove_service_branding,
         "received": received(invoice, now),
     }
-    return drawings.pdf_of(render_to_string("pdf/billing_invoice.html", context), inside)
+    return render_to_string("pdf/billing_invoice.html", context)
 
 
 def received(invoice: Invoice, now: datetime) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from apps.billing.services.invoice_rows import locked_invoice
 from apps.billing.services.periods import next_reminder
 from apps.billing.services.subscription_rows import locked, recover
 from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID
+from apps.core import jobs
 from apps.core.errors import Flat
 from apps.payments import states as payment_states
 from apps.payments.services.withdraw import withdraw
@@ -86,6 +87,8 @@ def _move(invoice: Invoice, to: str, at: datetime, lines: Sequence[InvoiceLine] 
     if not INVOICE_MACHINE.move(invoice, to, updated_at=at, **columns):
         raise RuntimeError(f"invoice {invoice.pk} was moved without its lock")
     events.invoice_moved(invoice, before, at, lines)
+    if invoice.is_live and to in (OPEN, PAID):
+        jobs.enqueue("documents.prepare_invoices", invoice.pk)
 
 
 def _recover(invoice: Invoice, at: datetime) -> None:

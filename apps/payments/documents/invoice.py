@@ -4,12 +4,14 @@ It renders in every status and says in words whether it is paid. A merchant's im
 """
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 from django.template.loader import render_to_string
 
 from apps.chain.models import Deposit
 from apps.core import drawings, money
+from apps.core.rows import Job
 from apps.payments.documents import parts
 from apps.payments.documents.detail import detail
 from apps.payments.documents.order import order_of
@@ -17,6 +19,7 @@ from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 from apps.stores.branding import colour, read_logo
 
+AHEAD = Job("documents.prepare_payments")
 # What it says at the top, by status. A processing or refunded intent is told apart by what came in and went back.
 WORDS = {
     Payment.Status.PENDING: "Not paid",
@@ -32,7 +35,17 @@ def invoice_name(payment: Payment) -> str:
 
 def invoice_pdf(payment: Payment) -> bytes:
     """Raises NotDrawn."""
-    return drawings.pdf_of(render_to_string("pdf/invoice.html", _context(payment)))
+    return drawings.pdf_of(_page(payment), owner=payment.store_id)
+
+
+def prepare_pdfs(payment_ids: Sequence[str]) -> int:
+    """Have those of these intents drawn before anybody asks; how many there were."""
+    rows = Payment.objects.filter(pk__in=payment_ids).select_related("store")
+    return AHEAD.walk(rows, lambda payment: drawings.prepare(_page(payment), owner=payment.store_id))
+
+
+def _page(payment: Payment) -> str:
+    return render_to_string("pdf/invoice.html", _context(payment))
 
 
 def _context(payment: Payment) -> dict[str, Any]:

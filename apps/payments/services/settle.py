@@ -66,6 +66,8 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
         _keep(payment, received, steps, at)
     if states.COMPLETED in {step.status for step in steps}:
         jobs.enqueue("billing.settle_invoices", payment.pk)
+        if payment.is_live:
+            jobs.enqueue("documents.prepare_payments", payment.pk)
     if states.FAILED in {step.status for step in steps}:
         _give_back(payment, at)
     return payment
