@@ -161,6 +161,9 @@ SWAP_ROUTERS: list[str] = env.list(
 SWAP_PROVIDER: str = env.str("SWAP_PROVIDER", "treasury")
 SWAP_SPREAD_BPS: int = env.int("SWAP_SPREAD_BPS", 50)
 SWAP_SLIPPAGE_BPS: int = env.int("SWAP_SLIPPAGE_BPS", 50)
+# In US dollars: from the treasury more is swapped only at rates on which two sources agree, and no more by a store in 24 hours.
+SWAP_ONE_SOURCE_USD: int = env.int("SWAP_ONE_SOURCE_USD", 1000)
+SWAP_STORE_DAY_USD: int = env.int("SWAP_STORE_DAY_USD", 100_000)
 # Who pays live bank payouts: the embedded sandbox, or an off-ramp behind HTTP with its key and the secret of its callbacks.
 OFFRAMP_PROVIDER: str = env.str("OFFRAMP_PROVIDER", "http" if IS_PRODUCTION else "sandbox")
 OFFRAMP_URL: str = env.str("OFFRAMP_URL", "")

@@ -21,6 +21,7 @@ from config.environment import (
     SIGNER_HOT_KEYS,
     SIGNER_KEYSTORE,
     SIGNER_WRAPPING_KEY,
+    SWAP_ONE_SOURCE_USD,
     SWAP_PROVIDER,
     SWAP_SPREAD_BPS,
 )
@@ -36,8 +37,9 @@ _RATE_BACKENDS = {
         "OPTIONS": {"base_url": KRAKEN_URL},
     },
 }
+_TREASURY = {"spread_bps": SWAP_SPREAD_BPS, "one_source_max_cents": SWAP_ONE_SOURCE_USD * 100}
 _SWAP_BACKENDS = {
-    "treasury": {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS}},
+    "treasury": {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": _TREASURY},
     "uniswap": {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}},
 }
 _OFFRAMP_BACKENDS = {
@@ -51,7 +53,7 @@ _OFFRAMP_BACKENDS = {
         "OPTIONS": {"base_url": OFFRAMP_URL, "api_key": OFFRAMP_API_KEY},
     },
 }
-_SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {"spread_bps": SWAP_SPREAD_BPS, "is_limited": False}}
+_SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {**_TREASURY, "is_limited": False}}
 _DNS = {"BACKEND": "apps.stores.providers.dns.Dns", "OPTIONS": {"servers": DNS_SERVERS}}
 _MARKET_BACKENDS: dict[str, dict[str, Any]] = {
     "fixed": {"BACKEND": "apps.agents.providers.market_fixed.FixedMarket", "OPTIONS": {}},

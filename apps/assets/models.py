@@ -1,5 +1,7 @@
 """Chains and assets as data, which of them a store accepts, and the latest rate of each asset in each currency."""
 
+from datetime import UTC, datetime
+
 from django.db import models
 
 from apps.core.models import AtomicField, Mode, Owned
@@ -83,8 +85,16 @@ class AcceptedAsset(Owned):
         constraints = [models.UniqueConstraint(fields=["store", "mode", "asset"], name="accepted_asset_once")]
 
 
+# Until when the rates of an embedded source hold.
+FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
+
+
 class Rate(models.Model):
-    """What one coin of an asset is worth in a currency, from `source` at `as_of`. Past `valid_until` it prices nothing."""
+    """What one coin of an asset is worth in a currency, from `source` at `as_of`. Past `valid_until` it prices nothing.
+
+    In dollars the sources are compared: `is_agreed` says whether a second one told the same, `doubted_at` when one told
+    something else, or a single one jumped, and no second has agreed since.
+    """
 
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+")
     currency = models.CharField(max_length=3)
@@ -92,12 +102,19 @@ class Rate(models.Model):
     source = models.CharField(max_length=20)
     as_of = models.DateTimeField()
     valid_until = models.DateTimeField()
+    is_agreed = models.BooleanField(default=False, db_default=False)
+    doubted_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["asset", "currency"], name="rate_once_per_currency"),
             models.CheckConstraint(condition=models.Q(rate__gt=0), name="rate_is_positive"),
         ]
+
+    @property
+    def is_always_current(self) -> bool:
+        """Whether it comes from a source that is embedded, and that no other confirms."""
+        return self.valid_until >= FAR_FUTURE
 
 
 class DailyRate(models.Model):

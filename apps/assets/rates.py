@@ -1,7 +1,11 @@
-"""Keeping rates fresh: the first provider that answers prices, a rate that jumps needs a second opinion, an old one prices nothing."""
+"""Keeping rates fresh: the first provider that answers prices, a rate that jumps needs a second opinion, an old one prices nothing.
 
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+What coins are worth in dollars every provider is asked: what the service swaps at must be agreed, or at least not in doubt.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple, cast
 
@@ -9,23 +13,29 @@ import structlog
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from apps.assets.models import Asset, DailyRate, Rate
+from apps.assets.models import FAR_FUTURE, Asset, DailyRate, Rate
 from apps.assets.providers.base import Pair, RateProvider
 from apps.core import clock
 from apps.core.errors import ProviderError
 from apps.core.models import Mode
-from apps.core.money import RATE_MAX, RATE_MIN, is_rate_near
+from apps.core.money import RATE_MAX, RATE_MIN, is_rate_agreed, is_rate_near
 from apps.stores.models import Currency
 
 log = structlog.get_logger(__name__)
-FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 # A rate that was fetched longer ago than this says nothing about whether a new one jumped.
 MEMORY = timedelta(days=1)
+# The currency in which every source is asked, and compared with the others.
+COMPARED = Currency.USD.value
+# Sources of which none has answered are left alone so long: who waits for them would wait for each of their timeouts.
+PAUSE_SECONDS = 15.0
+_paused_until = 0.0
 
 
 class Quote(NamedTuple):
     rate: Decimal
     provider: RateProvider
+    is_agreed: bool = False
+    is_doubted: bool = False
 
 
 def providers(mode: str) -> list[RateProvider]:
@@ -47,20 +57,42 @@ def refresh() -> int:
     return sum(_refresh_mode(mode, at) for mode in Mode.values)
 
 
+def ask_again(assets: Sequence[Asset]) -> None:
+    """Ask all sources what coins of one mode are worth in dollars at this moment. Not inside a transaction; never fails."""
+    global _paused_until
+    if time.monotonic() < _paused_until:
+        return
+    if not _write(assets[0].mode, assets, (COMPARED,), clock.real_now()):
+        _paused_until = time.monotonic() + PAUSE_SECONDS
+
+
 def _refresh_mode(mode: str, at: datetime) -> int:
-    assets = list(Asset.objects.filter(chain__mode=mode))
-    quotes = _quotes(mode, {(asset.coin_symbol, currency) for asset in assets for currency in Currency.values}, _last(assets, at))
+    return _write(mode, list(Asset.objects.filter(chain__mode=mode)), Currency.values, at)
+
+
+def _write(mode: str, assets: Sequence[Asset], currencies: Sequence[str], at: datetime) -> int:
+    quotes = _quotes(mode, {(asset.coin_symbol, currency) for asset in assets for currency in currencies}, _last(assets, at))
+    doubted = dict(Rate.objects.filter(asset__in=assets, currency=COMPARED).values_list("asset_id", "doubted_at"))
     rows = [
-        Rate(asset=asset, currency=currency, rate=quote.rate, source=quote.provider.name, as_of=at, valid_until=_valid_until(quote, at))
+        Rate(
+            asset=asset,
+            currency=currency,
+            rate=quote.rate,
+            source=quote.provider.name,
+            as_of=at,
+            valid_until=_valid_until(quote, at),
+            is_agreed=quote.is_agreed,
+            doubted_at=at if quote.is_doubted else None if quote.is_agreed or currency != COMPARED else doubted.get(asset.pk),
+        )
         for asset in assets
-        for currency in Currency.values
+        for currency in currencies
         if (quote := quotes.get((asset.coin_symbol, currency))) is not None
     ]
     Rate.objects.bulk_create(
         rows,
         update_conflicts=True,
         unique_fields=["asset", "currency"],
-        update_fields=["rate", "source", "as_of", "valid_until"],
+        update_fields=["rate", "source", "as_of", "valid_until", "is_agreed", "doubted_at"],
     )
     _keep_first_of_day(rows, at)
     return len(rows)
@@ -86,21 +118,40 @@ def _last(assets: Iterable[Asset], at: datetime) -> dict[Pair, Decimal]:
 
 
 def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair, Quote]:
-    """The first believable rate of each pair. A later provider is asked only for what is missing or in doubt."""
+    """The first believable rate of each pair. A later provider is asked only for what is missing, in doubt or to be compared."""
     found: dict[Pair, Quote] = {}
-    doubted: dict[Pair, list[Decimal]] = {}
+    jumped: dict[Pair, list[Decimal]] = {}
     for provider in providers(mode):
-        missing = pairs - found.keys()
-        if not missing:
+        compared = {pair for pair, quote in found.items() if _is_compared(pair, quote) and not quote.is_agreed}
+        wanted = (pairs - found.keys()) | compared
+        if not wanted:
             break
-        for pair, rate in _answer(provider, missing).items():
-            if pair not in last or is_rate_near(rate, last[pair]) or any(is_rate_near(rate, other) for other in doubted.get(pair, ())):
-                found[pair] = Quote(rate, provider)
+        for pair, rate in _answer(provider, wanted).items():
+            others = [found[pair].rate] if pair in compared else jumped.get(pair, [])
+            is_agreed = any(is_rate_agreed(rate, other) for other in others)
+            if pair in compared:
+                found[pair] = found[pair]._replace(is_agreed=is_agreed, is_doubted=not is_agreed)
+            elif pair not in last or is_rate_near(rate, last[pair]) or any(is_rate_near(rate, other) for other in others):
+                found[pair] = Quote(rate, provider, is_agreed, is_doubted=bool(others) and not is_agreed)
             else:
-                doubted.setdefault(pair, []).append(rate)
-    for coin, currency in sorted(doubted.keys() - found.keys()):
+                jumped.setdefault(pair, []).append(rate)
+    for coin, currency in sorted(jumped.keys() - found.keys()):
         log.error("rate_jumped", coin=coin, currency=currency)
-    return found
+    return {pair: _judged(pair, quote, last) for pair, quote in found.items()}
+
+
+def _is_compared(pair: Pair, quote: Quote) -> bool:
+    return pair[1] == COMPARED and not quote.provider.is_always_current
+
+
+def _judged(pair: Pair, quote: Quote, last: dict[Pair, Decimal]) -> Quote:
+    """A single source that tells something else than a moment ago is in doubt, as are two that contradict each other."""
+    if not _is_compared(pair, quote) or quote.is_agreed:
+        return quote
+    if quote.is_doubted or (pair in last and not is_rate_agreed(quote.rate, last[pair])):
+        log.error("rate_in_doubt", coin=pair[0], currency=pair[1], source=quote.provider.name)
+        return quote._replace(is_doubted=True)
+    return quote
 
 
 def _answer(provider: RateProvider, pairs: set[Pair]) -> dict[Pair, Decimal]:

@@ -40,6 +40,7 @@ class Turn(IntEnum):
     AUDIT_SEALS = 14
     PAYMENT_SEALS = 15
     DRAWING = 16
+    SWAPS_OF_A_STORE = 17
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the above but by chance.

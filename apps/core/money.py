@@ -176,6 +176,16 @@ def rate_inverted(cross: Decimal) -> Decimal:
     return WIDE.divide(Decimal(1), cross)
 
 
+def is_rate_agreed(rate: Decimal, other: Decimal) -> bool:
+    """Whether two rates are the same within two percent."""
+    return abs(rate - other) * 50 <= other
+
+
+def moved_bps(amount: int, other: int) -> int:
+    """By how much an amount differs from another one, in basis points of that one, rounded up."""
+    return -(-abs(amount - other) * BASIS_POINTS // other) if other else BASIS_POINTS
+
+
 def is_rate_near(rate: Decimal, other: Decimal) -> bool:
     """Whether a rate lies within half of another one."""
     return abs(rate - other) * 2 <= other

@@ -1,6 +1,7 @@
 """What a place that swaps can do: say what an amount would buy, and bring an order one step on.
 
-`advance` runs inside the caller's transaction, so it never touches the network; the same order is the same swap, once.
+`prepare` is called before each step and may ask outside; `advance` runs inside the caller's transaction, so it never touches the
+network; the same order is the same swap, once.
 """
 
 import uuid
@@ -29,6 +30,7 @@ class Order:
     source: Asset
     buy: Asset
     sell_atomic: int
+    expected_buy_atomic: int
     min_buy_atomic: int
     created_at: datetime
     store_id: uuid.UUID | None = None
@@ -54,5 +56,8 @@ class SwapProvider(Protocol):
 
     def quote(self, source: Asset, buy: Asset, sell_atomic: int) -> int:
         """What the amount would buy now. Not inside a transaction. Raises NoRoute or ProviderError."""
+
+    def prepare(self, order: Order) -> None:
+        """Whatever must be asked of others before the next step. Not inside a transaction; never raises."""
 
     def advance(self, order: Order, at: datetime) -> Outcome: ...

@@ -1,4 +1,5 @@
-"""Swaps against the service's own coins, at its rates less a spread. It never sells more than it has.
+"""Swaps against the service's own coins, at its rates less a spread. It never sells more than it has, nor at a rate that others know
+to be wrong: not at one older than half a minute, in doubt, or (above an amount) of a single source.
 
 Its coins of an asset are what the books don't owe to anybody else: float, fees and what earlier swaps left in the clearing.
 """
@@ -6,7 +7,8 @@ Its coins of an asset are what the books don't owe to anybody else: float, fees 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from apps.assets.models import Asset
+from apps.assets.models import Asset, Rate
+from apps.assets.rates import COMPARED, ask_again
 from apps.assets.selectors import current_rate
 from apps.core import clock, locks, money
 from apps.core.errors import ProviderError
@@ -14,47 +16,88 @@ from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASUR
 from apps.ledger.selectors import account_balance
 from apps.swaps.providers.base import FAILED, FILLED, WAITING, NoRoute, Order, Outcome
 
-CURRENCY = "USD"
+Rates = tuple[Rate, Rate]  # of what is sold, and of what is bought, in dollars
 OWN_KINDS = (TREASURY, SERVICE_FEES, NETWORK_FEES, SWAP_CLEARING)
 PATIENCE = timedelta(minutes=15)
+# A rate fills while it is this fresh; one that has moved by more than the spread since the estimate must have been asked for just now.
+FRESH, JUST_NOW = timedelta(seconds=30), timedelta(seconds=5)
+# A rate of a single source that has jumped is taken for true after this long.
+DOUBT = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
 class Treasury:
-    """`is_limited` False sells without counting: for simulated coins, which nobody has."""
+    """`is_limited` False sells without counting: for simulated coins, which nobody has.
+
+    Above `one_source_max_cents` (US dollars) two sources of rates must agree.
+    """
 
     spread_bps: int = 50
     is_limited: bool = True
+    one_source_max_cents: int = 100_000
 
     name = "treasury"
     is_on_chain = False
 
     def quote(self, source: Asset, buy: Asset, sell_atomic: int) -> int:
-        bought = self._price(source, buy, sell_atomic)
-        if bought is None:
+        real = clock.real_now()
+        rates = self._rates(source, buy, real)
+        if rates is None:
             raise ProviderError(f"no rate for {source.pk} and {buy.pk}")
+        if doubt := self._doubt(source, sell_atomic, rates, real):
+            raise ProviderError(doubt)
+        bought = self._price(source, buy, sell_atomic, rates)
         if bought == 0 or not self._has(buy, bought):
             raise NoRoute
         return bought
 
+    def prepare(self, order: Order) -> None:
+        """Ask for rates where those that are known have grown old or have moved."""
+        real = clock.real_now()
+        rates = self._rates(order.source, order.buy, real)
+        if rates is None or self._is_old(order, rates, real):
+            ask_again((order.source, order.buy))
+
     def advance(self, order: Order, at: datetime) -> Outcome:
         """Fill at the rates of this moment. Buyers of one asset go one after the other, so that it is never sold twice."""
         self._take_turn(order.buy)
-        bought = self._price(order.source, order.buy, order.sell_atomic)
-        if bought is None:
+        real = clock.real_now()
+        rates = self._rates(order.source, order.buy, real)
+        hesitation = "No current exchange rate" if rates is None else self._doubt(order.source, order.sell_atomic, rates, real)
+        if rates is not None and not hesitation and self._is_old(order, rates, real):
+            hesitation = "The exchange rate is too old"
+        if rates is None or hesitation:
             late = order.created_at + PATIENCE <= at
-            return Outcome(FAILED if late else WAITING, reason="No current exchange rate")
+            return Outcome(FAILED if late else WAITING, reason=hesitation)
+        bought = self._price(order.source, order.buy, order.sell_atomic, rates)
         if bought < order.min_buy_atomic:
             return Outcome(FAILED, reason="The rate moved beyond the slippage tolerance")
         if not self._has(order.buy, bought):
             return Outcome(FAILED, reason="Not enough liquidity")
         return Outcome(FILLED, bought_atomic=bought)
 
-    def _price(self, source: Asset, buy: Asset, sell_atomic: int) -> int | None:
-        real = clock.real_now()
-        sold, bought = current_rate(source.pk, CURRENCY, real), current_rate(buy.pk, CURRENCY, real)
-        if sold is None or bought is None:
-            return None
+    def _is_old(self, order: Order, rates: Rates, real: datetime) -> bool:
+        bought = self._price(order.source, order.buy, order.sell_atomic, rates)
+        has_moved = money.moved_bps(bought, order.expected_buy_atomic) > self.spread_bps
+        return any(real - rate.as_of > (JUST_NOW if has_moved else FRESH) for rate in rates if not rate.is_always_current)
+
+    def _doubt(self, source: Asset, sell_atomic: int, rates: Rates, real: datetime) -> str:
+        """Why nothing is sold at these rates; empty when it may be."""
+        told = [rate for rate in rates if not rate.is_always_current]
+        if any(rate.doubted_at is not None and real - rate.doubted_at < DOUBT for rate in told):
+            return "The exchange rate is in doubt"
+        value_cents = money.cents_for_atomic(sell_atomic, rates[0].rate, source.atomic_decimals)
+        if value_cents > self.one_source_max_cents and not all(rate.is_agreed for rate in told):
+            return "No second source confirms the exchange rate"
+        return ""
+
+    @staticmethod
+    def _rates(source: Asset, buy: Asset, real: datetime) -> Rates | None:
+        sold, bought = (current_rate(one.pk, COMPARED, real) for one in (source, buy))
+        return None if sold is None or bought is None else (sold, bought)
+
+    def _price(self, source: Asset, buy: Asset, sell_atomic: int, rates: Rates) -> int:
+        sold, bought = rates
         return money.exchanged(sell_atomic, sold.rate, source.atomic_decimals, bought.rate, buy.atomic_decimals, self.spread_bps)
 
     def _has(self, asset: Asset, amount_atomic: int) -> bool:

@@ -53,6 +53,9 @@ class Uniswap:
             raise NoRoute
         return int(amounts[-1])
 
+    def prepare(self, order: Order) -> None:
+        """Nothing: the pools hold the price, and the call its least."""
+
     def advance(self, order: Order, at: datetime) -> Outcome:
         """One step: ask for the approval, then for the call, then tell what came of it."""
         router, wallet = self._router(order.source, order.buy), HotWallet.objects.filter(chain=order.source.chain_id).first()

@@ -17,6 +17,7 @@ from apps.payments.models import Payment
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.swaps.models import Swap, SwapStep
+from apps.swaps.services import limits
 from apps.swaps.services.quote import Quote, estimate, read_order
 
 
@@ -67,7 +68,7 @@ def create_swap(
     """The swap of this key, and whether this call made it. Not inside a transaction: the provider is asked for an estimate.
 
     `caller` keeps the keys of different callers apart; `least_atomic` is the estimate's least that a person agreed to. Raises
-    what quote_swap raises, InsufficientForSwap and RateMoved.
+    what quote_swap raises, InsufficientForSwap, DayLimitReached and RateMoved.
     """
     mine = Swap.objects.seen_by(viewer).filter(idempotency_caller=caller, idempotency_key=key)
     rows = mine.select_related("source_asset__chain", "buy_asset__chain")
@@ -96,6 +97,7 @@ def check_swap(viewer: Viewer, *, source_asset_id: str, buy_asset_id: str, sell_
     quote = estimate(viewer.mode, source, buy, amount)
     if quote.estimated_atomic < least_atomic:
         raise RateMoved
+    limits.check_day(viewer.store_id, viewer.mode, quote, clock.real_now())
     return quote
 
 
@@ -107,6 +109,7 @@ def _check_balance(viewer: Viewer, source: Asset, amount_atomic: int) -> None:
 
 
 def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, caller: str, payment: Payment | None) -> Swap:
+    limits.take_turn(store.pk, mode, quote)
     swap: Swap = Swap.objects.create(
         store=store,
         mode=mode,
@@ -123,6 +126,7 @@ def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, call
         idempotency_caller=caller,
         idempotency_key=key,
     )
+    limits.check_day(store.pk, mode, quote, clock.real_now(), but=swap.pk)
     SwapStep.objects.create(swap=swap, to_status=swap.status, at=at)
     movements.swap_created(
         store_id=store.pk, mode=mode, asset_id=quote.source.pk, swap_id=swap.pk, sell_atomic=swap.sell_amount_atomic, at=at

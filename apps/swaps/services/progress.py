@@ -22,7 +22,7 @@ from apps.swaps.providers.base import FAILED, FILLED, WAITING, Order, Outcome, S
 from apps.swaps.providers.treasury import PATIENCE
 from apps.swaps.services.quote import provider_of
 
-JOB, APPROVALS = Job("swaps.advance"), Job("swaps.book_approvals")
+JOB, APPROVALS = Job("swaps.advance", in_transaction=False), Job("swaps.book_approvals")
 UUID_LENGTH = 36
 FOLLOWERS = ("swaps.auto_swap",)
 _Status = Swap.Status
@@ -59,10 +59,13 @@ def _book_approval(row: OutgoingTransaction) -> None:
 
 
 def advance_swap(swap_id: uuid.UUID) -> Swap:
-    """One swap, under its lock."""
+    """One swap, under its lock. Not inside a transaction: its provider may have to ask first."""
+    rows = Swap.objects.select_related("store", "source_asset__chain", "buy_asset__chain")
+    before: Swap = rows.get(pk=swap_id)
+    if before.status in states.OPEN:
+        provider_of(before.mode, before.provider).prepare(_order(before))
     with transaction.atomic():
-        locked = Swap.objects.select_for_update(of=("self",)).select_related("store", "source_asset__chain", "buy_asset__chain")
-        swap: Swap = locked.get(pk=swap_id)
+        swap: Swap = rows.select_for_update(of=("self",)).get(pk=swap_id)
         if swap.status in states.ENDED:
             return swap
         at, provider = clock.now(swap.store, swap.mode), provider_of(swap.mode, swap.provider)
@@ -77,6 +80,7 @@ def _order(swap: Swap) -> Order:
         swap.source_asset,
         swap.buy_asset,
         swap.sell_amount_atomic,
+        swap.expected_buy_amount_atomic,
         swap.min_buy_amount_atomic,
         swap.created_at,
         swap.store_id,

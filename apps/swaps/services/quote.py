@@ -32,6 +32,10 @@ class NoSwapRoute(Coded):
     message, code = "No route for this swap", "no_route"
 
 
+class DayLimitReached(Coded):
+    message, code = "No route for this swap: it is above what can be swapped in 24 hours", "no_route"
+
+
 class QuoteUnavailable(Coded):
     message, code, status = "Swap quotes are not available at the moment", "quote_unavailable", 503
 

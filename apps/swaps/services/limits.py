@@ -1,0 +1,44 @@
+"""How much of its own coins the service swaps for one store in 24 hours: a rate that is wrong after all costs no more than that."""
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Sum
+
+from apps.assets.rates import COMPARED
+from apps.assets.selectors import valued
+from apps.core import locks, money
+from apps.core.models import Mode
+from apps.swaps.models import Swap
+from apps.swaps.providers.treasury import Treasury
+from apps.swaps.services.quote import DayLimitReached, Quote, QuoteUnavailable
+
+DAY = timedelta(days=1)
+
+
+def take_turn(store_id: uuid.UUID, mode: str, quote: Quote) -> None:
+    """In the transaction that makes the swap: of two at once the second sees the first."""
+    if _is_limited(mode, quote):
+        locks.hold_in_transaction(locks.Turn.SWAPS_OF_A_STORE, store_id)
+
+
+def check_day(store_id: uuid.UUID, mode: str, quote: Quote, real: datetime, *, but: uuid.UUID | None = None) -> None:
+    """Whether the store has room for this swap, at the rates of now. Raises DayLimitReached or QuoteUnavailable."""
+    if not _is_limited(mode, quote):
+        return
+    rows = Swap.objects.filter(store_id=store_id, mode=mode, provider=quote.provider, created_at__gt=real - DAY)
+    rows = rows.exclude(status=Swap.Status.FAILED).exclude(pk=but)
+    sold = {asset_id: int(total) for asset_id, total in rows.values_list("source_asset_id").annotate(Sum("sell_amount_atomic"))}
+    sold[quote.source.pk] = sold.get(quote.source.pk, 0) + quote.sell_atomic
+    total_cents = 0
+    for asset, rate in valued(sold, COMPARED, real):
+        if rate is None:
+            raise QuoteUnavailable(headers={"Retry-After": "5"})
+        total_cents += money.cents_for_atomic(sold[asset.pk], rate, asset.atomic_decimals)
+    if total_cents > settings.SWAP_STORE_DAY_USD * money.CENTS:
+        raise DayLimitReached
+
+
+def _is_limited(mode: str, quote: Quote) -> bool:
+    return mode == Mode.LIVE and quote.provider == Treasury.name
