@@ -1,4 +1,6 @@
-"""How much is let through: tokens per minute and the burst, per policy and mode."""
+"""How much is let through: tokens per minute and the burst, per policy and mode; and letters to one person in a day."""
+
+from typing import NamedTuple
 
 LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "payment_create": {"live": (1200, 200), "test": (300, 100)},
@@ -29,3 +31,27 @@ FAILED_AUTHENTICATIONS_WINDOW_SECONDS = 60
 TEST_CLOCK_DAYS_PER_TOKEN = 31
 # A file that is there takes one token, one that has to be drawn so many.
 PDF_TOKENS_PER_DRAWING = 10
+
+
+class LetterLimit(NamedTuple):
+    """Letters of these templates to one mailbox in 24 hours: in one store's name, and in all."""
+
+    templates: tuple[str, ...]
+    by_store: int
+    in_all: int
+
+
+# What others can have sent to an address. A letter that stands in no line, such as a notice about an account, is never dropped.
+LETTER_LIMITS: dict[str, LetterLimit] = {
+    "password_reset": LetterLimit(("password_reset",), 10, 10),
+    "email_change": LetterLimit(("email_change",), 10, 10),
+    "invitation": LetterLimit(("invitation",), 10, 10),
+    "customer": LetterLimit(
+        (
+            *("invoice_open", "invoice_due_soon", "invoice_overdue", "invoice_receipt"),
+            *("subscription_past_due", "subscription_canceled", "portal_link"),
+        ),
+        30,
+        100,
+    ),
+}

@@ -41,8 +41,6 @@ def ask(user: User, *, email: str, password: str, address: str) -> None:
     holder = User.objects.with_email(email)
     if holder is not None and holder.pk != user.pk:
         return
-    if mail.has_had_enough(email, "email_change"):
-        return
     token = signing.dumps([str(user.pk), user.email, email, user.session_version], salt=_SALT)
     context = {"token": token, "email": email, "old": user.email}
     mail.send(key=f"email_change:{token[-40:]}", to=email, template="email_change", context=context)

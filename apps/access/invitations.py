@@ -192,7 +192,6 @@ def _send(invitation: Invitation, token: str) -> None:
         "token": token,
         "days": LIFETIME.days,
     }
-    if mail.has_had_enough(invitation.email, "invitation"):
-        raise TooManyLetters
     key = f"invitation:{invitation.pk}:{clock.iso(invitation.sent_at)}"
-    mail.send(key=key, to=invitation.email, template="invitation", context=context)
+    if not mail.send(key=key, to=invitation.email, template="invitation", context=context):
+        raise TooManyLetters

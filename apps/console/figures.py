@@ -98,6 +98,7 @@ def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
     for name, rows in {
         "endpoint_in_error": Endpoint.objects.filter(mode=LIVE, status="error", deleted_at=None),
         "mail_given_up": OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=1)),
+        "mail_dropped": OutgoingMail.objects.filter(status=OutgoingMail.Status.DROPPED, created_at__gt=now - timedelta(days=1)),
         "unmatched_transfer": UnmatchedTransfer.objects.filter(detected_at__gt=now - timedelta(days=1)),
         "unapproved_transaction": OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW, reason__in=UNSIGNABLE),
         "hot_wallet_halted": HotWallet.objects.filter(~Q(halted_at=None)),

@@ -21,6 +21,12 @@ def canonical(text: str) -> str:
     return f"{local}{at}{_in_ascii(domain) or domain}"
 
 
+def mailbox(text: str) -> str:
+    """Whose letters are counted together: many providers deliver `a+anything@b` to `a@b`."""
+    local, at, domain = canonical(text).rpartition("@")
+    return f"{local.partition('+')[0] or local}{at}{domain}"
+
+
 def for_account(text: str) -> str:
     """The address as an account keeps it: trimmed, its domain in ASCII. Raises Invalid.
 

@@ -1,6 +1,7 @@
 """The one way to send mail: a row queued in the caller's transaction, sent by a worker, tried again when that fails.
 
 A key's mail is sent once, whoever asks how often. The letter is sealed while it waits and wiped when it has left or was given up.
+What others can have sent to a person is bounded per day (settings.LETTER_LIMITS).
 """
 
 import json
@@ -15,10 +16,10 @@ import structlog
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
-from django.db.models.functions import Lower
+from django.db.models import Count, Q
 from django.template import Context, Engine, engines
 
-from apps.core import crypto, jobs
+from apps.core import crypto, emails, jobs
 from apps.core.clock import real_now
 from apps.core.models import OutgoingMail
 from apps.core.pruning import prune
@@ -29,29 +30,21 @@ RETRY_SECONDS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 6 * _HOUR
 _LEASE = timedelta(minutes=10)  # longer than any attempt: a worker that died gives its mail back after it
 _BATCH = 100
 _DAY = timedelta(days=1)
-PER_RECIPIENT_DAY_MAX = 10
 
 
 class Sender(Protocol):
     """A store, seen from below: in whose name a customer's mail is sent."""
 
+    pk: Any
     name: str
     brand_name: str
     support_email: str
 
 
-def has_had_enough(to: str, template: str) -> bool:
-    """Whether a letter that anybody can have sent to an address went there too often in a day."""
-    since = real_now() - _DAY
-    sent = OutgoingMail.objects.annotate(folded=Lower("to"))
-    count = sent.filter(folded=to.lower(), template=template, created_at__gt=since).count()
-    if count >= PER_RECIPIENT_DAY_MAX:
-        log.warning("mail_recipient_had_enough", template=template, sent=count)
-    return count >= PER_RECIPIENT_DAY_MAX
-
-
-def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store: Sender | None = None) -> None:
+def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store: Sender | None = None) -> bool:
     """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was used before does nothing.
+
+    False when it is dropped, because others have had too many of them sent there in a day.
 
     `key` says which letter it is ("invoice_open:<id>"). With `store` it goes out in the store's name, answers to its support
     address. Templates also get `base_url` and `sender`. Never waits for a mail server and never fails because of one.
@@ -66,6 +59,8 @@ def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store:
         id=id,
         key=key,
         to=to,
+        mailbox=emails.mailbox(to),
+        in_name_of=store.pk if store is not None else None,
         template=template,
         sender_name=_line(sender),
         reply_to=store.support_email if store is not None else "",
@@ -73,8 +68,27 @@ def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store:
         created_at=at,
         next_attempt_at=at,
     )
+    limit = _limit_reached(row)
+    if limit is not None:
+        if not OutgoingMail.objects.filter(key=key).exists():
+            log.warning("mail_dropped", template=template, limit=limit)
+        row.status, row.sealed_letter, row.next_attempt_at = OutgoingMail.Status.DROPPED, "", None
     OutgoingMail.objects.bulk_create([row], ignore_conflicts=True)
     jobs.enqueue("core.send_mail")
+    return limit is None
+
+
+def _limit_reached(row: OutgoingMail) -> str | None:
+    """The line of the table that this letter would go beyond; some at the same moment may still pass together."""
+    for name, limit in settings.LETTER_LIMITS.items():
+        if row.template not in limit.templates:
+            continue
+        sent = OutgoingMail.objects.filter(mailbox=row.mailbox, created_at__gt=row.created_at - _DAY, template__in=limit.templates)
+        by_store = Count("pk", filter=Q(in_name_of=row.in_name_of) if row.in_name_of else Q(in_name_of=None))
+        counted = sent.exclude(status=OutgoingMail.Status.DROPPED).aggregate(in_all=Count("pk"), by_store=by_store)
+        if counted["in_all"] >= limit.in_all or counted["by_store"] >= limit.by_store:
+            return name
+    return None
 
 
 def send_due(limit: int = _BATCH) -> int:

@@ -4,7 +4,6 @@ import uuid
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from django.db import models
-from django.db.models.functions import Lower
 
 if TYPE_CHECKING:
     IntegerColumn = models.Field[int, int]
@@ -101,15 +100,18 @@ class OutgoingMail(models.Model):
         QUEUED = "queued"
         SENT = "sent"
         FAILED = "failed"
+        DROPPED = "dropped"  # the person had enough of them that day
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     key = models.CharField(max_length=200, unique=True)
     to = models.EmailField(max_length=254)
+    mailbox = models.CharField(max_length=400, default="", db_default="", editable=False)  # emails.mailbox
+    in_name_of = models.UUIDField(null=True, editable=False)  # the store
     template = models.CharField(max_length=100)
     sender_name = models.CharField(max_length=200)
     reply_to = models.CharField(max_length=254, blank=True)
     sealed_letter = models.TextField(blank=True)
-    status = models.CharField(max_length=6, choices=Status.choices, default=Status.QUEUED)
+    status = models.CharField(max_length=7, choices=Status.choices, default=Status.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0)
     error = models.CharField(max_length=100, blank=True)
     created_at = models.DateTimeField()
@@ -123,7 +125,7 @@ class OutgoingMail(models.Model):
                 condition=models.Q(status="queued"),
                 name="outgoing_mail_due",
             ),
-            models.Index(Lower("to"), "template", "created_at", name="outgoing_mail_of_recipient"),
+            models.Index(fields=["mailbox", "created_at"], name="outgoing_mail_of_mailbox"),
         ]
 
     @staticmethod
