@@ -1,10 +1,10 @@
-# One image for every process of a deployment; compose.yaml says which command each runs.
-FROM python:3.11-slim-bookworm AS packages
+# One image for every process of a deployment; compose.yaml says which command each runs. dev/pin_images.py renews the digests.
+FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b AS packages
 RUN python -m venv /opt/venv
 COPY requirements/base.txt /tmp/base.txt
 RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes -r /tmp/base.txt
 
-FROM python:3.11-slim-bookworm
+FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b
 # What WeasyPrint loads for PDF documents, and a font for them.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
