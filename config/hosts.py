@@ -55,8 +55,7 @@ def _is_let_in(request: HttpRequest) -> bool:
     if not address:
         return False
     found = ipaddress.ip_address(address)
-    mapped = getattr(found, "ipv4_mapped", None)
-    return any((mapped or found) in ipaddress.ip_network(one) for one in settings.ADMIN_NETWORKS)
+    return any(found in ipaddress.ip_network(one) for one in settings.ADMIN_NETWORKS)
 
 
 def front(request: HttpRequest) -> HttpResponse:

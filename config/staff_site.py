@@ -1,18 +1,20 @@
 """The staff site: for staff whose session has shown a second factor. Its sign-in is the dashboard's."""
 
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.http import Http404, HttpRequest, HttpResponseRedirect
-from django.urls import reverse
+from django.urls import URLPattern, URLResolver, path, reverse
 
 from apps.access import second_factor, sessions
 from apps.core import clock
 from apps.core.acting import Kind, become
 from apps.stores import audit
 from apps.stores.models import Store, User
+from config import proxies
 
 
 class Audited:
@@ -41,12 +43,17 @@ def _record(action: str, obj: Any, message: Any) -> None:
 class StaffSite(AdminSite):
     site_header = site_title = "Tillgate staff"
     index_title = "Records"
+    index_template = "admin/staff_index.html"
     site_url = f"{settings.DASHBOARD_URL if settings.ADMIN_HOST != settings.DASHBOARD_HOST else ''}/dashboard/"
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         """Nothing is registered that isn't audited."""
         audited = type(f"Audited{(admin_class or ModelAdmin).__name__}", (Audited, admin_class or ModelAdmin), {})
         super().register(model_or_iterable, audited, **options)
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        own = path("proxies/", self.admin_view(partial(proxies.page, self)), name="proxies")
+        return [own, *super().get_urls()]
 
     def has_permission(self, request: HttpRequest) -> bool:
         if not super().has_permission(request) or not sessions.is_alive(request.session, clock.real_now()):

@@ -56,6 +56,11 @@ def exact_address(request: HttpRequest) -> str:
     forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
     if hops and len(forwarded) >= hops:
         text = forwarded[-hops]
+    return plain_address(text)
+
+
+def plain_address(text: str) -> str:
+    """An address in its one spelling; empty when it is none."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

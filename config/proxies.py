@@ -1,0 +1,82 @@
+"""A page of the staff site that shows from where a request seems to come, and what TRUSTED_PROXY_HOPS should be.
+
+Every proxy adds the address that it was asked from to X-Forwarded-For: a browser sends none, so there are as many as proxies.
+"""
+
+import ipaddress
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.admin import AdminSite
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from apps.core.middleware import client_address, exact_address, plain_address
+
+HEADERS = (
+    *("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via", "CF-Connecting-IP"),
+    *("True-Client-IP", "Host"),
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`hops` is what the setting should be, None when it can't be told."""
+
+    hops: int | None
+    text: str
+
+
+def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
+    """What arrived, what is believed of it, and what should be. `mine` is the address that the reader knows to have."""
+    mine = request.GET.get("mine", "").strip()
+    forwarded = entries(request)
+    context = {
+        **site.each_context(request),
+        "title": "Proxies",
+        "headers": [(name, request.headers[name]) for name in HEADERS if name in request.headers],
+        "connection": request.META.get("REMOTE_ADDR") or "a local socket",
+        "hops": settings.TRUSTED_PROXY_HOPS,
+        "seen": exact_address(request) or "none",
+        "counted": client_address(request) or "together with all who have none",
+        "is_secure": request.is_secure(),
+        "verdict": judge(forwarded, str(request.META.get("REMOTE_ADDR", "")), settings.TRUSTED_PROXY_HOPS, mine),
+        "mine": mine,
+    }
+    return TemplateResponse(request, "admin/proxies.html", context)
+
+
+def entries(request: HttpRequest) -> list[str]:
+    """Of X-Forwarded-For, the nearest proxy's last."""
+    return [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
+
+
+def judge(forwarded: list[str], connection: str, hops: int, mine: str = "") -> Verdict:
+    """What the setting should be, and what happens while it isn't."""
+    if mine and not plain_address(mine):
+        return Verdict(None, f"{mine} is not an address.")
+    wanted = _position(forwarded, connection, plain_address(mine)) if mine else len(forwarded)
+    if wanted is None:
+        return Verdict(None, f"{plain_address(mine)} stands nowhere: a proxy in front keeps it to itself, or it is not yours here.")
+    if wanted == hops:
+        return Verdict(wanted, _right(forwarded, connection, hops))
+    if wanted > hops:
+        return Verdict(wanted, f"Set TRUSTED_PROXY_HOPS={wanted}. Now everybody who comes through the same proxy counts as one client.")
+    return Verdict(wanted, f"Set TRUSTED_PROXY_HOPS={wanted}. Now a client can write any address into X-Forwarded-For and is believed.")
+
+
+def _position(forwarded: list[str], connection: str, mine: str) -> int | None:
+    """How many proxies stand between that address and us."""
+    seen = [*forwarded, connection]
+    found = (hops for hops in range(len(seen)) if plain_address(seen[-1 - hops]) == mine)
+    return next(found, None)
+
+
+def _right(forwarded: list[str], connection: str, hops: int) -> str:
+    address = plain_address(forwarded[-hops] if hops else connection)
+    if address and not ipaddress.ip_address(address).is_global:
+        return (
+            f"The setting fits what arrived, but {address} is an address of a private network."
+            " If you came over the internet, a proxy in front does not write X-Forwarded-For."
+        )
+    return "The setting fits what arrived."
