@@ -129,7 +129,10 @@ def test_a_setting_that_makes_no_sense_stops_the_start(given: dict[str, str], se
 
 def test_the_settings_are_read_from_the_environment() -> None:
     ran = start(
-        PUBLIC_URL="http://localhost:8000", API_HOST="API.localhost", DASHBOARD_HOST="dashboard.localhost", ADMIN_NETWORKS="10.0.0.0/8,::1"
+        PUBLIC_URL="http://localhost:8000",
+        API_HOST="API.localhost",
+        DASHBOARD_HOST="dashboard.localhost",
+        ADMIN_NETWORKS="::ffff:10.0.0.0/104,::1",
     )
     assert ran.stdout.split() == [
         "http://api.localhost:8000",
