@@ -83,6 +83,8 @@ PERIODIC: dict[str, float] = {
     "chain.sweep": 5 * MINUTE,
     "chain.watch_outflow": MINUTE,
     "payments.book_sweeps": 10 * SECOND,
+    "payments.advance_treasury": 10 * SECOND,
+    "payments.move_to_cold": 5 * MINUTE,
     "payments.seal": MINUTE,
     "swaps.advance": 3 * SECOND,
     "swaps.auto_swap": 3 * SECOND,

@@ -152,6 +152,12 @@ SWEEP_MINIMUMS: list[str] = env.list(
         *("POL_USDC=10", "POL_USDT=10", "BASE_USDC=10", "ARB_USDC=10", "ARB_USDT=10"),
     ],
 )
+# Cold storage, by asset: what stays in the hot wallet and from how much on the rest is moved (twice as much when left out), in coins;
+# and where it goes, a fixed address or an xpub that gives each transfer an address of its own.
+COLD_FLOATS: dict[str, str] = pairs_from_env("COLD_FLOATS")
+COLD_ADDRESSES: dict[str, str] = pairs_from_env("COLD_ADDRESSES")
+# The only addresses that the operator's own earnings may be withdrawn to.
+WITHDRAWAL_ADDRESSES: list[str] = env.list("WITHDRAWAL_ADDRESSES", default=[])
 # The exchange of a chain: its router (Uniswap V2 or one with its interface) and the contract of the wrapped coin.
 SWAP_ROUTERS: list[str] = env.list(
     "SWAP_ROUTERS",

@@ -13,14 +13,14 @@ from django.conf import settings
 
 from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
-from apps.chain.states import TAKES_NO_TOKENS
+from apps.chain.states import STAYS_OURS, TAKES_NO_TOKENS
 from apps.core.money import atomic_from_decimal
 from apps.core.sql import Statement, array
 
 DAY = timedelta(days=1)
 ABOVE_ONE, ABOVE_DAY = "It is above the limit of one transaction", "It is above the limit of one day"
 _Purpose = OutgoingTransaction.Purpose
-_UNCOUNTED = (*TAKES_NO_TOKENS, _Purpose.SWEEP)
+_UNCOUNTED = (*TAKES_NO_TOKENS, *STAYS_OURS)
 _SIGNED = Statement("""
 SELECT store_id, asset_id, sum(amount_atomic) FROM chain_outgoingtransaction
 WHERE asset_id = ANY (%(assets)s::text[]) AND (store_id = ANY (%(stores)s::uuid[]) OR store_id IS NULL)
@@ -72,7 +72,7 @@ class Room:
     def refusal(self, row: OutgoingTransaction) -> str:
         """Why a person should look first; empty when there is room, which is then taken."""
         row.goes_back = self._takes_back(row)
-        if row.purpose == _Purpose.X402 or row.goes_back:
+        if row.purpose in (_Purpose.X402, _Purpose.COLD) or row.goes_back:
             return ""
         most, most_a_day = caps(row.asset)
         if row.amount_atomic > most:

@@ -1,6 +1,7 @@
 """Who is next at the hot wallet: stores and coins take turns, and what waits steps aside with a time to look again.
 
-A lane is what one store asks of one asset; the gas of sweeps has its own. None gets a second place while another has none.
+A lane is what one store asks of one asset; the gas of sweeps has its own. None gets a second place while another has none, and cold
+storage comes last.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,12 +25,12 @@ JOB = Job("chain.sign", limit=250, in_transaction=False, is_vital=True)
 SHORT = "The hot wallet is short of funds"
 _TURNS = Statement(f"""
 SELECT id FROM (
-    SELECT id, requested_at, purpose = 'sweep_gas' AS is_gas,
+    SELECT id, requested_at, purpose = 'sweep_gas' AS is_gas, purpose = 'cold' AS is_cold,
            row_number() OVER (PARTITION BY purpose = 'sweep_gas', store_id, asset_id ORDER BY requested_at, id) AS turn
     FROM chain_outgoingtransaction
     WHERE chain_id = %(chain)s AND status = 'requested' AND purpose <> 'sweep' AND (not_before IS NULL OR not_before <= %(at)s)
       AND id::text NOT IN ({PAUSED_SQL})
-) AS lane ORDER BY is_gas AND turn <= %(gas_places)s DESC, turn, requested_at, id LIMIT %(limit)s
+) AS lane ORDER BY is_cold, is_gas AND turn <= %(gas_places)s DESC, turn, requested_at, id LIMIT %(limit)s
 """)  # noqa: S608
 # It is looked at again after a quarter of the time that it has waited: two seconds at first, a minute at most.
 _WAIT = Statement("""

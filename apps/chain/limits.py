@@ -5,8 +5,10 @@ import uuid
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from django.conf import settings
+
 from apps.assets.models import Chain
-from apps.chain import approvals, history
+from apps.chain import approvals, cold, history
 from apps.chain.calls import refusal_of_call
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.core.sql import Statement, array
@@ -61,10 +63,26 @@ def _refusal(row: OutgoingTransaction, chain: Chain, wallet: str, whose: Whose, 
             return _Status.FAILED, wrong
     elif _is_refused(row.to_address, row.purpose, row.mode, whose):
         return _Status.FAILED, "The destination is refused"
+    elif wrong := _off_the_list(row):
+        return _Status.FAILED, wrong
     twin = history.same_as(row, wallet) if may_repeat else None
     if twin is not None:
         return _Status.REVIEW, f"The wallet did the same before the records were restored: {twin.tx_hash}"
     return None
+
+
+def _off_the_list(row: OutgoingTransaction) -> str:
+    """Why coins of the service itself may not go there: the operator's own lists are in the settings, not in the database."""
+    if row.purpose == _Purpose.COLD:
+        return cold.refusal(row)
+    if row.purpose == _Purpose.WITHDRAWAL and not is_listed_for_withdrawal(row.to_address):
+        return "The destination is not on the operator's list"
+    return ""
+
+
+def is_listed_for_withdrawal(address: str) -> bool:
+    """Whether the operator's earnings may go to this address, in lower case."""
+    return address in {one.lower() for one in settings.WITHDRAWAL_ADDRESSES}
 
 
 def _whose(addresses: Collection[str], mode: str) -> dict[str, Whose]:

@@ -188,6 +188,8 @@ class OutgoingTransaction(models.Model):
         APPROVAL = "approval"  # lets the exchange take the tokens of a swap; moves nothing
         SWEEP = "sweep"  # the only one that leaves a deposit address
         SWEEP_GAS = "sweep_gas"
+        COLD = "cold"  # to cold storage
+        WITHDRAWAL = "withdrawal"  # the operator's earnings
         X402 = "x402"  # carries out what a payer has signed; moves nothing of ours
 
     class WaitsFor(models.TextChoices):

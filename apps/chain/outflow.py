@@ -9,10 +9,10 @@ from django.db.models import Q, Sum
 from apps.assets.models import Asset
 from apps.chain import caps
 from apps.chain.models import OutgoingTransaction
-from apps.chain.states import TAKES_NO_TOKENS, UNMINED
+from apps.chain.states import STAYS_OURS, TAKES_NO_TOKENS, UNMINED
 
 log = structlog.get_logger(__name__)
-_Status, _Purpose = OutgoingTransaction.Status, OutgoingTransaction.Purpose
+_Status = OutgoingTransaction.Status
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Outflow:
 
 def by_asset(mode: str, at: datetime) -> list[Outflow]:
     """Of every active asset of a mode."""
-    rows = OutgoingTransaction.objects.filter(mode=mode).exclude(purpose__in=(*TAKES_NO_TOKENS, _Purpose.SWEEP))
+    rows = OutgoingTransaction.objects.filter(mode=mode).exclude(purpose__in=(*TAKES_NO_TOKENS, *STAYS_OURS))
     # What goes back to who paid it in takes nothing from anybody.
     recent = Q(signed_at__gt=at - caps.DAY, goes_back=False)
     promised = dict(rows.filter(status__in=UNMINED).values_list("asset").annotate(Sum("amount_atomic")))

@@ -19,11 +19,11 @@ SELECT asked.id, asked.sign * coalesce((
            SELECT sum(e.amount_atomic) FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
            JOIN ledger_account a ON a.id = e.account_id
            WHERE m.key = asked.key AND m.mode = asked.mode AND a.kind = asked.account AND a.asset_id = asked.asset
-             AND a.store_id = asked.store), 0),
+             AND a.store_id IS NOT DISTINCT FROM nullif(asked.store, '')::uuid), 0),
        EXISTS (SELECT 1 FROM ledger_movement m WHERE m.key = ANY (string_to_array(asked.ends, ' '))),
        coalesce((SELECT sum(o.amount_atomic) FROM chain_outgoingtransaction o
                  WHERE o.purpose = asked.purpose AND o.reference = ANY (string_to_array(asked.others, ' ')) AND o.status <> 'failed'), 0)
-FROM unnest(%(ids)s::uuid[], %(stores)s::uuid[], %(modes)s::text[], %(assets)s::text[], %(purposes)s::text[], %(accounts)s::text[],
+FROM unnest(%(ids)s::uuid[], %(stores)s::text[], %(modes)s::text[], %(assets)s::text[], %(purposes)s::text[], %(accounts)s::text[],
             %(signs)s::int[], %(keys)s::text[], %(ends)s::text[], %(others)s::text[])
     AS asked (id, store, mode, asset, purpose, account, sign, key, ends, others)
 """)
@@ -73,6 +73,12 @@ def _of_approval(reference: str) -> list[Reservation]:
     return _of_swap(swap) if reference == swap else [Reservation(f"swap:{swap}", "reserved", [])]
 
 
+def _of_withdrawal(reference: str) -> list[Reservation]:
+    """Earnings of the service itself."""
+    ends = [f"withdrawal-confirmed:{reference}", f"withdrawal-released:{reference}"]
+    return [Reservation(f"withdrawal:{reference}", "withdrawal_clearing", ends)]
+
+
 # None: nothing of a store's leaves. What these may do is told by chain.limits, and in live mode no test payment is ever signed.
 OF: dict[str, Callable[[str], list[Reservation]] | None] = {
     _Purpose.REFUND: _of_refund,
@@ -80,10 +86,12 @@ OF: dict[str, Callable[[str], list[Reservation]] | None] = {
     _Purpose.SETTLEMENT: _of_settlement,
     _Purpose.SWAP: _of_swap,
     _Purpose.APPROVAL: _of_approval,
+    _Purpose.WITHDRAWAL: _of_withdrawal,
     _Purpose.TEST_PAYMENT: None,
     _Purpose.SWEEP: None,
     _Purpose.SWEEP_GAS: None,
     _Purpose.X402: None,
+    _Purpose.COLD: None,
 }
 
 
@@ -106,7 +114,7 @@ def _is_of_its_mode(row: OutgoingTransaction) -> bool:
 def _reservations(row: OutgoingTransaction) -> list[Reservation]:
     find = OF.get(row.purpose)
     try:
-        return find(row.reference) if find is not None and row.store_id is not None else []
+        return find(row.reference) if find is not None and (row.store_id is None) == (row.purpose == _Purpose.WITHDRAWAL) else []
     except ValueError:  # a reference that no app of ours has made
         return []
 
@@ -114,7 +122,7 @@ def _reservations(row: OutgoingTransaction) -> list[Reservation]:
 def _columns(asked: Sequence[tuple[OutgoingTransaction, Reservation]]) -> dict[str, str]:
     return {
         "ids": array(row.pk for row, _ in asked),
-        "stores": array(row.store_id for row, _ in asked),
+        "stores": array(row.store_id or "" for row, _ in asked),
         "modes": array(row.mode for row, _ in asked),
         "assets": array(row.asset_id for row, _ in asked),
         "purposes": array(row.purpose for row, _ in asked),

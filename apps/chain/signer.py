@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
 from apps.assets.models import Chain
-from apps.chain import approvals, balances, fees, gas, hot_wallets, lanes, limits
+from apps.chain import approvals, balances, cold, fees, gas, hot_wallets, lanes, limits
 from apps.chain.balances import NATIVE_GAS, TOKEN_GAS, Promised
 from apps.chain.candidates import signed, signed_candidate, unsigned
 from apps.chain.caps import Room
@@ -158,7 +158,7 @@ class ChainSigner:
         """Those that the wallet could pay for as it stands: a node estimates no others. The rest steps aside."""
         purse = Purse(facts, balances.promised(self.chain.pk, self.key.address, facts.nonce), offer.max_fee_wei)
         funded = {row.pk for row in rows if purse.takes(row, NATIVE_GAS if row.asset.is_native else TOKEN_GAS)}
-        lanes.wait_for_funds([row for row in rows if row.pk not in funded], at)
+        self._step_aside([row for row in rows if row.pk not in funded], at)
         return [row for row in rows if row.pk in funded]
 
     def _commit_all(
@@ -212,8 +212,16 @@ class ChainSigner:
             OUTGOING.move_many(rows, _Status.SIGNED, per_row, **shared)
             for row, reason in above:
                 hot_wallets.finish(row, _Status.REVIEW, at, reason=reason)
-        lanes.wait_for_funds(short, at)
+        self._step_aside(short, at)
         return len(rows)
+
+    @staticmethod
+    def _step_aside(rows: Sequence[OutgoingTransaction], at: datetime) -> None:
+        """The wallet is short of their coins. Nothing is fetched for cold storage: that is given up, and counted anew."""
+        for row in rows:
+            if row.purpose == _Purpose.COLD:
+                hot_wallets.finish(row, _Status.FAILED, at, reason=cold.HOLDS_LESS)
+        lanes.wait_for_funds([row for row in rows if row.purpose != _Purpose.COLD], at)
 
     def _chosen(
         self, asked: Sequence[OutgoingTransaction], facts: Facts, offer: Offer, gas_limits: Mapping[uuid.UUID, int], at: datetime

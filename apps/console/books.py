@@ -22,8 +22,9 @@ from apps.reports.selectors import midnight
 
 FETCH = 2_000
 _PARENTS = {
-    chart.CUSTODY_DEPOSITS: "Assets", chart.CUSTODY_SIMULATED: "Assets", chart.CUSTODY_HOT: "Assets", chart.OFFRAMP_CLEARING: "Assets",
-    chart.SWAP_CLEARING: "Assets", chart.X402_CLEARING: "Liabilities", chart.SERVICE_FEES: "Income", chart.NETWORK_FEES: "Expenses",
+    chart.CUSTODY_DEPOSITS: "Assets", chart.CUSTODY_SIMULATED: "Assets", chart.CUSTODY_HOT: "Assets", chart.CUSTODY_COLD: "Assets",
+    chart.OFFRAMP_CLEARING: "Assets", chart.SWAP_CLEARING: "Assets", chart.WITHDRAWAL_CLEARING: "Liabilities",
+    chart.X402_CLEARING: "Liabilities", chart.SERVICE_FEES: "Income", chart.NETWORK_FEES: "Expenses",
     chart.TREASURY: "Equity",
 }  # fmt: skip
 CSV_COLUMNS = (

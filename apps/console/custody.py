@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models import Q
 
 from apps.assets.models import Asset, Chain, TokenStandard
+from apps.chain import cold
 from apps.chain.models import Address, HotWallet
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
@@ -19,6 +20,8 @@ from apps.chain.selectors import heads, is_watched
 
 NAME = "custody_is_there"
 SAYS = "custody_deposits and custody_hot are what the chain says our addresses hold"
+COLD_NAME = "cold_is_there"
+COLD_SAYS = "The cold addresses hold at least what the books say is in cold storage"
 HOLDERS_AT_ONCE = 100
 _BALANCE_OF = "0x70a08231"
 
@@ -52,13 +55,23 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
 """
 
 
+# What was booked and stands in a later block isn't there yet.
+_EXPECTED_COLD = """
+SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
+                 WHERE asset_id = %(asset)s AND mode = %(mode)s AND kind = 'custody_cold'), 0)
+     - coalesce((SELECT sum(amount_atomic) FROM chain_outgoingtransaction WHERE asset_id = %(asset)s AND purpose = 'cold'
+                 AND handled_status = 'confirmed' AND NOT coalesce(block_number <= %(block)s, false)), 0)
+"""
+
+
 @dataclass(frozen=True)
 class Book:
-    """What should be on a chain in one asset at a block."""
+    """What should be on a chain in one asset at a block; what should be in cold storage at least, as others may add to it."""
 
     asset: Asset
     block_number: int
     expected_atomic: int
+    cold_atomic: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +90,7 @@ def booked() -> list[Book]:
         block = max(0, known[chain.pk].number - chain.required_confirmations + 1)
         on_chain = Q(token_standard=TokenStandard.NATIVE) | Q(contract_address__isnull=False)
         assets = Asset.objects.filter(on_chain, chain=chain).select_related("chain")
-        found += [Book(asset, block, _expected(asset, block)) for asset in assets]
+        found += [Book(asset, block, _asked(_EXPECTED, asset, block), _asked(_EXPECTED_COLD, asset, block)) for asset in assets]
     return found
 
 
@@ -86,10 +99,26 @@ def compare(books: list[Book]) -> list[Checked]:
     return [_compare(book) for book in books]
 
 
-def _expected(asset: Asset, block: int) -> int:
+def compare_cold(books: list[Book]) -> list[Checked]:
+    """The same of cold storage, for the assets that have coins there."""
+    return [_compare_cold(book) for book in books if book.cold_atomic]
+
+
+def _compare_cold(book: Book) -> Checked:
+    subject = f"{book.asset.pk} at block {book.block_number}"
+    try:
+        with closing(nodes_of(book.asset.chain)) as nodes:
+            held = _held(book, sorted(cold.addresses(book.asset.pk)), nodes)
+    except RpcError as error:
+        return Checked(subject, f"the nodes did not say: {error}")
+    short = book.cold_atomic - held
+    return Checked(subject, f"the books say {book.cold_atomic}, the chain {held}: {-short:+d}" if short > 0 else "")
+
+
+def _asked(statement: str, asset: Asset, block: int) -> int:
     asked: dict[str, Any] = {"asset": asset.pk, "mode": asset.mode, "chain": asset.chain_id, "block": block, "is_native": asset.is_native}
     with connection.cursor() as cursor:
-        cursor.execute(_EXPECTED, asked)
+        cursor.execute(statement, asked)
         return int(cursor.fetchone()[0])
 
 

@@ -21,7 +21,7 @@ from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
 from apps.ledger.models import Account
 from apps.ledger.selectors import account_balance
-from apps.payments.models import Payment, Refund
+from apps.payments.models import Payment, Refund, Withdrawal
 from apps.payouts.models import Payout
 from apps.platforms.models import AccessRequest
 from apps.reports.models import Report
@@ -86,6 +86,7 @@ def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
         "verification": Verification.objects.filter(status="pending"),
         "platform_access": AccessRequest.objects.filter(status="pending"),
         "payout": Payout.objects.filter(mode=LIVE, status="requires_review"),
+        "withdrawal": Withdrawal.objects.filter(mode=LIVE, status=Withdrawal.Status.REQUESTED),
         "outgoing_transaction": OutgoingTransaction.objects.filter(mode=LIVE, status=OutgoingTransaction.Status.REVIEW),
         "disputed_payment": Payment.objects.filter(mode=LIVE, reconciliation_status="disputed"),
     }.items():

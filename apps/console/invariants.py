@@ -21,6 +21,7 @@ from apps.console.price_invariants import PRICES
 from apps.console.record_invariants import RECORDS
 from apps.console.seal_invariants import AUDIT_LOG
 from apps.console.swap_invariants import SWAPS
+from apps.console.treasury_invariants import TREASURY
 from apps.console.webhook_invariants import TOLD
 from apps.console.x402_invariants import X402
 from apps.ledger import movements
@@ -289,4 +290,4 @@ FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last W
 )
 
 OF_BOOKS = GUARDS + LEDGER + RECORDS + PAYMENTS + HELD + PRICES + CHAINS + TOLD
-INVARIANTS = OF_BOOKS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + AUDIT_LOG
+INVARIANTS = OF_BOOKS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + TREASURY + AUDIT_LOG

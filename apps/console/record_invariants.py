@@ -72,6 +72,9 @@ WHERE m.kind IN ('refund_created', 'refund_confirmed', 'refund_released', 'platf
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction' FROM ledger_movement m
 WHERE m.kind IN ('sweep_confirmed', 'sweep_gas_sent') AND NOT EXISTS (
     SELECT 1 FROM chain_outgoingtransaction o WHERE o.purpose IN ('sweep', 'sweep_gas') AND o.tx_hash = split_part(m.key, ':', 2))
+UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction' FROM ledger_movement m
+WHERE m.kind = 'cold_transfer_sent' AND NOT EXISTS (
+    SELECT 1 FROM chain_outgoingtransaction o WHERE o.purpose = 'cold' AND o.id = m.reference)
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no test payment' FROM ledger_movement m
 WHERE m.kind = 'test_payment_sent' AND NOT EXISTS (SELECT 1 FROM payments_testpayment t WHERE t.id = m.reference)
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of nothing' FROM ledger_movement m

@@ -16,9 +16,11 @@ class Kind:
 
 
 AVAILABLE, HELD, RESERVED = "available", "held", "reserved"
-CUSTODY_DEPOSITS, CUSTODY_SIMULATED, CUSTODY_HOT = "custody_deposits", "custody_simulated", "custody_hot"
+CUSTODY_DEPOSITS, CUSTODY_SIMULATED = "custody_deposits", "custody_simulated"
+CUSTODY_HOT, CUSTODY_COLD = "custody_hot", "custody_cold"
 SERVICE_FEES, NETWORK_FEES = "service_fees", "network_fees"
 OFFRAMP_CLEARING, SWAP_CLEARING, X402_CLEARING = "offramp_clearing", "swap_clearing", "x402_clearing"
+WITHDRAWAL_CLEARING = "withdrawal_clearing"
 TREASURY = "treasury"
 
 CHART: dict[str, Kind] = {
@@ -28,11 +30,13 @@ CHART: dict[str, Kind] = {
     CUSTODY_DEPOSITS: Kind(SERVICE, "debit", False, "coins on deposit addresses"),
     CUSTODY_SIMULATED: Kind(SERVICE, "debit", False, "simulated test deposits, and what was simulated out again"),
     CUSTODY_HOT: Kind(SERVICE, "debit", False, "coins in the hot wallet"),
+    CUSTODY_COLD: Kind(SERVICE, "debit", False, "coins in cold storage"),
     SERVICE_FEES: Kind(SERVICE, "credit", False, "income"),
     NETWORK_FEES: Kind(SERVICE, "debit", False, "gas paid"),
     OFFRAMP_CLEARING: Kind(SERVICE, "debit", False, "handed to the off-ramp, not yet reported settled"),
     SWAP_CLEARING: Kind(SERVICE, "either", False, "the far side of swaps"),
     X402_CLEARING: Kind(SERVICE, "credit", False, "debited settlements not, or not yet, dispatched"),
+    WITHDRAWAL_CLEARING: Kind(SERVICE, "credit", False, "earnings on their way to the operator"),
     TREASURY: Kind(SERVICE, "credit", False, "the service's own float: gas money and corrections"),
 }
 STORE_KINDS = tuple(kind for kind, row in CHART.items() if row.owner == STORE)

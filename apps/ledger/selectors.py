@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db import connection
 
 from apps.core.sql import Statement
-from apps.ledger.models import Entry
+from apps.ledger.models import Entry, Movement
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,19 @@ def account_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: 
         cursor.execute(_BALANCE, [store_id, mode, asset_id, kind])
         row = cursor.fetchone()
     return 0 if row is None else int(row[0])
+
+
+_PROMISED = """
+SELECT coalesce(sum(ledger_balance(id)), 0) FROM ledger_account
+WHERE mode = %s AND asset_id = %s AND kind IN ('reserved', 'offramp_clearing', 'x402_clearing', 'withdrawal_clearing')
+"""
+
+
+def promised(mode: str, asset_id: str) -> int:
+    """What is set aside to leave, of everybody."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PROMISED, [mode, asset_id])
+        return int(cursor.fetchone()[0])
 
 
 _OF_THE_SERVICE = "SELECT mode, asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id IS NULL ORDER BY mode, asset_id, kind"
@@ -143,6 +156,11 @@ def booked_deposits(payment_id: uuid.UUID) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(_BOOKED, [payment_id])
         return {asset_id: int(amount) for asset_id, amount in cursor.fetchall()}
+
+
+def is_posted(keys: Iterable[str]) -> bool:
+    """Whether any of these keys has a movement."""
+    return Movement.objects.filter(key__in=list(keys)).exists()
 
 
 def movements_of(reference: uuid.UUID) -> list[Entry]:

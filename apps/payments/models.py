@@ -6,6 +6,7 @@ Rates, fees and required amounts are locked at creation. The intent's status cha
 import uuid
 from datetime import datetime
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
@@ -230,3 +231,46 @@ class TestPayment(Owned):
             models.Index(fields=["store", "created_at"]),
             models.Index(fields=["created_at"], condition=models.Q(is_requested=False), name="test_payment_unrequested"),
         ]
+
+
+class Withdrawal(models.Model):
+    """Earnings that the operator takes out: asked for by one member of staff, let go by another. The reference makes it happen once."""
+
+    class Status(models.TextChoices):
+        REQUESTED = "requested"
+        APPROVED = "approved"  # set aside in the books, and on its way
+        CONFIRMED = "confirmed"
+        REJECTED = "rejected"
+        FAILED = "failed"  # it couldn't be sent, and is earnings again
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    reference = models.CharField(max_length=100, unique=True)
+    mode = models.CharField(max_length=4)
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    amount_atomic = AtomicField()
+    to_address = models.CharField(max_length=42, db_collation="C")
+    reason = models.CharField(max_length=200)
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.REQUESTED)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False)
+    requested_at = models.DateTimeField()
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    is_requested = models.BooleanField(default=False, db_default=False)  # of the sender, by the worker
+    tx_hash = models.CharField(max_length=66, blank=True)
+    failure_reason = models.CharField(max_length=200, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="withdrawal_is_positive"),
+            models.CheckConstraint(condition=~models.Q(reason=""), name="withdrawal_has_reason"),
+            # Whoever asked may take it back, and never let it go.
+            models.CheckConstraint(
+                condition=models.Q(status__in=["requested", "rejected"])
+                | (models.Q(decided_by__isnull=False, decided_at__isnull=False) & ~models.Q(decided_by=models.F("requested_by"))),
+                name="withdrawal_takes_two",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.reference

@@ -29,6 +29,15 @@ REFUND_MACHINE = Machine(
         "failed": (),
     }
 )
+WITHDRAWAL_MACHINE = Machine(
+    {
+        "requested": {"approved", "rejected"},
+        "approved": {"confirmed", "failed"},
+        "confirmed": (),
+        "rejected": (),
+        "failed": (),
+    }
+)
 TERMINAL = frozenset({COMPLETED, EXPIRED, FAILED, REFUNDED})
 REFUNDABLE = frozenset({COMPLETED, FAILED, EXPIRED})
 # On these a deposit changes no status: it is a late one.

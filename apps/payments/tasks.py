@@ -8,7 +8,7 @@ from apps.core import jobs
 from apps.core.clock import real_now
 from apps.payments import seals
 from apps.payments.documents import invoice
-from apps.payments.services import expire, reconcile, refund_progress, settle, sweep_books, test_wallet
+from apps.payments.services import cold, expire, reconcile, refund_progress, settle, sweep_books, test_wallet, withdrawals
 
 
 @shared_task(name="payments.settle_deposits")
@@ -47,6 +47,18 @@ def book_test_payments() -> None:
 @shared_task(name="payments.book_sweeps")
 def book_sweeps() -> None:
     sweep_books.book_sweeps()
+
+
+@shared_task(name="payments.move_to_cold")
+def move_to_cold() -> None:
+    cold.move_to_cold()
+
+
+@shared_task(name="payments.advance_treasury")
+def advance_treasury() -> None:
+    """What the service has sent to cold storage and to its operator."""
+    cold.book_cold()
+    withdrawals.advance_withdrawals()
 
 
 @shared_task(name="payments.seal")

@@ -35,6 +35,11 @@ KINDS: dict[str, str] = {
     "x402_gas_paid": "Gas for an x402 payment",
     "sweep_confirmed": "Deposits gathered",
     "sweep_gas_sent": "Gas for gathering deposits",
+    "cold_transfer_sent": "Moved to cold storage",
+    "cold_returned": "Back from cold storage",
+    "withdrawal_created": "Earnings set aside for the operator",
+    "withdrawal_confirmed": "Earnings withdrawn",
+    "withdrawal_released": "Withdrawal failed, earnings again",
     "test_payment_sent": "Paid by the test wallet",
     "mined_again": "Mined again at another cost",
     "correction": "Correction by staff",
@@ -43,7 +48,8 @@ ACCOUNTS: dict[str, str] = {chart.AVAILABLE: "Available", chart.HELD: "Held", ch
 # Those that never touch a store's own accounts: a store is not offered to look for them.
 _OF_SERVICE = {
     *("swap_exchanged", "swap_approval_paid", "payout_gas_paid", "payout_settled", "x402_confirmed", "x402_gas_paid"),
-    *("sweep_confirmed", "sweep_gas_sent", "test_payment_sent", "mined_again"),
+    *("sweep_confirmed", "sweep_gas_sent", "cold_transfer_sent", "cold_returned", "test_payment_sent", "mined_again"),
+    *("withdrawal_created", "withdrawal_confirmed", "withdrawal_released"),
 }
 OF_STORES = frozenset(KINDS) - _OF_SERVICE
 

@@ -189,4 +189,26 @@ MORE: dict[str, tuple[str, str]] = {
         f"UPDATE ledger_entry e SET account_id = o.id FROM ledger_account o WHERE o.kind = 'available' AND o.asset_id = 'SETH' "
         f"AND o.store_id <> '{{store}}' AND e.amount_atomic < 0 AND e.movement_id = {LAST.replace('{kind}', 'x402_settled')}",
         "draws_are_booked"),
+    "withdrawal raised": ("UPDATE payments_withdrawal SET amount_atomic = amount_atomic + 1", "withdrawals_booked"),
+    "withdrawal readdressed": (f"UPDATE payments_withdrawal SET to_address = '{ELSEWHERE}'", "withdrawals_booked"),
+    "withdrawal let go by somebody else": (
+        "UPDATE payments_withdrawal SET decided_by_id = (SELECT id FROM stores_user WHERE id NOT IN (SELECT decided_by_id FROM "
+        "payments_withdrawal UNION SELECT requested_by_id FROM payments_withdrawal) LIMIT 1)", "withdrawals_booked"),
+    "withdrawal invented": (_again("payments_withdrawal", "true", id="gen_random_uuid()", reference="'x'"), "withdrawals_booked"),
+    "withdrawal deleted": ("DELETE FROM payments_withdrawal", "withdrawals_booked"),
+    "withdrawal sent twice": (
+        _again("chain_outgoingtransaction", "purpose = 'withdrawal'", id="gen_random_uuid()", reference="gen_random_uuid()", nonce="NULL",
+               status="'requested'"), "withdrawals_booked"),
+    "movement of a withdrawal deleted": (
+        f"DELETE FROM ledger_entry WHERE movement_id = {LAST.replace('{kind}', 'withdrawal_confirmed')}; "
+        f"DELETE FROM ledger_movement WHERE id = {LAST.replace('{kind}', 'withdrawal_confirmed')}", "withdrawals_booked"),
+    "transfer to cold storage raised": (
+        "UPDATE chain_outgoingtransaction SET amount_atomic = amount_atomic + 1 WHERE purpose = 'cold'", "cold_booked"),
+    "transfer to cold storage readdressed": (
+        f"UPDATE chain_outgoingtransaction SET to_address = '{ELSEWHERE}' WHERE purpose = 'cold'", "sent_as_signed"),
+    "movement to cold storage deleted": (
+        f"DELETE FROM ledger_entry WHERE movement_id = {LAST.replace('{kind}', 'cold_transfer_sent')}; "
+        f"DELETE FROM ledger_movement WHERE id = {LAST.replace('{kind}', 'cold_transfer_sent')}", "cold_booked"),
+    "movement to cold storage invented": (
+        f"UPDATE ledger_movement SET kind = 'cold_transfer_sent' WHERE id = {CORRECTED}", "movements_serve"),
 }  # fmt: skip

@@ -11,16 +11,21 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test import override_settings
 
+from apps.assets.models import Asset
+from apps.chain import sender
 from apps.chain.models import Block, Deposit, Head, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.console import audit
 from apps.core import clock
 from apps.ledger import posting
 from apps.payments.models import PaymentAddress
 from apps.payments.seals import seal_payments
+from apps.payments.services import withdrawals
 from apps.payments.services.settle import settle_payment
+from apps.payments.tasks import advance_treasury
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.models import Store
+from apps.stores.models import Store, User
 from apps.stores.seals import seal_lines
 from apps.stores.services import change_store
 from apps.swaps.services.progress import advance_swaps
@@ -30,7 +35,7 @@ from tests.cast import Api, Shop, assemble
 from tests.console.plantings import HARD, MORE, PLAIN
 from tests.console.test_verify_ledger import refund
 
-HOT = "0x" + "ab" * 20
+HOT, SAFE = "0x" + "ab" * 20, "0x" + "5a" * 20
 FIRST, LAST = 100, 110
 
 
@@ -61,6 +66,7 @@ def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
         _tell(shop)
         _receive_on_chain(shop)
         _send_on_chain(shop)
+        _put_away(shop)
         for _ in range(2):
             make.store_coins(shop.store, "SETH", 1000)
             seal_lines(clock.real_now())
@@ -145,6 +151,32 @@ def _send_on_chain(shop: Shop) -> None:
         advance_payouts()
         sent.update(status="confirmed", network_fee_atomic=5, block_number=1)
         advance_payouts()
+
+
+def _put_away(shop: Shop) -> None:
+    """Earnings that the operator has withdrawn, and coins that went to cold storage."""
+    staff = [User.objects.create(email=f"staff-{number}@example.com", is_staff=True) for number in range(2)]
+    make.service_coins("SETH", 10**18)
+    HotWallet.objects.create(chain_id="sepolia", address=HOT, next_nonce=2)
+    with override_settings(WITHDRAWAL_ADDRESSES=[SAFE]):
+        asset = Asset.objects.select_related("chain").get(pk="SETH")
+        wanted = withdrawals.WithdrawalRequest("may", asset, 1000, SAFE, "Salaries")
+        row = withdrawals.request_withdrawal(wanted, staff[0], clock.real_now())
+        withdrawals.approve_withdrawal(row.pk, staff[1], clock.real_now())
+        withdrawals.advance_withdrawals()
+    to_cold = {"purpose": "cold", "reference": "SETH:0", "mode": "test", "at": clock.real_now()}
+    sender.request(chain_id="sepolia", asset_id="SETH", to=SAFE, amount_atomic=2000, **to_cold)
+    for nonce, purpose in enumerate(("withdrawal", "cold")):
+        asked = OutgoingTransaction.objects.filter(purpose=purpose)
+        tx_hash = f"0x{nonce + 16:064x}"
+        SignedTransaction.objects.create(
+            outgoing=asked.get(), tx_hash=tx_hash, raw=f"0x02{SAFE[2:]}", max_fee_wei=1, priority_fee_wei=1, signed_at=clock.real_now()
+        )
+        asked.update(
+            status="confirmed", nonce=nonce, tx_hash=tx_hash, from_address=HOT, network_fee_atomic=5, block_number=1,
+            finished_at=clock.real_now(),
+        )  # fmt: skip
+    advance_treasury()
 
 
 def test_the_list_is_whole() -> None:

@@ -5,7 +5,18 @@ raises InsufficientBalance. `reference` is the payment a movement serves, so tha
 """
 
 from apps.ledger.movements.draws import x402_confirmed, x402_gas_charged, x402_gas_paid, x402_reversed, x402_settled
-from apps.ledger.movements.own import correction, mined_again, sweep_confirmed, sweep_gas_sent, test_payment_sent
+from apps.ledger.movements.own import (
+    cold_returned,
+    cold_transfer_sent,
+    correction,
+    mined_again,
+    sweep_confirmed,
+    sweep_gas_sent,
+    test_payment_sent,
+    withdrawal_confirmed,
+    withdrawal_created,
+    withdrawal_released,
+)
 from apps.ledger.movements.payments import (
     Settled,
     deposit_confirmed,
@@ -65,6 +76,11 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     # The service's own.
     "sweep_confirmed",
     "sweep_gas_sent",
+    "cold_transfer_sent",
+    "cold_returned",
+    "withdrawal_created",
+    "withdrawal_confirmed",
+    "withdrawal_released",
     "test_payment_sent",
     "mined_again",
     "correction",

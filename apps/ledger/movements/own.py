@@ -1,11 +1,22 @@
-"""The service's own coins: sweeps, their gas, test payments, and corrections by staff."""
+"""The service's own coins: sweeps, their gas, cold storage, the operator's earnings, test payments, and corrections by staff."""
 
 import uuid
 from datetime import datetime
 
 from django.db import transaction
 
-from apps.ledger.chart import CHART, CUSTODY_DEPOSITS, CUSTODY_HOT, HELD, STORE, SWAP_CLEARING, TREASURY
+from apps.ledger.chart import (
+    CHART,
+    CUSTODY_COLD,
+    CUSTODY_DEPOSITS,
+    CUSTODY_HOT,
+    HELD,
+    SERVICE_FEES,
+    STORE,
+    SWAP_CLEARING,
+    TREASURY,
+    WITHDRAWAL_CLEARING,
+)
 from apps.ledger.movements.lines import gas
 from apps.ledger.posting import Line, Posted, Posting, post
 from apps.stores import audit
@@ -31,6 +42,64 @@ def sweep_gas_sent(*, mode: str, asset_id: str, tx_hash: str, amount_atomic: int
         *gas(asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(Posting(f"sweep-gas:{tx_hash}", "sweep_gas_sent", mode, None, at, lines))
+
+
+def cold_transfer_sent(
+    *, mode: str, asset_id: str, outgoing_id: uuid.UUID, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+) -> Posted:
+    """The hot wallet has sent coins to cold storage; nothing but gas when it was reverted. They are owed to whom they were before."""
+    lines = [
+        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        Line(CUSTODY_COLD, asset_id, -amount_atomic, "principal"),
+        *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
+    ]
+    return post(Posting(f"cold:{outgoing_id}", "cold_transfer_sent", mode, outgoing_id, at, lines))
+
+
+def cold_returned_key(tx_hash: str, asset_id: str) -> str:
+    return f"cold-returned:{tx_hash}:{asset_id}"
+
+
+def cold_returned(*, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, at: datetime) -> Posted:
+    """Coins have come back to the hot wallet from cold storage, whose owner paid the gas."""
+    lines = [
+        Line(CUSTODY_COLD, asset_id, amount_atomic, "principal"),
+        Line(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
+    ]
+    return post(Posting(cold_returned_key(tx_hash, asset_id), "cold_returned", mode, None, at, lines))
+
+
+def withdrawal_created(*, mode: str, asset_id: str, withdrawal_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+    """Earnings that the operator takes out are set aside."""
+    return post(Posting(f"withdrawal:{withdrawal_id}", "withdrawal_created", mode, withdrawal_id, at, _earned(asset_id, amount_atomic)))
+
+
+def withdrawal_confirmed(
+    *, mode: str, asset_id: str, withdrawal_id: uuid.UUID, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+) -> Posted:
+    """The operator has them, and their gas is paid."""
+    lines = [
+        Line(WITHDRAWAL_CLEARING, asset_id, -amount_atomic, "principal"),
+        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
+    ]
+    return post(Posting(f"withdrawal-confirmed:{withdrawal_id}", "withdrawal_confirmed", mode, withdrawal_id, at, lines))
+
+
+def withdrawal_released(
+    *, mode: str, asset_id: str, withdrawal_id: uuid.UUID, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+) -> Posted:
+    """They could not be sent, and are earnings again. A transfer that the chain reverted has paid gas."""
+    lines = [*_earned(asset_id, -amount_atomic), *gas(gas_asset_id, gas_atomic, CUSTODY_HOT)]
+    return post(Posting(f"withdrawal-released:{withdrawal_id}", "withdrawal_released", mode, withdrawal_id, at, lines))
+
+
+def _earned(asset_id: str, amount_atomic: int) -> list[Line]:
+    """Out of the earnings, below zero back into them."""
+    return [
+        Line(SERVICE_FEES, asset_id, -amount_atomic, "principal"),
+        Line(WITHDRAWAL_CLEARING, asset_id, amount_atomic, "principal"),
+    ]
 
 
 def mined_again(
@@ -74,6 +143,10 @@ def test_payment_sent(
     return post(Posting(f"test-payment:{test_payment_id}", "test_payment_sent", mode, test_payment_id, at, lines))
 
 
+def correction_key(key: str) -> str:
+    return f"correction:{key}"
+
+
 def correction(
     *,
     key: str,
@@ -99,7 +172,7 @@ def correction(
         raise ValueError("what is held is corrected for its payment, and nothing else is")
     lines = [Line(kind, asset_id, amount_atomic, "principal", store_id), Line(TREASURY, asset_id, -amount_atomic, "principal")]
     with transaction.atomic():
-        posted = post(Posting(f"correction:{key}", "correction", mode, payment_id, at, lines, reason, staff_id))
+        posted = post(Posting(correction_key(key), "correction", mode, payment_id, at, lines, reason, staff_id))
         if posted.is_new:
             told = {"movement": posted.movement_id, "account": kind, "asset": asset_id, "amount_atomic": amount_atomic, "staff": staff_id}
             if payment_id is not None:

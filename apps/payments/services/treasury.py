@@ -9,12 +9,15 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.assets.models import Asset
-from apps.chain import blocks
+from apps.chain import blocks, cold
 from apps.chain.models import Address, HotWallet, SignedTransaction
 from apps.chain.providers.base import Nodes
 from apps.core.errors import Flat
 from apps.ledger import movements
-from apps.ledger.chart import CUSTODY_HOT
+from apps.ledger.chart import CUSTODY_COLD, CUSTODY_HOT
+from apps.ledger.movements.own import cold_returned_key, correction_key
+from apps.ledger.posting import locked_balance
+from apps.ledger.selectors import is_posted
 from apps.payments.models import Payment
 from apps.stores import audit
 from apps.stores.models import Store, User
@@ -34,30 +37,52 @@ def funding_key(tx_hash: str, asset_id: str) -> str:
 
 
 def book_funding(wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at: datetime) -> dict[str, int]:
-    """Book what a transaction brought the wallet: atomic units by asset id. Raises NotFunding, AlreadyBooked and RpcError."""
+    """Book what a transaction brought the wallet: atomic units by asset id. What cold storage sends back is no new float.
+
+    Raises NotFunding, AlreadyBooked and RpcError.
+    """
     assets = {asset.contract_address or "": asset for asset in Asset.objects.filter(chain=wallet.chain_id) if _is_on_chain(asset)}
     arrived: Counter[str] = Counter()
+    from_cold: Counter[str] = Counter()
     for one in _transfers_to(wallet, tx_hash, nodes, [contract for contract in assets if contract]):
-        arrived[assets[one.contract].pk] += one.amount_atomic
+        asset_id = assets[one.contract].pk
+        arrived[asset_id] += one.amount_atomic
+        if one.from_address in cold.addresses(asset_id):
+            from_cold[asset_id] += one.amount_atomic
     if not +arrived:
         raise NotFunding(f"The transaction brought {wallet.address} nothing that can be read from it; book it with a correction")
     with transaction.atomic():
         for asset_id, amount_atomic in arrived.items():
-            posted = movements.correction(
-                key=funding_key(tx_hash, asset_id),
-                mode=wallet.chain.mode,
-                asset_id=asset_id,
-                kind=CUSTODY_HOT,
-                store_id=None,
-                amount_atomic=-amount_atomic,
-                reason=f"Funded by {tx_hash}",
-                staff_id=staff.pk,
-                at=at,
-            )
-            if not posted.is_new:
-                raise AlreadyBooked
+            _book_arrived(wallet, tx_hash, asset_id, amount_atomic, from_cold[asset_id], staff, at)
         audit.record("hot_wallet.funded", target=wallet, name=tx_hash, details=arrived)
     return dict(arrived)
+
+
+def _book_arrived(wallet: HotWallet, tx_hash: str, asset_id: str, amount_atomic: int, cold_atomic: int, staff: User, at: datetime) -> None:
+    """As far as the books have it in cold storage it comes back from there; the rest is the operator's own, and new."""
+    mode, returned = wallet.chain.mode, 0
+    if cold_atomic:
+        returned = min(cold_atomic, max(0, -locked_balance(None, mode, asset_id, CUSTODY_COLD)))
+        # Under that lock: what was booked one way before must not be booked the other way now.
+        if is_posted([correction_key(funding_key(tx_hash, asset_id)), cold_returned_key(tx_hash, asset_id)]):
+            raise AlreadyBooked
+    if returned:
+        movements.cold_returned(mode=mode, asset_id=asset_id, tx_hash=tx_hash, amount_atomic=returned, at=at)
+    if amount_atomic == returned:
+        return
+    posted = movements.correction(
+        key=funding_key(tx_hash, asset_id),
+        mode=mode,
+        asset_id=asset_id,
+        kind=CUSTODY_HOT,
+        store_id=None,
+        amount_atomic=returned - amount_atomic,
+        reason=f"Funded by {tx_hash}",
+        staff_id=staff.pk,
+        at=at,
+    )
+    if not posted.is_new:
+        raise AlreadyBooked
 
 
 def _is_on_chain(asset: Asset) -> bool:

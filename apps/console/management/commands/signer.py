@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error, close_old_connections
 
-from apps.chain import keystores, signing
+from apps.chain import cold, keystores, signing
 from apps.chain.keys import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
 from apps.console.command import OperatorCommand
@@ -32,6 +32,7 @@ class Command(OperatorCommand):
             raise CommandError("APPROVAL_KEYS is missing: set it in the environment of workers and of the signer")
         try:
             _check_addresses(keystores.seed())
+            _check_lists()
             log.info("signer_started", hot_wallets=signing.introduce())
         except KeystoreError as error:
             raise CommandError(str(error)) from None
@@ -50,6 +51,12 @@ class Command(OperatorCommand):
                 break
             stopped.wait(pause)
         return {"signed": signed}
+
+
+def _check_lists() -> None:
+    """Coins sent to a mistyped address are gone."""
+    if wrong := cold.problems():
+        raise CommandError("; ".join(wrong))
 
 
 def _check_addresses(seed: Seed) -> None:

@@ -1,4 +1,4 @@
-"""`treasury`: what of each asset is the service's own, coins put into a hot wallet, and corrections of the books."""
+"""`treasury`: what of each asset is the service's own, coins put into a hot wallet, withdrawals of earnings, and corrections."""
 
 import re
 import uuid
@@ -16,8 +16,9 @@ from apps.core import clock
 from apps.ledger.chart import CHART, TREASURY
 from apps.ledger.posting import InsufficientBalance
 from apps.ledger.selectors import service_balances
+from apps.payments.models import Withdrawal
 from apps.payments.selectors import by_reference
-from apps.payments.services import treasury
+from apps.payments.services import treasury, withdrawals
 from apps.stores.models import User
 
 _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
@@ -26,19 +27,24 @@ _KINDS = sorted(set(CHART) - {TREASURY})
 
 
 class Command(OperatorCommand):
-    help = "Show the service's own coins, book what came to a hot wallet from outside, or correct an account against the treasury"
+    help = "Show the service's own coins, book what came to a hot wallet, withdraw earnings, or correct an account against the treasury"
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", nargs="?", default="show", choices=["show", "fund", "correct"])
-        parser.add_argument("--staff", help="e-mail address of the member of staff who answers for it (fund, correct)")
+        parser.add_argument("action", nargs="?", default="show", choices=["show", "fund", "withdraw", "approve", "reject", "correct"])
+        parser.add_argument("--staff", help="e-mail address of the member of staff who answers for it (all but show)")
         parser.add_argument("--network", help="whose hot wallet, as in ethereum (fund)")
         parser.add_argument("--hash", help="the transaction that brought the coins (fund)")
-        parser.add_argument("--asset", help="as in ETH_USDC (correct)")
+        parser.add_argument("--reference", help="makes a withdrawal happen once, and names it (withdraw, approve, reject)")
+        parser.add_argument("--to", help="one of WITHDRAWAL_ADDRESSES (withdraw)")
+        parser.add_argument("--approved-by", help="e-mail address of the second member of staff, who lets it go at once (withdraw)")
+        parser.add_argument("--asset", help="as in ETH_USDC (withdraw, correct)")
         parser.add_argument("--account", choices=_KINDS, help="the account that is wrong (correct)")
         parser.add_argument("--store", help="whose, for a store's account (correct)")
         parser.add_argument("--payment", help="the reference of the payment it is held for, for the held account (correct)")
-        parser.add_argument("--amount-atomic", help="credit in atomic units, below zero a debit; custody accounts grow by debits (correct)")
-        parser.add_argument("--reason", help="stands in the books for ever (correct)")
+        parser.add_argument(
+            "--amount-atomic", help="atomic units; for correct a credit, below zero a debit, and custody accounts grow by debits"
+        )
+        parser.add_argument("--reason", help="is kept for ever (withdraw, correct)")
         parser.add_argument("--key", help="books it once, however often the command is run (correct)")
 
     def run(self, **options: Any) -> dict[str, Any]:
@@ -46,8 +52,18 @@ class Command(OperatorCommand):
             return self._fund(options)
         if options["action"] == "correct":
             return self._correct(options)
+        if options["action"] == "withdraw":
+            return _withdraw(options)
+        if options["action"] in ("approve", "reject"):
+            return _decide(options)
         names = ("mode", "asset_id", "account", "balance_atomic")
-        return {"accounts": [dict(zip(names, (*row[:3], str(row[3])), strict=True)) for row in service_balances() if row[3]]}
+        earned = {asset.pk: withdrawals.withdrawable(asset) for asset in Asset.objects.select_related("chain").order_by("pk")}
+        waiting = Withdrawal.objects.filter(status__in=("requested", "approved")).select_related("requested_by", "decided_by")
+        return {
+            "accounts": [dict(zip(names, (*row[:3], str(row[3])), strict=True)) for row in service_balances() if row[3]],
+            "withdrawable": {asset_id: str(amount) for asset_id, amount in earned.items() if amount},
+            "withdrawals": [_told(row) for row in waiting.order_by("requested_at")],
+        }
 
     @staticmethod
     def _fund(options: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +109,46 @@ class Command(OperatorCommand):
         except InsufficientBalance:
             raise CommandError("Not booked: the account, or what the payment holds of it, would go below zero") from None
         return {"key": key, "asset_id": asset.pk, "account": options["account"], "amount_atomic": options["amount_atomic"]}
+
+
+def _withdraw(options: dict[str, Any]) -> dict[str, Any]:
+    """Asked for by one; let go by the second who is named, or later by `approve`."""
+    asset = Asset.objects.select_related("chain").filter(pk=options["asset"]).first()
+    amount = options["amount_atomic"] or ""
+    if asset is None or not _AMOUNT.fullmatch(amount):
+        raise CommandError("Give --asset and a whole --amount-atomic")
+    wanted = withdrawals.WithdrawalRequest(
+        reference=(options["reference"] or "").strip(),
+        asset=asset,
+        amount_atomic=int(amount),
+        to_address=options["to"] or "",
+        reason=options["reason"] or "",
+    )
+    staff, second = _staff(options["staff"]), _staff(options["approved_by"]) if options["approved_by"] else None
+    row = withdrawals.request_withdrawal(wanted, staff, clock.real_now())
+    if second is not None and row.status == Withdrawal.Status.REQUESTED:
+        row = withdrawals.approve_withdrawal(row.pk, second, clock.real_now())
+    return _told(row)
+
+
+def _decide(options: dict[str, Any]) -> dict[str, Any]:
+    row = Withdrawal.objects.filter(reference=options["reference"]).first()
+    if row is None:
+        raise CommandError(f"There is no withdrawal {options['reference']!r}; give --reference")
+    decide = withdrawals.approve_withdrawal if options["action"] == "approve" else withdrawals.reject_withdrawal
+    return _told(decide(row.pk, _staff(options["staff"]), clock.real_now()))
+
+
+def _told(row: Withdrawal) -> dict[str, Any]:
+    return {
+        "reference": row.reference,
+        "status": row.status,
+        "asset_id": row.asset_id,
+        "amount_atomic": str(row.amount_atomic),
+        "to_address": row.to_address,
+        "requested_by": row.requested_by.email,
+        "decided_by": row.decided_by.email if row.decided_by else None,
+    }
 
 
 def _staff(email: str | None) -> User:

@@ -1,0 +1,175 @@
+"""The operator's own earnings, taken out in two steps by two people: one asks, another lets go.
+
+They go to the operator's list of addresses alone, and never more than the earnings are: fees less gas, as far as the service's
+own accounts together hold it. What is let go is set aside in the books first (decision 134).
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.assets.models import Asset
+from apps.assets.selectors import native_asset_id
+from apps.chain import sender
+from apps.chain.limits import is_listed_for_withdrawal, is_refused_destination
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock, jobs, locks
+from apps.core.errors import Flat
+from apps.core.rows import Job
+from apps.ledger import movements
+from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
+from apps.ledger.selectors import account_balance
+from apps.payments.models import Withdrawal
+from apps.payments.states import WITHDRAWAL_MACHINE
+from apps.stores import audit
+from apps.stores.models import User
+
+JOB, REQUESTING = Job("payments.advance_withdrawals", limit=100), Job("payments.request_withdrawals", limit=100)
+_Status, _Sent = Withdrawal.Status, OutgoingTransaction.Status
+PURPOSE = OutgoingTransaction.Purpose.WITHDRAWAL
+_OWN_KINDS = (TREASURY, SERVICE_FEES, NETWORK_FEES, SWAP_CLEARING)
+
+
+class WithdrawalRefused(Flat):
+    """The text says why."""
+
+
+@dataclass(frozen=True)
+class WithdrawalRequest:
+    """What somebody wants to take out, and what makes it happen once."""
+
+    reference: str
+    asset: Asset
+    amount_atomic: int
+    to_address: str
+    reason: str
+
+
+def withdrawable(asset: Asset) -> int:
+    """What the service has earned of an asset and still has: its fees, less gas, and no more than all of its own together."""
+    own = {kind: account_balance(None, asset.mode, asset.pk, kind) for kind in _OWN_KINDS}
+    # Gas that stores have paid is no earning: what it was paid for has left in the chain's own coin.
+    earned = own[SERVICE_FEES] + min(0, own[NETWORK_FEES])
+    return max(0, min(earned, sum(own.values())))
+
+
+def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) -> Withdrawal:
+    """Ask for it; the same reference with the same content is the same withdrawal. Raises WithdrawalRefused."""
+    fields = {
+        "asset_id": request.asset.pk,
+        "amount_atomic": request.amount_atomic,
+        "to_address": request.to_address.lower(),
+        "reason": request.reason.strip(),
+    }
+    with transaction.atomic():
+        known = Withdrawal.objects.filter(reference=request.reference).first()
+        if known is not None:
+            if any(getattr(known, name) != value for name, value in fields.items()):
+                raise WithdrawalRefused(f"{request.reference} is another withdrawal already")
+            return known
+        _refuse(request, staff)
+        made, _ = Withdrawal.objects.get_or_create(
+            reference=request.reference,
+            defaults={**fields, "mode": request.asset.mode, "requested_by": staff, "requested_at": at},
+        )
+        _tell("requested", made, staff)
+    return made
+
+
+def _refuse(request: WithdrawalRequest, staff: User) -> None:
+    to = request.to_address.lower()
+    if not (staff.is_staff and staff.is_active):
+        raise WithdrawalRefused("Only staff withdraw earnings")
+    if not request.reference or not request.reason.strip():
+        raise WithdrawalRefused("A withdrawal has a reference and a reason")
+    if not is_listed_for_withdrawal(to) or is_refused_destination(to, PURPOSE, request.asset.mode):
+        raise WithdrawalRefused("WITHDRAWAL_ADDRESSES doesn't name this address")
+    if request.amount_atomic <= 0:
+        raise WithdrawalRefused("A withdrawal is of more than nothing")
+    _refuse_more_than_earned(request.asset, request.amount_atomic)
+
+
+def _refuse_more_than_earned(asset: Asset, amount_atomic: int) -> None:
+    left = withdrawable(asset)
+    if amount_atomic > left:
+        raise WithdrawalRefused(f"The earnings of {asset.pk} are {left}, less than {amount_atomic}")
+
+
+def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Withdrawal:
+    """Let it go: it is set aside in the books, and the worker asks for it, once. Raises WithdrawalRefused."""
+    with transaction.atomic():
+        row = Withdrawal.objects.select_for_update(of=("self",)).select_related("asset__chain").get(pk=withdrawal_id)
+        if row.status != _Status.REQUESTED:
+            raise WithdrawalRefused(f"The withdrawal is {row.status} already")
+        if not (staff.is_staff and staff.is_active) or staff.pk == row.requested_by_id:
+            raise WithdrawalRefused("A second member of staff lets it go, not the one who asked")
+        # The same turn as swaps against the service's coins take: nothing of its own goes out twice.
+        locks.hold_in_transaction(locks.Turn.TREASURY, row.asset_id)
+        _refuse_more_than_earned(row.asset, row.amount_atomic)
+        movements.withdrawal_created(mode=row.mode, asset_id=row.asset_id, withdrawal_id=row.pk, amount_atomic=row.amount_atomic, at=at)
+        WITHDRAWAL_MACHINE.move(row, _Status.APPROVED, decided_by=staff, decided_at=at)
+        jobs.enqueue("payments.advance_treasury")
+        _tell("approved", row, staff)
+    return row
+
+
+def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Withdrawal:
+    """Don't; whoever asked may take it back. Raises WithdrawalRefused."""
+    with transaction.atomic():
+        row = Withdrawal.objects.select_for_update(of=("self",)).get(pk=withdrawal_id)
+        if not (staff.is_staff and staff.is_active) or row.status != _Status.REQUESTED:
+            raise WithdrawalRefused(f"The withdrawal is {row.status} already")
+        WITHDRAWAL_MACHINE.move(row, _Status.REJECTED, decided_by=staff, decided_at=at)
+        _tell("rejected", row, staff)
+    return row
+
+
+def _tell(what: str, row: Withdrawal, staff: User) -> None:
+    told = {"asset": row.asset_id, "amount_atomic": str(row.amount_atomic), "to_address": row.to_address, "staff": str(staff.pk)}
+    audit.record(f"withdrawal.{what}", target=row, mode=row.mode, name=row.reference, reason=row.reason, details=told)
+
+
+def advance_withdrawals() -> int:
+    """The sweep over those that were let go and those that came to an end on the chain; how many there were.
+
+    What needs a person is left to one.
+    """
+    approved = Withdrawal.objects.filter(status=_Status.APPROVED, is_requested=False).select_related("asset").order_by("decided_at")
+    return REQUESTING.walk(approved, _request) + JOB.walk(sender.unhandled(PURPOSE).exclude(status=_Sent.REVIEW), _book)
+
+
+def _request(row: Withdrawal) -> None:
+    with transaction.atomic():
+        if Withdrawal.objects.filter(pk=row.pk, is_requested=False).update(is_requested=True):
+            sender.request(
+                chain_id=row.asset.chain_id,
+                asset_id=row.asset_id,
+                to=row.to_address,
+                amount_atomic=row.amount_atomic,
+                purpose=PURPOSE,
+                reference=row.pk,
+                mode=row.mode,
+                at=clock.real_now(),
+            )
+
+
+def _book(sent: OutgoingTransaction) -> None:
+    at = clock.real_now()
+    with transaction.atomic():
+        row = Withdrawal.objects.select_for_update(of=("self",)).select_related("asset").get(pk=sent.reference)
+        is_confirmed = sent.status == _Sent.CONFIRMED
+        book = movements.withdrawal_confirmed if is_confirmed else movements.withdrawal_released
+        book(
+            mode=row.mode,
+            asset_id=row.asset_id,
+            withdrawal_id=row.pk,
+            amount_atomic=row.amount_atomic,
+            gas_asset_id=native_asset_id(row.asset),
+            gas_atomic=sent.network_fee_atomic,
+            at=at,
+        )
+        status = _Status.CONFIRMED if is_confirmed else _Status.FAILED
+        WITHDRAWAL_MACHINE.move(row, status, finished_at=at, tx_hash=sent.tx_hash, failure_reason="" if is_confirmed else sent.reason)
+        sender.mark_handled(sent)
