@@ -113,8 +113,8 @@ CHAIN_TIP_MAX_AGE_SECONDS: int = env.int("CHAIN_TIP_MAX_AGE_SECONDS", 600 if IS_
 CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
 # Without any chain only simulated coins come in, which is no way to run a service.
 CHAINS_ARE_OPTIONAL = not IS_PRODUCTION
-# In production a process of its own signs; elsewhere the worker does it.
-SIGNER_INLINE = not IS_PRODUCTION
+# A process of its own signs; tests that have none have the worker do it.
+SIGNER_INLINE = TILLGATE_ENV == "test"
 # Tests have no worker: there the caller does at once what a job would do, and nobody waits.
 WORK_INLINE = TILLGATE_ENV == "test"
 SIGNER_MAX_FEE_GWEI: int = env.int("SIGNER_MAX_FEE_GWEI", 300)

@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 # Read elsewhere than in config/environment.py, or by compose.yaml alone.
 OTHERS = frozenset(
-    {"SIGNER_PASSPHRASE", "PKCS11_PIN", "POSTGRES_PASSWORD", "POSTGRES_APP_PASSWORD", "REDIS_PASSWORD"}
+    {"SIGNER_PASSPHRASE", "PKCS11_PIN", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
     | {f"TILLGATE_{name}" for name in ("AGENT_CREDENTIAL", "ANVIL", "FAILPOINT", "HANDED_OVER", "LOCAL_CHAINS", "WITHOUT")}
 )
 # What begins so is meant for us.

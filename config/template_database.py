@@ -26,6 +26,7 @@ SOURCES = (
     "apps/*/sql/*.sql",
     "apps/core/models.py",
     "apps/core/first_tables.py",
+    "apps/console/grants.*",
     "config/settings.py",
     "requirements/base.txt",
 )

@@ -16,6 +16,14 @@ from tests.cast import Cast, Shop, assemble
 Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 64, 1
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _requests_come_as_the_web() -> None:
+    """Every request of every test may do in the database what the web process may, and nothing else."""
+    from tests import roles
+
+    roles.install()
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     """Embedded servers bring a database in which every migration has run: the tests' own is its copy."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection
 
+from apps.console import grants
 from apps.console.invariant import Invariant
 from apps.ledger.chart import CHART
 
@@ -54,6 +55,19 @@ FULL JOIN ({_CURRENT}) c ON c.name = e.name WHERE c.definition IS DISTINCT FROM 
 """,  # noqa: S608  # our own text
     ),
     Invariant(
+        "grants_stand",
+        "Each role may do with each table what grants.txt says, and nobody else may do anything",
+        f"SELECT count(*) FROM ({grants.GIVEN}) given",  # noqa: S608  # our own text
+        f"""
+SELECT coalesce(e.grantee, g.grantee), CASE WHEN g.grantee IS NULL THEN 'it may no longer ' ELSE 'it may also ' END
+       || coalesce(e.privilege, g.privilege) || ' ' || rtrim(coalesce(e.relation, g.relation) || '.' || coalesce(e.part, g.part), '.')
+FROM unnest(%(grant_roles)s::text[], %(grant_privileges)s::text[], %(grant_tables)s::text[], %(grant_columns)s::text[])
+     e(grantee, privilege, relation, part)
+FULL JOIN ({grants.GIVEN}) g ON (e.grantee, e.privilege, e.relation, e.part) = (g.grantee, g.privilege, g.relation, g.part)
+WHERE e.grantee IS NULL OR g.grantee IS NULL
+""",  # noqa: S608  # our own text
+    ),
+    Invariant(
         "accounts_guarded",
         "An account is guarded exactly when the chart says so",
         "SELECT count(*) FROM ledger_account",
@@ -67,8 +81,12 @@ WHERE is_guarded <> (kind = ANY (%(guarded_kinds)s)) OR kind <> ALL (%(kinds)s)
 
 def parameters() -> dict[str, Any]:
     """What the queries compare with."""
-    expected = _expected()
+    expected, granted = _expected(), sorted(grants.expected())
     return {
+        "grant_roles": [one.role for one in granted],
+        "grant_privileges": [one.privilege for one in granted],
+        "grant_tables": [one.table for one in granted],
+        "grant_columns": [one.column for one in granted],
         "guard_names": list(expected),
         "guard_definitions": list(expected.values()),
         "guarded_kinds": [kind for kind, row in CHART.items() if row.is_guarded],

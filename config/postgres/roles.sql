@@ -1,8 +1,12 @@
--- The role of every process but the migrations: it reads and writes rows, and can't take a trigger, a constraint or a table away.
--- Run once, before the first migration, by the role that will own the tables. PostgreSQL's container does it when it makes the database.
-\getenv password POSTGRES_APP_PASSWORD
-CREATE ROLE tillgate_app LOGIN PASSWORD :'password';
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO tillgate_app;
-GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO tillgate_app;
-ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO tillgate_app;
-ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO tillgate_app;
+-- The roles of the processes. `manage.py migrate`, which runs as the owner of the tables, says what each may do (apps/console/grants.txt).
+-- Run once, before the first migration, by a role that may make roles. PostgreSQL's container does it when it makes the database.
+\getenv web POSTGRES_WEB_PASSWORD
+\getenv worker POSTGRES_WORKER_PASSWORD
+\getenv signer POSTGRES_SIGNER_PASSWORD
+\getenv reader POSTGRES_READER_PASSWORD
+CREATE ROLE tillgate_web LOGIN PASSWORD :'web';
+CREATE ROLE tillgate_worker LOGIN PASSWORD :'worker';
+CREATE ROLE tillgate_signer LOGIN PASSWORD :'signer';
+-- Reads, and nothing else: for reports and support.
+CREATE ROLE tillgate_reader LOGIN PASSWORD :'reader';
+ALTER ROLE tillgate_reader SET default_transaction_read_only = on;

@@ -153,6 +153,9 @@ HARD: dict[str, tuple[str, str]] = {
     "block missing": ("DELETE FROM chain_block WHERE number = 105", "blocks_follow"),
     "triggers of the ledger disabled": ("ALTER TABLE ledger_entry DISABLE TRIGGER USER", "guards_stand"),
     "zero-sum trigger dropped": ("DROP TRIGGER entry_checked ON ledger_entry", "guards_stand"),
+    "web may change bookings": ("GRANT UPDATE ON ledger_entry TO tillgate_web", "grants_stand"),
+    "everybody may look at sessions": ("GRANT SELECT ON django_session TO PUBLIC", "grants_stand"),
+    "a worker may no longer book": ("REVOKE INSERT ON ledger_movement FROM tillgate_worker", "grants_stand"),
     "invoice's tax rate": (f"UPDATE billing_invoice SET tax_rate_bps = tax_rate_bps + 100 WHERE id = {INVOICE}", "invoices_taxed_as_said"),
     "subscription's period a month later": (
         "UPDATE billing_subscription SET current_period_end = current_period_end + interval '1 month'", "periods_follow"),

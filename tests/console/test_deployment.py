@@ -5,23 +5,18 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
-from django.db import ProgrammingError, connection, transaction
 
 from config import environment, reader
 from config.celery import app as celery
 from config.demo_secrets import PUBLISHED
-from tests import make
-from tests.cast import Shop
 
 ROOT = Path(__file__).resolve().parents[2]
 # Used by compose.yaml alone.
-COMPOSE_ONLY = {"POSTGRES_PASSWORD", "POSTGRES_APP_PASSWORD", "REDIS_PASSWORD"}
+COMPOSE_ONLY = {"REDIS_PASSWORD"}
 PRODUCTION = {
     "TILLGATE_ENV": "production",
     "PUBLIC_URL": "https://pay.example.com",
@@ -136,43 +131,33 @@ def test_every_queue_has_a_worker_and_live_money_waits_for_no_report_and_no_test
         assert {runs[f"{name}:{mode}"]["kwargs"]["mode"] for mode in ("live", "test")} == {"live", "test"}
 
 
-def test_only_migrations_run_as_the_owner_of_the_tables() -> None:
+def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> None:
+    """Passwords of other roles, keys of approvals and the passphrase stand in files that the process doesn't get."""
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    own = [name for name, service in services.items() if "DATABASE_URL" in service.get("environment", {})]
-    assert own == ["migrate"]
-    assert "postgresql://tillgate_app:" in (ROOT / ".env.example").read_text()
+    given = {name: service["env_file"] for name, service in services.items() if "env_file" in service}
+    assert given == {
+        "migrate": [".env", "owner.env"],
+        "web": [".env", "web.env"],
+        **{name: [".env", "worker.env", "approvals.env"] for name in ("worker", "worker-test", "clocks")},
+        **{name: [".env", "worker.env"] for name in ("reports", "documents", "beat", "watcher")},
+        "signer": [".env", "approvals.env", "signer.env"],
+        "postgres": ["postgres.env"],
+    }
+    assert not any("PASSWORD" in str(service.get("environment", "")) for service in services.values())
 
 
-@pytest.fixture
-def app_role(db: None) -> Iterator[None]:
-    """This connection writes as the role that a deployment makes for everything but migrations."""
-    text = (ROOT / "config/postgres/roles.sql").read_text()
-    statements = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("\\")).replace(":'password'", "'p'")
-    with connection.cursor() as cursor:
-        cursor.execute(statements)
-        cursor.execute("SET LOCAL ROLE tillgate_app")
-        yield
-        cursor.execute("RESET ROLE")
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "ALTER TABLE ledger_entry DISABLE TRIGGER ALL",
-        "DROP TRIGGER entry_no_truncate ON ledger_entry",
-        "ALTER TABLE ledger_account DROP CONSTRAINT ledger_account_pkey",
-        "TRUNCATE ledger_entry",
-        "DROP TABLE stores_auditentry",
-        "SET session_replication_role = replica",
-        "CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
-    ],
-)
-def test_the_role_of_the_application_can_not_take_a_guard_away(app_role: None, statement: str) -> None:
-    with pytest.raises(ProgrammingError, match=r"must be owner|permission denied"), transaction.atomic():
-        connection.cursor().execute(statement)
-
-
-def test_the_role_of_the_application_is_enough_to_take_a_payment(bakery: Shop, app_role: None) -> None:
-    made = make.payment(bakery.test)
-    assert bakery.test.post(f"/payments/{made['id']}/simulated_payments", {}).status_code == 201
-    assert bakery.test.get(f"/payments/{made['id']}").json()["status"] == "completed"
+def test_the_files_of_the_processes_are_written_once_and_agree(tmp_path: Path) -> None:
+    run = ["sh", str(ROOT / "config/postgres/new_env.sh")]
+    subprocess.run(run, cwd=tmp_path, check=True)
+    told = {path.stem: dict(line.split("=", 1) for line in path.read_text().splitlines()) for path in tmp_path.glob("*.env")}
+    assert not any(path.stat().st_mode & 0o077 for path in tmp_path.glob("*.env"))
+    roles = {"owner": "", "web": "WEB_", "worker": "WORKER_", "signer": "SIGNER_", "reader": "READER_"}
+    passwords = {name: told["postgres"][f"POSTGRES_{role}PASSWORD"] for name, role in roles.items()}
+    assert len(set(passwords.values())) == len(roles)
+    users = {name: "tillgate" if name == "owner" else f"tillgate_{name}" for name in roles}
+    for name in roles:
+        assert told[name]["DATABASE_URL"] == f"postgresql://{users[name]}:{passwords[name]}@postgres:5432/tillgate"
+    made = {name: told[file][name] for file, name in (("approvals", "APPROVAL_KEYS"), ("signer", "SIGNER_PASSPHRASE"))}
+    assert start(PRODUCTION | made).returncode == 0
+    again = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 1 and "never overwritten" in again.stderr

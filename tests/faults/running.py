@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from apps.console.demo.runner import of_role
 from tests.stack import OWN, ROOT, free_port, wait_for
 
 KEEPER = """
@@ -42,8 +43,8 @@ class Stack:
         self.manage("set_asset", "ETH", "--confirmations", "3")
         self.processes: dict[str, subprocess.Popen[str]] = {}
 
-    def _spawn(self, command: list[str], **options: Any) -> "subprocess.Popen[str]":
-        return subprocess.Popen(command, cwd=ROOT, env=self.environ, start_new_session=True, **options)
+    def _spawn(self, command: list[str], role: dict[str, str] | None = None, **options: Any) -> "subprocess.Popen[str]":
+        return subprocess.Popen(command, cwd=ROOT, env={**self.environ, **(role or {})}, start_new_session=True, **options)
 
     def manage(self, *arguments: str) -> Any:
         run = subprocess.run(
@@ -64,10 +65,13 @@ class Stack:
             "worker": [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"],
             "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
             "watcher": [sys.executable, "manage.py", "watch_chains"],
+            "signer": [sys.executable, "manage.py", "signer"],
         }  # fmt: skip
 
     def start(self, name: str, called: str = "") -> None:
-        self.processes[called or name] = self._spawn(self.commands()[name], stdout=self.log, stderr=self.log, text=True)
+        """Each process comes in at the database as its role."""
+        role = of_role(name, self.environ["DATABASE_URL"])
+        self.processes[called or name] = self._spawn(self.commands()[name], role, stdout=self.log, stderr=self.log, text=True)
 
     def kill(self, name: str) -> None:
         """SIGKILL to the process and everything it started."""

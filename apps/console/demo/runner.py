@@ -13,9 +13,11 @@ import time
 from pathlib import Path
 from types import FrameType
 from typing import IO
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from apps.console import grants
 from apps.console.demo.warm import Warm
 
 KILL_SECONDS = 3.0
@@ -62,12 +64,12 @@ class Processes:
         if self.is_stopping:
             return
         if warm := self._warm.pop(name, None):
-            warm.begin(ENVIRONMENT)
+            warm.begin({**ENVIRONMENT, **of_role(name, os.environ["DATABASE_URL"])})
             self._follow(name, warm)
             return
         process = subprocess.Popen(
             command,
-            env={**os.environ, **ENVIRONMENT},
+            env={**os.environ, **ENVIRONMENT, **of_role(name, os.environ["DATABASE_URL"])},
             cwd=settings.BASE_DIR,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -129,6 +131,15 @@ def _signal(process: "subprocess.Popen[bytes] | Warm", number: signal.Signals) -
         os.killpg(process.pid, number)
 
 
+def of_role(name: str, database_url: str) -> dict[str, str]:
+    """How a process comes in at the database, and what keeps web from approving, as in a deployment."""
+    role = {"web": grants.WEB, "signer": grants.SIGNER}.get(name, grants.WORKER)
+    url = urlsplit(database_url)
+    # One that was brought from outside has users of its own; an embedded one knows nobody by a password.
+    own = {} if url.hostname or url.password else {"DATABASE_URL": url._replace(netloc=f"{role}@").geturl()}
+    return own | ({"APPROVAL_KEYS": "none"} if name == "web" else {})
+
+
 def web(port: int) -> list[str]:
     """The command line of the web server."""
     granian = [str(Path(sys.executable).parent / "granian"), "--interface", "asginl", "--no-ws", "--respawn-failed-workers"]
@@ -143,5 +154,6 @@ def beside_web() -> dict[str, list[str]]:
         "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
     }
     if any(settings.CHAIN_URLS.values()):
-        found["watcher"] = [sys.executable, str(settings.BASE_DIR / "manage.py"), "watch_chains"]
+        for name, command in (("watcher", "watch_chains"), ("signer", "signer")):
+            found[name] = [sys.executable, str(settings.BASE_DIR / "manage.py"), command]
     return found

@@ -11,6 +11,9 @@ import sys
 import time
 import traceback
 import warnings
+from urllib.parse import urlsplit
+
+from django.db import connections
 
 from config import demo_environment, embedded
 
@@ -69,6 +72,7 @@ def _run(command: list[str], gate: int, said: int) -> None:
         _settle_in(gate, said)
         if environment := _environment_told(gate):
             os.environ.update(json.loads(environment))
+            _come_in_as_told()
             _execute(command)
         status = 0
     except SystemExit as end:
@@ -99,6 +103,11 @@ def _environment_told(gate: int) -> bytes:
     """Empty when the parent ended instead of telling."""
     with os.fdopen(gate, "rb") as told:
         return told.read()
+
+
+def _come_in_as_told() -> None:
+    """The settings were read before: the role is this process's own."""
+    connections.settings["default"]["USER"] = urlsplit(os.environ["DATABASE_URL"]).username or ""
 
 
 def _execute(command: list[str]) -> None:

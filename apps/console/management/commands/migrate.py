@@ -1,0 +1,21 @@
+"""`migrate`, and then the grants: whoever makes a table says in the same run who may do what with it."""
+
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+
+from apps.console import grants
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        super().handle(*args, **options)
+        if options["plan"] or options["check_unapplied"]:
+            return
+        try:
+            changed = grants.apply()
+        except grants.RoleMissing as error:
+            raise CommandError(str(error)) from None
+        if options["verbosity"] >= 1:
+            self.stdout.write(f"grants: {changed} changed" if changed else "grants: as they should be")

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Writes a file for each process with what it alone may know: its way into PostgreSQL, the keys of approvals, the signer's passphrase.
+# Run once beside compose.yaml, before the first start. Nothing that is there is overwritten.
+set -eu
+umask 077
+for name in postgres owner web worker approvals signer reader; do
+    if [ -e "$name.env" ]; then
+        echo "$name.env is there already and is never overwritten" >&2
+        exit 1
+    fi
+done
+new() { od -An -tx1 -N24 /dev/urandom | tr -d ' \n'; }
+url() { echo "DATABASE_URL=postgresql://$1:$2@postgres:5432/tillgate"; }
+owner=$(new) web=$(new) worker=$(new) signer=$(new) reader=$(new)
+cat > postgres.env <<END
+POSTGRES_PASSWORD=$owner
+POSTGRES_WEB_PASSWORD=$web
+POSTGRES_WORKER_PASSWORD=$worker
+POSTGRES_SIGNER_PASSWORD=$signer
+POSTGRES_READER_PASSWORD=$reader
+END
+url tillgate "$owner" > owner.env
+url tillgate_web "$web" > web.env
+url tillgate_worker "$worker" > worker.env
+url tillgate_reader "$reader" > reader.env
+echo "APPROVAL_KEYS=first:$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')" > approvals.env
+{
+    url tillgate_signer "$signer"
+    echo "SIGNER_PASSPHRASE=$(new)"
+} > signer.env

@@ -1,0 +1,138 @@
+"""Four processes, four roles: each does its work as its own, and none can do another's."""
+
+from typing import Any
+
+import pytest
+from django.db import ProgrammingError, connection, transaction
+
+from apps.assets.models import Chain
+from apps.chain import sender, signing, sweeper
+from apps.chain.models import Address, OutgoingTransaction
+from apps.console import audit, grants
+from apps.console.grants import READER, ROLES, SIGNER, WEB, WORKER
+from apps.core import clock
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.services.settle import settle_deposits
+from apps.payments.services.sweep_books import book_sweeps
+from apps.payouts.services.progress import advance_payouts
+from tests import make
+from tests.cast import Shop
+from tests.roles import acting_as
+from tests.swaps.conftest import Venue, chain, place, proxy, watcher
+
+__all__ = ["chain", "place", "proxy", "watcher"]
+EVERYBODY = (*ROLES,)
+OUTGOING = (
+    "INSERT INTO chain_outgoingtransaction (id, mode, chain_id, asset_id, purpose, reference, to_address, amount_atomic, requested_at) "
+    "VALUES (gen_random_uuid(), 'test', 'sepolia', 'SETH', 'payout', 'x', '0x1', 1, now())"
+)
+FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
+    *[
+        (EVERYBODY, statement)
+        for statement in (
+            "ALTER TABLE ledger_entry DISABLE TRIGGER ALL",
+            "DROP TRIGGER entry_no_truncate ON ledger_entry",
+            "ALTER TABLE ledger_account DROP CONSTRAINT ledger_account_pkey",
+            "TRUNCATE ledger_entry",
+            "DROP TABLE stores_auditentry",
+            "SET session_replication_role = replica",
+            "CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+            "CREATE TABLE mine (id int)",
+            "UPDATE ledger_entry SET amount_atomic = 1",
+            "DELETE FROM ledger_entry",
+            "UPDATE ledger_movement SET kind = 'x'",
+            "DELETE FROM ledger_movement",
+            "UPDATE ledger_account SET kind = 'available'",
+            "DELETE FROM ledger_account",
+            "UPDATE stores_auditentry SET action = 'x'",
+            "DELETE FROM stores_auditentry",
+            "DELETE FROM chain_outgoingtransaction",
+            "DELETE FROM django_migrations",
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('x', 'x', now())",
+        )
+    ],
+    ((WEB, SIGNER, READER), OUTGOING),
+    ((WEB, READER), "UPDATE chain_outgoingtransaction SET status = 'requested'"),
+    *[
+        (EVERYBODY, f"UPDATE chain_outgoingtransaction SET {column} = {column}")
+        for column in ("to_address", "amount_atomic", "call_data", "purpose", "reference", "asset_id", "store_id", "mode")
+    ],
+    ((SIGNER,), "UPDATE chain_outgoingtransaction SET approval = 'x'"),
+    ((WEB, READER), "UPDATE chain_hotwallet SET halted_at = NULL"),
+    ((WEB, READER), "INSERT INTO chain_signedtransaction (tx_hash) VALUES ('x')"),
+    ((SIGNER, READER), "INSERT INTO ledger_movement (key) VALUES ('x')"),
+    ((SIGNER, READER), "UPDATE payouts_payout SET status = 'pending'"),
+    ((SIGNER,), "SELECT email FROM stores_user"),
+    ((SIGNER, READER), "SELECT sealed_key FROM access_secondfactor"),
+    ((SIGNER, READER), "SELECT sealed_secret FROM webhooks_endpoint"),
+    ((READER,), "SELECT password FROM stores_user"),
+    ((READER, SIGNER), "SELECT session_data FROM django_session"),
+    ((READER,), "SELECT account_sealed FROM payouts_destination"),
+    ((WEB, READER), "UPDATE chain_head SET number = 0"),
+    ((WEB, READER), "INSERT INTO chain_block (number) VALUES (1)"),
+]
+
+
+@pytest.mark.parametrize(("role", "statement"), [(role, statement) for roles, statement in FORBIDDEN for role in roles])
+def test_what_a_role_can_not_do(db: None, role: str, statement: str) -> None:
+    with acting_as(role), pytest.raises(ProgrammingError, match=r"must be owner|permission denied"), transaction.atomic():
+        connection.cursor().execute(statement)
+
+
+def test_every_table_says_what_each_role_may_do_with_it(db: None) -> None:
+    """A new table has its line in apps/console/grants.txt, or nobody but the owner can use it."""
+    assert set(grants.decided()) == set(grants.columns())
+    assert all(len(cells) == len(ROLES) for cells in grants.decided().values())
+
+
+def test_the_database_gives_what_the_file_says_and_nobody_anything_else(db: None) -> None:
+    assert grants.differences() == (set(), set())
+
+
+def test_what_somebody_changed_is_put_right_once(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("GRANT UPDATE ON ledger_entry TO tillgate_web; REVOKE SELECT ON stores_store FROM tillgate_worker")
+        cursor.execute("GRANT SELECT (password) ON stores_user TO tillgate_reader; GRANT SELECT ON django_session TO PUBLIC")
+    assert (grants.apply(), grants.apply()) == (4, 0)
+    assert grants.differences() == (set(), set())
+
+
+def test_a_table_without_a_line_is_nobodys(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE newcomer (id int)")
+    grants.apply()
+    for role in ROLES:
+        with acting_as(role), pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
+            connection.cursor().execute("SELECT * FROM newcomer")
+
+
+@pytest.mark.chain
+def test_a_payment_is_booked_paid_out_and_swept_with_each_process_as_its_role(place: Venue, bakery: Shop, settings: Any) -> None:
+    place.fund_hot(5)
+    payment = make.payment(bakery.test, amount="500.00")  # requests are the web's
+    entry = PaymentAddress.objects.get(payment_id=payment["id"], asset_id="SETH")
+    place.chain.pay(entry.address_id, entry.required_atomic)
+    place.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
+    with acting_as(WORKER):
+        place.reader.read()
+        settle_deposits()
+    assert Payment.objects.get(pk=payment["id"]).status == "completed"
+    paid_out = make.payout(bakery.test, 10**15)
+    Address.objects.filter(pk=entry.address_id).update(watch_balance_until=clock.real_now())
+    for _ in range(3):
+        with acting_as(WORKER):
+            advance_payouts()
+            sweeper.sweep_due()
+        with acting_as(SIGNER):
+            signing.sign_due()
+        with acting_as(WORKER):
+            sender.run_due()
+            place.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
+            place.reader.read()
+            sender.run_due()
+            advance_payouts()
+            book_sweeps()
+    assert make.detail_of_payout(bakery.test, paid_out["id"])["status"] == "confirmed"
+    assert set(OutgoingTransaction.objects.values_list("purpose", "status")) == {("payout", "confirmed"), ("sweep", "confirmed")}
+    with acting_as(READER):
+        assert audit.findings(check_chain=True) == []

@@ -1,0 +1,50 @@
+"""The tests' requests come in as the role of the web process, and what they leave to workers is done as theirs."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+import psycopg
+from django.db import connection
+from django.test import Client
+
+from apps.agents.services import x402_settle
+from apps.console.grants import WEB, WORKER
+from apps.core import clock
+from apps.payments.services import test_wallet
+
+
+@contextlib.contextmanager
+def acting_as(role: str) -> Iterator[None]:
+    """This connection may do what the role may; afterwards what it could before."""
+    connection.ensure_connection()
+    with connection.connection.cursor() as cursor:
+        before = cursor.execute("SELECT current_setting('role')").fetchone()[0]
+        cursor.execute(f"SET ROLE {role}")
+    try:
+        yield
+    finally:
+        # In a transaction that has failed the end of the transaction does it.
+        with contextlib.suppress(psycopg.Error, AttributeError):
+            connection.connection.execute(f"SET ROLE {before}")
+
+
+def _as(role: str, do: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(do)
+    def done(*args: Any, **options: Any) -> Any:
+        try:
+            connection.ensure_connection()
+        except RuntimeError:  # a test without a database
+            return do(*args, **options)
+        with acting_as(role):
+            return do(*args, **options)
+
+    return done
+
+
+def install() -> None:
+    """Once per process. What stands in for a worker where tests have none is in settings.WORK_INLINE."""
+    Client.request = _as(WEB, Client.request)  # type: ignore[method-assign]
+    for module, name in ((clock, "finish"), (x402_settle, "advance"), (test_wallet, "request_test_payments")):
+        setattr(module, name, _as(WORKER, getattr(module, name)))
