@@ -129,7 +129,7 @@ def _seen(request: PageRequest) -> Any:
 
 
 def _lines(batch: PayoutBatch) -> Any:
-    return batch.lines.select_related("asset__chain", "destination", "payout").order_by("number")
+    return batch.lines.select_related("asset__chain", "destination", "payout").defer("destination__account_sealed").order_by("number")
 
 
 def _act(request: PageRequest, batch: PayoutBatch) -> str:

@@ -5,7 +5,7 @@ A payout's status changes only through services.moves; `funds` says where its co
 
 from django.db import models
 
-from apps.core.models import AtomicField, OptionalAtomicField, Owned
+from apps.core.models import AtomicField, OptionalAtomicField, Owned, Without
 from apps.payouts.batch_models import PayoutBatch, PayoutBatchLine
 
 __all__ = [
@@ -52,7 +52,10 @@ class Destination(Owned):
     cools_until = models.DateTimeField()
     removed_at = models.DateTimeField(null=True, blank=True)
 
+    objects = Without("account_sealed")
+
     class Meta:
+        base_manager_name = "objects"
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(kind="wallet", address__startswith="0x", currency="")

@@ -12,7 +12,12 @@ from apps.payouts.models import Destination, Payout, Schedule
 
 def payouts_seen_by(viewer: Viewer) -> "models.QuerySet[Payout]":
     """Newest first."""
-    rows = Payout.objects.seen_by(viewer).select_related("asset__chain", "store", "destination").prefetch_related("transitions")
+    rows = (
+        Payout.objects.seen_by(viewer)
+        .select_related("asset__chain", "store", "destination")
+        .defer("destination__account_sealed")
+        .prefetch_related("transitions")
+    )
     return rows.order_by("-created_at", "-id")
 
 
@@ -31,7 +36,11 @@ def filtered(
 
 def schedules_seen_by(viewer: Viewer) -> "models.QuerySet[Schedule]":
     """Oldest first, deleted ones too."""
-    rows = Schedule.objects.seen_by(viewer).select_related("asset__chain", "destination", "store", "swap_target_asset")
+    rows = (
+        Schedule.objects.seen_by(viewer)
+        .select_related("asset__chain", "destination", "store", "swap_target_asset")
+        .defer("destination__account_sealed")
+    )
     return rows.order_by("created_at", "id")
 
 

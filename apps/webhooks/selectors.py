@@ -45,4 +45,4 @@ def deliveries_about(access: Access, subject: str, first: datetime, last: dateti
     """Deliveries of events about one record (`data.object.id`) between two moments, newest first."""
     told = Event.objects.seen_by(access).filter(created_at__gte=first, created_at__lte=last, object__id=subject)
     rows = Delivery.objects.seen_by(access).filter(event__in=told.values("pk"), is_test=False)
-    return list(rows.select_related("event", "endpoint").order_by("-created_at", "-id")[:ABOUT_MAX])
+    return list(rows.select_related("event", "endpoint").defer("endpoint__sealed_secret").order_by("-created_at", "-id")[:ABOUT_MAX])

@@ -143,7 +143,7 @@ def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> N
         "signer": [".env", "approvals.env", "signer.env"],
         "postgres": ["postgres.env"],
     }
-    assert not any("PASSWORD" in str(service.get("environment", "")) for service in services.values())
+    assert not any("POSTGRES_PASSWORD" in str(service) for service in services.values())
 
 
 def test_the_files_of_the_processes_are_written_once_and_agree(tmp_path: Path) -> None:

@@ -64,10 +64,11 @@ FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
     ((SIGNER, READER), "UPDATE payouts_payout SET status = 'pending'"),
     ((SIGNER,), "SELECT email FROM stores_user"),
     ((SIGNER, READER), "SELECT sealed_key FROM access_secondfactor"),
-    ((SIGNER, READER), "SELECT sealed_secret FROM webhooks_endpoint"),
+    ((WEB, SIGNER, READER), "SELECT sealed_secret FROM webhooks_endpoint"),
+    ((WEB, SIGNER, READER), "SELECT sealed_letter FROM core_outgoingmail"),
     ((READER,), "SELECT password FROM stores_user"),
     ((READER, SIGNER), "SELECT session_data FROM django_session"),
-    ((READER,), "SELECT account_sealed FROM payouts_destination"),
+    ((WEB, SIGNER, READER), "SELECT account_sealed FROM payouts_destination"),
     ((WEB, READER), "UPDATE chain_head SET number = 0"),
     ((WEB, READER), "INSERT INTO chain_block (number) VALUES (1)"),
 ]

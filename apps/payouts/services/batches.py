@@ -188,7 +188,7 @@ def release_lines() -> int:
 def release_line(line_id: int) -> None:
     """One line, inside the caller's transaction: its payout, or the reason why there is none."""
     locked = PayoutBatchLine.objects.select_for_update(of=("self",), skip_locked=True)
-    due = locked.select_related("batch__store", "destination")
+    due = locked.select_related("batch__store", "destination").defer("destination__account_sealed")
     line = due.filter(pk=line_id, status=_Line.QUEUED).first()
     if line is None:
         return

@@ -42,6 +42,10 @@ def give_up_payout(payout: Payout) -> Payout:
 
 
 def _locked(payout: Payout) -> Payout:
-    rows = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store", "destination")
+    rows = (
+        Payout.objects.select_for_update(of=("self",))
+        .select_related("asset__chain", "store", "destination")
+        .defer("destination__account_sealed")
+    )
     found: Payout = rows.get(pk=payout.pk)
     return found

@@ -63,7 +63,11 @@ def reject_payout(payout: Payout, reason: str) -> Payout:
 
 
 def _locked(payout: Payout) -> Payout:
-    rows = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store", "destination")
+    rows = (
+        Payout.objects.select_for_update(of=("self",))
+        .select_related("asset__chain", "store", "destination")
+        .defer("destination__account_sealed")
+    )
     fresh: Payout = rows.get(pk=payout.pk)
     if fresh.status != _Status.REQUIRES_REVIEW:
         raise NotInReview

@@ -110,7 +110,11 @@ def run_by_hand(access: Access, schedule: Schedule) -> Ran:
 
 def _locked(schedule_id: uuid.UUID) -> Schedule:
     rows = Schedule.objects.select_for_update(of=("self",))
-    found: Schedule = rows.select_related("asset__chain", "store", "destination", "swap_target_asset__chain").get(pk=schedule_id)
+    found: Schedule = (
+        rows.select_related("asset__chain", "store", "destination", "swap_target_asset__chain")
+        .defer("destination__account_sealed")
+        .get(pk=schedule_id)
+    )
     return found
 
 

@@ -140,7 +140,9 @@ def _note(row: Schedule, action: str, given: Mapping[str, Any]) -> None:
 
 def _locked(viewer: Viewer, schedule: Schedule) -> Schedule:
     rows = Schedule.objects.seen_by(viewer).filter(pk=schedule.pk, deleted_at=None).select_for_update(of=("self",))
-    row: Schedule | None = rows.select_related("asset__chain", "store", "destination", "swap_target_asset").first()
+    row: Schedule | None = (
+        rows.select_related("asset__chain", "store", "destination", "swap_target_asset").defer("destination__account_sealed").first()
+    )
     if row is None:
         raise NotFound("Payout schedule not found")
     return row
