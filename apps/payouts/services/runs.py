@@ -28,7 +28,7 @@ from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.payouts.services.schedules import next_after
 from apps.swaps.models import Swap
 from apps.swaps.services.create import create_swap
-from apps.swaps.services.progress import advance_swap
+from apps.swaps.services.progress import advance_here
 
 log = structlog.get_logger(__name__)
 CALLER = "schedule"
@@ -203,7 +203,7 @@ def _begin_swap(run: ScheduleRun) -> Ran:
         ScheduleRun.objects.filter(pk=run.pk).update(swap=swap)
         run.swap = swap
     if run.swap_id is not None:
-        advance_swap(run.swap_id)
+        advance_here(run.swap_id)
     return _after_swap(run.pk)
 
 
