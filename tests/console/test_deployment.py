@@ -139,7 +139,7 @@ def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> N
         "migrate": [".env", "owner.env"],
         "web": [".env", "web.env"],
         **{name: [".env", "worker.env", "approvals.env"] for name in ("worker", "worker-test", "clocks")},
-        **{name: [".env", "worker.env"] for name in ("reports", "documents", "beat", "watcher")},
+        **{name: [".env", "worker.env"] for name in ("reports", "documents", "webhooks", "beat", "watcher")},
         "signer": [".env", "approvals.env", "signer.env"],
         "postgres": ["postgres.env"],
     }
