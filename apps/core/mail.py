@@ -111,7 +111,7 @@ def forget(now: datetime) -> dict[str, int]:
 def _claim(now: datetime) -> OutgoingMail | None:
     with transaction.atomic():
         due = OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now)
-        row = due.defer(None).select_for_update(skip_locked=True).order_by("next_attempt_at").first()
+        row: OutgoingMail | None = due.defer(None).select_for_update(skip_locked=True).order_by("next_attempt_at").first()
         if row is not None:
             row.attempts, row.next_attempt_at = row.attempts + 1, now + _LEASE
             row.save(update_fields=["attempts", "next_attempt_at"])

@@ -54,22 +54,19 @@ class Viewer(Protocol):
     def mode(self) -> str: ...
 
 
-class OwnedQuerySet(models.QuerySet[Any]):
+class WithoutSecrets(models.QuerySet[Any]):
+    """Reads every column but the model's `SECRETS`: web writes them and may not read them. Who may names one to have it."""
+
+    def __init__(self, model: type[models.Model] | None = None, query: Any = None, **options: Any) -> None:
+        super().__init__(model, query, **options)
+        if query is None and model is not None:
+            self.query.add_deferred_loading(getattr(model, "SECRETS", ()))
+
+
+class OwnedQuerySet(WithoutSecrets):
     def seen_by(self, viewer: Viewer) -> Self:
         """The rows of the viewer's store in the viewer's mode, and nothing else."""
         return self.filter(store_id=viewer.store_id, mode=viewer.mode)
-
-
-class Without(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]  # a class of Django's making
-    """Reads every column but these: web writes them and may not read them. Who may names one to have it."""
-
-    def __init__(self, *columns: str) -> None:
-        super().__init__()
-        self.columns = columns
-
-    def get_queryset(self) -> OwnedQuerySet:
-        found: OwnedQuerySet = super().get_queryset().defer(*self.columns)
-        return found
 
 
 class Owned(models.Model):
@@ -130,7 +127,8 @@ class OutgoingMail(models.Model):
     next_attempt_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
 
-    objects = Without("sealed_letter")
+    SECRETS = ("sealed_letter",)
+    objects = WithoutSecrets.as_manager()
 
     class Meta:
         base_manager_name = "objects"

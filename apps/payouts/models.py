@@ -5,7 +5,7 @@ A payout's status changes only through services.moves; `funds` says where its co
 
 from django.db import models
 
-from apps.core.models import AtomicField, OptionalAtomicField, Owned, Without
+from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.payouts.batch_models import PayoutBatch, PayoutBatchLine
 
 __all__ = [
@@ -52,7 +52,7 @@ class Destination(Owned):
     cools_until = models.DateTimeField()
     removed_at = models.DateTimeField(null=True, blank=True)
 
-    objects = Without("account_sealed")
+    SECRETS = ("account_sealed",)
 
     class Meta:
         base_manager_name = "objects"

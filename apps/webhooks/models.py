@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
-from apps.core.models import Owned, Without
+from apps.core.models import Owned
 
 
 class Event(Owned):
@@ -70,7 +70,7 @@ class Endpoint(Owned):
     # The service has turned the endpoint off and its owners haven't been told yet.
     is_notice_due = models.BooleanField(default=False)
 
-    objects = Without("sealed_secret")
+    SECRETS = ("sealed_secret",)
 
     class Meta:
         base_manager_name = "objects"

@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0001_squashed_0005_leases'),
+        ('core', '0007_letters_are_counted'),
     ]
 
     operations = [
