@@ -185,7 +185,8 @@ def main() -> int:
         for api in (honest.live, mallory.live):
             wait_for(lambda api=api: under_way(api), lambda count: count == 0, DRAINED_SECONDS)
         audit = demo.manage("verify_ledger", "--chain")
-        print(audit.stdout[-2000:] if audit.returncode else "verify_ledger --chain: clean")
+        wrong = [line for line in audit.stdout.splitlines() if " OK " not in line]
+        print("\n".join([*wrong, audit.stderr[-2000:]]) if audit.returncode else "verify_ledger --chain: clean")
         is_good = all(row[-1] for row in times.verdicts()) and not times.wrong
         return 0 if is_good and audit.returncode == 0 else 1
     finally:

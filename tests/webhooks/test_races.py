@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.core import clock
+from apps.stores.models import Store
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue
 from apps.webhooks.delivery.sender import Sender
@@ -174,3 +175,22 @@ def test_a_secret_rotated_while_workers_run_signs_everything_sent_afterwards(bak
     for got in receiver.requests[under_way:]:
         stripe.Webhook.construct_event(got["raw"], got["headers"]["service-signature"], secret)
     assert len(receiver.requests) == 30
+
+
+def test_an_endpoint_that_waited_for_its_place_is_as_old_as_its_place(bakery: Shop, receiver: Receiver, register: Register) -> None:
+    """What happened while it waited is older than it: whoever audits asks why an endpoint that was there wasn't told."""
+    made: list[Endpoint] = []
+    registering = threading.Thread(target=lambda: (made.append(register(receiver.url, CREATED)[0]), connection.close()))
+    with transaction.atomic():
+        Store.objects.select_for_update(no_key=True).get(pk=bakery.store.pk)
+        registering.start()
+        wait_until(waits_for_a_lock)
+        happened_at = clock.now(bakery.store, "test")
+    registering.join()
+    assert made[0].created_at > happened_at
+
+
+def waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])

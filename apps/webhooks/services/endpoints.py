@@ -59,7 +59,9 @@ def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
     secret = _new_secret(endpoint)
     try:
         with transaction.atomic():
-            _check_room(access)
+            store = _check_room(access)
+            # By the clock that the locked store has now: what happens after this is the endpoint's to hear of.
+            endpoint.created_at = endpoint.updated_at = clock.now(store, access.mode)
             endpoint.save(force_insert=True)
             _note("created", endpoint, url=endpoint.url)
     except IntegrityError:
@@ -67,11 +69,12 @@ def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
     return Registered(endpoint, secret, is_new=True)
 
 
-def _check_room(access: Access) -> None:
-    """The store's row is locked, so that two at once don't both take the last place."""
-    Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
+def _check_room(access: Access) -> Store:
+    """The store's row, which is locked so that two at once don't both take the last place."""
+    store: Store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
     if Endpoint.objects.seen_by(access).filter(deleted_at=None).count() >= ENDPOINTS_MAX:
         raise Listed(f"Endpoints are limited to {ENDPOINTS_MAX} per store and mode")
+    return store
 
 
 def _adopt(access: Access, endpoint: Endpoint, values: dict[str, Any]) -> Registered:
