@@ -223,6 +223,6 @@ def test_two_owners_may_not_both_be_the_last_to_leave(cast: Cast, alice: Browser
 
 def test_the_team_page_offers_what_the_role_may(cast: Cast, alice: Browser) -> None:
     invite(alice)
-    owner, developer = text(alice.get("team")), text(Browser(cast.bob).get("team"))
+    developer, owner = text(Browser(cast.bob).get("team")), text(alice.get("team"))
     assert "Make owner" in owner and "Send again" in owner and NEW in owner
     assert "Make owner" not in developer and "Send again" not in developer and "Leave" in developer
