@@ -99,8 +99,9 @@ PLAIN: dict[str, tuple[str, str]] = {
     "line of history deleted": (
         "DELETE FROM payments_paymentevent WHERE sequence = (SELECT max(sequence) FROM payments_paymentevent "
         f"WHERE payment_id = {COMPLETED} AND event_type = 'payment_intent.completed')", "history_whole"),
-    "event deleted": ("DELETE FROM webhooks_event WHERE id = (SELECT id FROM webhooks_event WHERE type = 'transaction.confirmed' AND store_id = '{store}' LIMIT 1)",
-                      "events_told"),
+    "event deleted": (
+        "DELETE FROM webhooks_event WHERE id = (SELECT id FROM webhooks_event "
+        "WHERE type = 'transaction.confirmed' AND store_id = '{store}' LIMIT 1)", "events_told"),
     "delivery deleted": ("DELETE FROM webhooks_delivery WHERE id = (SELECT id FROM webhooks_delivery WHERE NOT is_test LIMIT 1)",
                          "events_told"),
     "invoice open made paid": (
