@@ -12,10 +12,12 @@ from apps.assets.models import Asset
 from apps.chain import reservations, sender, signing
 from apps.chain.models import OutgoingTransaction
 from apps.console import audit
+from apps.console.grants import SIGNER, WEB, WORKER
 from apps.core import clock
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
+from apps.payments.services.cold import move_to_cold
 from apps.payments.services.withdrawals import WithdrawalRefused, WithdrawalRequest, advance_withdrawals, withdrawable
 from apps.payments.tasks import advance_treasury
 from apps.stores.models import AuditEntry, User
@@ -23,7 +25,8 @@ from apps.stores.services import create_user
 from tests import make
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
-from tests.chain.test_cold_storage import ETHER, Desk, booked
+from tests.chain.test_cold_storage import COLD, ETHER, Desk, booked
+from tests.roles import acting_as
 
 OWNER = "0x" + "a1" * 20
 ASSET = "SETH"
@@ -99,6 +102,26 @@ class TestOnTheChain:
             "withdrawal.requested",
             "withdrawal.approved",
         ]
+
+    def test_each_process_does_its_part_as_its_own_role(self, desk: Desk, people: tuple[User, User], settings: Any) -> None:
+        settings.COLD_FLOATS, settings.COLD_ADDRESSES = {ASSET: "5:8"}, {ASSET: COLD}
+        with acting_as(WEB):
+            let_go(asked(people[0]), people[1])
+        for _ in range(2):
+            with acting_as(WORKER):
+                advance_treasury()
+                move_to_cold()
+            with acting_as(SIGNER):
+                signing.sign_due()
+            with acting_as(WORKER):
+                sender.run_due()
+            desk.chain.mine(3)
+        with acting_as(WORKER):
+            sender.run_due()
+            advance_treasury()
+
+        assert (Withdrawal.objects.get().status, desk.balance(OWNER)) == ("confirmed", ETHER)
+        assert booked("custody_cold") == -desk.balance(COLD) < -90 * ETHER
 
     def test_one_that_is_given_up_is_earnings_again(self, desk: Desk, people: tuple[User, User], settings: Any) -> None:
         settings.SIGNER_CAPS = [f"{ASSET}=1:1"]

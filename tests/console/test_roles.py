@@ -58,6 +58,11 @@ FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
         for column in ("to_address", "amount_atomic", "call_data", "purpose", "reference", "asset_id", "store_id", "mode")
     ],
     ((SIGNER,), "UPDATE chain_outgoingtransaction SET approval = 'x'"),
+    *[
+        (EVERYBODY, f"UPDATE payments_withdrawal SET {column} = {column}")
+        for column in ("to_address", "amount_atomic", "asset_id", "reference", "requested_by_id")
+    ],
+    ((SIGNER,), "SELECT 1 FROM payments_withdrawal"),
     ((WEB, READER), "UPDATE chain_hotwallet SET halted_at = NULL"),
     ((WEB, READER), "INSERT INTO chain_signedtransaction (tx_hash) VALUES ('x')"),
     ((SIGNER, READER), "INSERT INTO ledger_movement (key) VALUES ('x')"),
