@@ -8,8 +8,8 @@ from typing import Any
 from django.contrib.auth.hashers import make_password
 from django.test import Client
 
-from apps.access import credentials
-from apps.access.access import Access
+from apps.access import credentials, second_factor
+from apps.access.access import ACT, Access
 from apps.access.models import AgentCredential
 from apps.access.services import authenticate, create_agent_credential, create_api_key
 from apps.assets.services import accept_all_active
@@ -19,6 +19,13 @@ from apps.stores.services import create_store
 from tests import described
 
 PASSWORD = "correct horse battery"
+
+
+def signed_in(user: User, store: Store, mode: str = "test", role: str = Role.OWNER) -> Access:
+    """A person with a second factor, who has just shown a code for what they do."""
+    if second_factor.confirmed(user) is None:
+        second_factor.switch_on(user, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    return Access.for_session(user, store, mode, role, proof=ACT)
 
 
 class Api:
@@ -92,6 +99,9 @@ class Shop:
 
     def access(self, mode: str = "test") -> Access:
         return authenticate(self.secrets[mode])
+
+    def owner_access(self, mode: str = "test") -> Access:
+        return signed_in(self.owner, self.store, mode)
 
     def with_scopes(self, *scopes: str, mode: str = "test") -> Api:
         return Api(create_api_key(self.store, mode, wanted=scopes)[1])

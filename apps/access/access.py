@@ -11,6 +11,8 @@ from apps.stores.models import Role, Store, User
 from apps.stores.roles import scopes_of
 
 SECRET, PUBLISHABLE, SESSION, AGENT, OAUTH, PUBLIC = "secret", "publishable", "session", "agent", "oauth", "public"
+# What a person has shown of their second factor: a code in the last five minutes, or one for this very act.
+RECENT, ACT = "recent", "act"
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Access:
     label: str = ""  # what people know the credential by, never a secret
     platform: Store | None = None  # whose credential it is, when a platform acts for its sub-merchant
     role: str | None = None  # of the person behind a session, or who let the app in; a key has none
+    proof: str = ""  # RECENT or ACT, as far as the door has seen it; services decide whether it is enough
 
     @property
     def store_id(self) -> uuid.UUID:
@@ -40,10 +43,10 @@ class Access:
         return clock.now(self.store, self.mode)
 
     @classmethod
-    def for_session(cls, user: User, store: Store, mode: str, role: str = Role.OWNER) -> "Access":
+    def for_session(cls, user: User, store: Store, mode: str, role: str = Role.OWNER, proof: str = "") -> "Access":
         """A person in the dashboard, who has chosen a store and a mode; what they may do is their role's."""
         held = scopes_of(role, frozenset(ALL))
-        return cls(store=store, mode=mode, kind=SESSION, scopes=held, caller=f"user:{user.pk}", user=user, role=role)
+        return cls(store=store, mode=mode, kind=SESSION, scopes=held, caller=f"user:{user.pk}", user=user, role=role, proof=proof)
 
     @classmethod
     def for_public(cls, store: Store, mode: str) -> "Access":

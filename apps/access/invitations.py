@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from apps.access import operations
+from apps.access.access import Access
 from apps.access.credentials import digest
 from apps.core import clock, emails, mail
 from apps.core.errors import Flat, NotFound
@@ -66,8 +68,18 @@ def pending(store: Store) -> "QuerySet[Invitation]":
     return Invitation.objects.filter(store=store, accepted_at=None, revoked_at=None).select_related("invited_by").order_by("-created_at")
 
 
-def invite(by: Member, *, email: str, role: str, at: datetime) -> Invitation:
-    """Offer a role to whoever reads the address. Raises one of the refusals above."""
+def member_of(access: Access) -> Member:
+    """Who acts, as a member of the store. Raises NotFound."""
+    found = Member.objects.filter(store_id=access.store_id, user=access.user).select_related("user", "store").first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def invite(access: Access, *, email: str, role: str, at: datetime) -> Invitation:
+    """Offer a role to whoever reads the address. Raises one of the refusals above, or what operations.check does."""
+    operations.check(access, operations.INVITE)
+    by = member_of(access)
     try:
         email = emails.for_account(email)
     except Invalid:
@@ -100,9 +112,10 @@ def check_role(by: Member, role: str) -> None:
         raise OnlyOwnersMakeOwners
 
 
-def resend(by: Member, invitation: Invitation, at: datetime) -> None:
-    """A new letter with a new token and another week; the old letter is worth nothing. Raises JustSent."""
-    check_role(by, invitation.role)
+def resend(access: Access, invitation: Invitation, at: datetime) -> None:
+    """A new letter with a new token and another week; the old letter is worth nothing. Raises JustSent, or what operations.check does."""
+    operations.check(access, operations.INVITE)
+    check_role(member_of(access), invitation.role)
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         row = _open_row(invitation)
@@ -114,8 +127,9 @@ def resend(by: Member, invitation: Invitation, at: datetime) -> None:
         _send(row, token)
 
 
-def revoke(invitation: Invitation, at: datetime) -> None:
+def revoke(invitation: Invitation, at: datetime, *, by: Access | None = None) -> None:
     """The letter is worth nothing any more."""
+    operations.check(by, operations.INVITE_REVOKE)
     with transaction.atomic():
         row = _open_row(invitation)
         row.revoked_at = at

@@ -44,8 +44,9 @@ class KeyType(models.TextChoices):
 
 
 class ApiKey(Owned):
-    """A merchant's key of one mode. Scopes are fixed when it is made."""
+    """A merchant's key of one mode. Scopes are fixed when it is made; `user` is who answers for it, nobody for the operator's."""
 
+    user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     name = models.CharField(max_length=100, blank=True)
     key_type = models.CharField(max_length=11, choices=KeyType.choices, default=KeyType.SECRET)
     secret_hash = models.BinaryField(max_length=32, unique=True)
@@ -60,7 +61,10 @@ class ApiKey(Owned):
 
 
 class AgentCredential(Owned):
-    """What a software agent presents on the agent API, and nowhere else."""
+    """What a software agent presents on the agent API, and nowhere else.
+
+    `user` is who answers for it, or let in the app that made it; nobody for the operator's.
+    """
 
     name = models.CharField(max_length=100, blank=True)
     principal = models.CharField(max_length=255, blank=True)

@@ -19,7 +19,8 @@ from oauthlib.oauth2.rfc6749.grant_types import AuthorizationCodeGrant
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 from oauthlib.oauth2.rfc6749.tokens import BearerToken
 
-from apps.access import rights, scopes
+from apps.access import operations, rights, scopes
+from apps.access.access import Access
 from apps.access.models import AccessToken, Application, RefreshToken
 from apps.access.oauth_validator import (
     Validator,
@@ -138,10 +139,10 @@ def _beyond(member: Member, wanted: Iterable[str]) -> list[str]:
     return [scope for scope in wanted if scope in scopes.ALL and scope not in held]
 
 
-def decide(user: User, query: str, store_id: str, decision: str) -> str:
-    """The address the person is sent to, with a code or the refusal.
+def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) -> str:
+    """The address the person is sent to, with a code or the refusal. `proof` is what they have shown of a second factor.
 
-    Raises OAuthFailure, or stepup.SecondFactorRequired where live money is let out of hand.
+    Raises OAuthFailure, or what operations.check refuses with.
     """
     consent = ask(query)
     query, given = read_parameters(query)
@@ -149,9 +150,11 @@ def decide(user: User, query: str, store_id: str, decision: str) -> str:
         raise OAuthFailure("invalid_request", "decision must be allow or deny")
     if decision == "deny":
         return _answer(consent.redirect_uri, AccessDeniedError(state=given.get("state")).twotuples)
-    store = _store_for(user, consent, store_id)
-    if rights.is_about_money(consent.scopes):
-        rights.check_factor_of(user, consent.mode)
+    member = _member_for(user, consent, store_id)
+    store = member.store if member is not None else None
+    if member is not None:
+        operation = operations.GUARDED_GRANT if rights.is_guarded(consent.scopes) else operations.GRANT
+        operations.check(Access.for_session(user, member.store, consent.mode, member.role, proof), operation)
     held = {"user": user, "store": store, "mode": consent.mode}
     with transaction.atomic():
         headers, _, _ = _server().create_authorization_response(_uri("authorize", query), "GET", None, {}, list(consent.scopes), held)
@@ -171,8 +174,8 @@ def _answer(address: str, parameters: Iterable[tuple[str, str]] = ()) -> str:
     return str(add_params_to_uri(address, [*parameters, ("iss", settings.PUBLIC_URL)]))
 
 
-def _store_for(user: User, consent: Consent, store_id: str) -> Store | None:
-    """The store that the person chose, where they may give all that is asked for."""
+def _member_for(user: User, consent: Consent, store_id: str) -> Member | None:
+    """What the person is in the store that they chose, where they may give all that is asked for."""
     member = next((one for one in _members(user) if str(one.store_id) == store_id), None)
     if member is None:
         if store_id or consent.needs_store:
@@ -181,7 +184,7 @@ def _store_for(user: User, consent: Consent, store_id: str) -> Store | None:
     beyond = _beyond(member, consent.scopes)
     if beyond:
         raise OAuthFailure("invalid_scope", f"Your role does not allow the scope {beyond[0]}")
-    return member.store
+    return member
 
 
 def exchange(form: str, authorization: str) -> tuple[dict[str, Any], int, dict[str, str]]:

@@ -5,16 +5,18 @@ A client secret is shown once; only its hash is kept.
 
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
-from apps.access import credentials, rights, scopes
-from apps.access.access import Access
-from apps.access.models import AccessToken, AgentCredential, Application
+from apps.access import credentials, operations, rights, scopes
+from apps.access.access import OAUTH, Access
+from apps.access.models import AccessToken, AgentCredential, Application, RefreshToken
 from apps.access.oauth_validator import checksum
 from apps.core.errors import Coded, Flat
+from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Store, User
 from apps.stores.selectors import role_of
@@ -25,8 +27,9 @@ class StoreRequired(Coded):
     message = "The grant is for no store"
 
 
-def create_app(store: Store, user: User, fields: Mapping[str, Any]) -> tuple[Application, str | None]:
+def create_app(store: Store, user: User, fields: Mapping[str, Any], *, by: Access | None = None) -> tuple[Application, str | None]:
     """A new app, and its secret when it is confidential. Raises Flat on unknown scopes or repeated addresses."""
+    operations.check(by, operations.APP_CREATE)
     secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX) if fields["confidential"] else None
     app = Application(
         store=store,
@@ -44,12 +47,21 @@ def create_app(store: Store, user: User, fields: Mapping[str, Any]) -> tuple[App
     return app, secret
 
 
-def change_app(app: Application, fields: Mapping[str, Any]) -> None:
+def change_app(app: Application, fields: Mapping[str, Any], *, by: Access | None = None) -> None:
     """Those fields that are given; whether it is confidential stays as it was made."""
+    operations.check(by, operations.APP_CHANGE, mode=_reach(app, by))
     _fill(app, fields)
     with transaction.atomic():
         app.save()
         audit.record("oauth_app.changed", store=app.store, target=app, name=app.name, details={"fields": sorted(fields)})
+
+
+def _reach(app: Application, by: Access | None) -> str | None:
+    """Apps have no mode. One that somebody has let into live mode is live, whatever the dashboard shows."""
+    for model in (AccessToken, RefreshToken):
+        if by is not None and model.objects.filter(application=app, mode=Mode.LIVE).exists():
+            return Mode.LIVE
+    return None
 
 
 def _fill(app: Application, fields: Mapping[str, Any]) -> None:
@@ -72,8 +84,9 @@ def _fill(app: Application, fields: Mapping[str, Any]) -> None:
             setattr(app, name, fields[name] or "")
 
 
-def rotate_secret(app: Application) -> str:
+def rotate_secret(app: Application, *, by: Access | None = None) -> str:
     """A new secret; the old one stops working at once. Raises Flat for a public app."""
+    operations.check(by, operations.APP_ROTATE, mode=_reach(app, by))
     if app.client_type != Application.CLIENT_CONFIDENTIAL:
         raise Flat("A public app has no secret")
     secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX)
@@ -84,8 +97,9 @@ def rotate_secret(app: Application) -> str:
     return secret
 
 
-def deactivate_app(app: Application, at: datetime) -> None:
+def deactivate_app(app: Application, at: datetime, *, by: Access | None = None) -> None:
     """Nobody can let it in any more, and what it holds is refused."""
+    operations.check(by, operations.APP_DEACTIVATE)
     with transaction.atomic():
         Application.objects.filter(pk=app.pk).update(is_active=False)
         AgentCredential.objects.filter(application=app, revoked_at=None).update(revoked_at=at)
@@ -104,6 +118,7 @@ def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datet
     if role is None:  # they left between the look-up of the token and now
         raise StoreRequired
     person = Access.for_session(token.user, token.store, token.mode, role)
+    operations.check(replace(person, kind=OAUTH, user=None, scopes=frozenset(token.scope.split())), operations.APP_AGENT)
     chosen = rights.held_of(person, scopes.AGENT) if wanted is None else list(dict.fromkeys(wanted))
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
+from apps.access import operations
 from apps.access.access import Access
 from apps.access.models import AccessToken, AgentCredential, Application, Grant, RefreshToken
 from apps.access.oauth_validator import revoke_family
@@ -62,6 +63,7 @@ def find(access: Access, family: str, at: datetime) -> Granted:
 
 def revoke(access: Access, one: Granted, at: datetime) -> None:
     """The app is out with its next request, and so is the agent that it made a credential for."""
+    operations.check(access, operations.GRANT_REVOKE)
     with transaction.atomic():
         revoke_family(one.family, at)
         audit.record("oauth_app.let_out", store=access.store, mode=access.mode, target=one.application, name=one.application.name)

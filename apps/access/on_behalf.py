@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from apps.access import operations
 from apps.access.access import Access
-from apps.access.scopes import ACT, missing_message
 from apps.core.errors import Coded
 from apps.core.literal import is_uuid
 from apps.stores.models import Store
@@ -25,19 +25,12 @@ class NotItsAccount(Coded):
     message = "Unknown sub-merchant account"
 
 
-class MayNotIssueCredentials(Coded):
-    status = 403
-    code = "platform_cannot_issue_credentials"
-    message = "A platform can't issue, rotate or revoke credentials of a sub-merchant"
-
-
 def act_for(access: Access, account_id: str) -> Access:
     """The access of the sub-merchant. Raises NotAPlatform, a missing scope, or NotItsAccount."""
     platform = access.store
     if not platform.is_platform:
         raise NotAPlatform
-    if ACT not in access.scopes:
-        raise Coded(missing_message(ACT), code="insufficient_scope", status=403)
+    operations.check(access, operations.ACT_FOR)
     accounts = Store.objects.filter(platform=platform, deleted_at=None)
     account = accounts.filter(pk=account_id).first() if is_uuid(account_id) else None
     if account is None:

@@ -1,23 +1,15 @@
-"""What whoever asks may do with a store's money, and what they may hand on to a credential.
+"""What may be handed on to a credential: at most what its maker has, when it is made and at every use.
 
-Services ask here, whichever door called them. A key, token or agent may what its scopes say; a
-person may what their role says, and in live mode shows that they have a second factor.
+A scope that some operation needs goes with its maker's rights; those that read, or ask customers for money, stay with the store.
 """
 
 from collections.abc import Collection, Iterable
 
-from apps.access import scopes, stepup
+from apps.access import operations, scopes
 from apps.access.access import Access
+from apps.access.operations import GUARDED_SCOPES, Operation
 from apps.core.errors import Coded
-from apps.core.models import Mode
-from apps.stores import roles
-from apps.stores.models import User
-
-
-class RoleForbids(Coded):
-    status = 403
-    code = "role_forbidden"
-    message = "Your role does not allow this"
+from apps.stores.roles import scopes_of
 
 
 class BeyondYourRights(Coded):
@@ -27,41 +19,22 @@ class BeyondYourRights(Coded):
     code = "insufficient_scope"
 
 
-def check_may_move_money(access: Access) -> None:
-    """For what no scope guards. Raises RoleForbids for a person, or the app of one, who may not."""
-    if access.role is not None and not roles.may(access.role, roles.MOVE_MONEY):
-        raise RoleForbids
+def is_guarded(wanted: Iterable[str]) -> bool:
+    """Whether a credential with these scopes can send money away, or open a way for it."""
+    return not GUARDED_SCOPES.isdisjoint(wanted)
 
 
-def check_second_factor(access: Access, mode: str | None = None) -> None:
-    """For what moves live money, or opens a way for it.
-
-    Raises stepup.SecondFactorRequired for a person without one. Keys, tokens and agents have none.
-    """
-    if access.user is not None:
-        check_factor_of(access.user, access.mode if mode is None else mode)
-
-
-def check_factor_of(user: User, mode: str) -> None:
-    if mode == Mode.LIVE:
-        stepup.require_second_factor(user)
-
-
-def is_about_money(wanted: Iterable[str]) -> bool:
-    """Whether a credential with these scopes can send money away, or make one that can."""
-    return not {*roles.MONEY_SCOPES, scopes.AGENTS}.isdisjoint(wanted)
-
-
-def check_grant(access: Access | None, mode: str, wanted: Collection[str]) -> None:
+def check_grant(access: Access | None, mode: str, wanted: Collection[str], plain: Operation, guarded: Operation) -> None:
     """Whether a credential with these scopes may be made. None is the operator, who may anything.
 
-    Raises BeyondYourRights, or stepup.SecondFactorRequired.
+    Raises BeyondYourRights, or what operations.check refuses with.
     """
     if access is None:
         return
+    operations.check(access, plain, mode=mode)
     check_held(access, wanted)
-    if is_about_money(wanted):
-        check_second_factor(access, mode)
+    if is_guarded(wanted):
+        operations.check(access, guarded, mode=mode)
 
 
 def check_held(access: Access, wanted: Iterable[str]) -> None:
@@ -74,3 +47,10 @@ def check_held(access: Access, wanted: Iterable[str]) -> None:
 def held_of(access: Access | None, among: Iterable[str]) -> list[str]:
     """Those that the person has to give; the operator has them all."""
     return [scope for scope in among if access is None or scope in access.scopes]
+
+
+def left_of(held: Iterable[str], role: str | None) -> frozenset[str]:
+    """What is left of a credential's scopes when its maker has that role now, or none."""
+    given = frozenset(held)
+    lost = given & GUARDED_SCOPES
+    return given - lost | (scopes_of(role, lost) if role is not None else frozenset())

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import models, transaction
 
-from apps.access import credentials, rights, scopes
+from apps.access import credentials, operations, rights, scopes
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
@@ -22,7 +22,7 @@ from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
 from apps.core.sql import Statement
 from apps.stores import audit
-from apps.stores.models import Member, Store
+from apps.stores.models import Member, Store, User
 from apps.stores.roles import scopes_of
 
 _USED_RESOLUTION = timedelta(minutes=1)
@@ -80,10 +80,11 @@ def create_api_key(
     unknown = [scope for scope in chosen if scope not in scopes.ALL]
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
-    rights.check_grant(by, mode, chosen)
+    rights.check_grant(by, mode, chosen, operations.KEY_CREATE, operations.GUARDED_KEY_CREATE)
     text = credentials.mint((credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode])
     with transaction.atomic():
         key = ApiKey.objects.create(
+            user=by.user if by is not None else None,
             store=store,
             mode=mode,
             name=name,
@@ -98,8 +99,9 @@ def create_api_key(
     return key, text
 
 
-def revoke_api_key(key: ApiKey, at: datetime) -> None:
+def revoke_api_key(key: ApiKey, at: datetime, *, by: Access | None = None) -> None:
     """The key stops working with the next request; revoking twice changes nothing."""
+    operations.check(by, operations.KEY_REVOKE)
     with transaction.atomic():
         if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at):
             audit.record("api_key.revoked", store=key.store_id, mode=key.mode, target=key, name=key.name or f"…{key.last_four}")
@@ -124,10 +126,11 @@ def create_agent_credential(
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
-    rights.check_grant(by, mode, chosen)
+    rights.check_grant(by, mode, chosen, operations.AGENT_CREATE, operations.GUARDED_AGENT_CREATE)
     text = credentials.mint(credentials.AGENT_PREFIXES[mode])
     with transaction.atomic():
         row = AgentCredential.objects.create(
+            user=by.user if by is not None else None,
             store=store,
             mode=mode,
             name=name,
@@ -142,8 +145,9 @@ def create_agent_credential(
     return row, text
 
 
-def revoke_agent_credential(row: AgentCredential, at: datetime) -> None:
+def revoke_agent_credential(row: AgentCredential, at: datetime, *, by: Access | None = None) -> None:
     """The agent loses access with its next request; revoking twice changes nothing."""
+    operations.check(by, operations.AGENT_REVOKE)
     with transaction.atomic():
         if AgentCredential.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=at):
             audit.record("agent_credential.revoked", store=row.store_id, mode=row.mode, target=row, name=row.name or row.token_prefix)
@@ -194,13 +198,13 @@ def _key_access(credential: str) -> Access:
     found = _look_up(ApiKey, credential)
     if found is None:
         raise InvalidApiKey
-    key, store = found
+    key, store, role = found
     kind = SECRET if key.key_type == KeyType.SECRET else PUBLISHABLE
     return Access(
         store=store,
         mode=key.mode,
         kind=kind,
-        scopes=frozenset(key.scopes),
+        scopes=frozenset(key.scopes) if key.user_id is None else rights.left_of(key.scopes, role),
         caller=kind,
         credential_id=key.pk,
         label=key.name or f"…{key.last_four}",
@@ -258,15 +262,16 @@ def _agent_access(credential: str) -> Access:
     found = _look_up(AgentCredential, credential) if credentials.is_well_formed(credential, prefix) else None
     if found is None:
         raise InvalidAgentCredential
-    row, store = found
+    row, store, role = found
     if row.expires_at is not None and row.expires_at <= clock.real_now():
         raise InvalidAgentCredential
     held = frozenset(row.scopes)
-    if row.user_id is not None:  # made by an app: it may no more than who let the app in may now
-        role = _role_in(row.store_id, row.user_id)
+    if row.application_id is not None:  # made by an app: it may no more than who let the app in may now
         if role is None:
             raise InvalidAgentCredential
         held &= scopes_of(role, held)
+    elif row.user_id is not None:
+        held = rights.left_of(held, role)
     return Access(
         store=store,
         mode=row.mode,
@@ -278,33 +283,38 @@ def _agent_access(credential: str) -> Access:
     )
 
 
+_MAKERS_ROLE = (
+    f'SELECT m.role FROM "{Member._meta.db_table}" m JOIN "{User._meta.db_table}" u ON u.id = m.user_id '  # noqa: S608
+    "WHERE m.store_id = k.store_id AND m.user_id = k.user_id AND u.is_active"
+)
 _JSON_OF_STORE = [field.attname for field in Store._meta.concrete_fields if isinstance(field, models.JSONField)]
 
 
 @cache
 def _look_up_sql(model: type[models.Model]) -> tuple[Statement, list[str], list[str]]:
-    """One statement for a credential with its store, compiled once: the ORM would build it on every request."""
+    """One statement for a credential with its store and what its maker is there now, compiled once: the ORM would build it every time."""
     fields, store_fields = ([field.attname for field in one._meta.concrete_fields] for one in (model, Store))
     names = [f'k."{one.column}"' for one in model._meta.concrete_fields] + [f's."{one.column}"' for one in Store._meta.concrete_fields]
     text = (
-        f'SELECT {", ".join(names)} FROM "{model._meta.db_table}" k JOIN "{Store._meta.db_table}" s ON s.id = k.store_id '  # noqa: S608
+        f'SELECT {", ".join(names)}, ({_MAKERS_ROLE}) FROM "{model._meta.db_table}" k '  # noqa: S608
+        f'JOIN "{Store._meta.db_table}" s ON s.id = k.store_id '
         "WHERE k.secret_hash = %(digest)s AND k.revoked_at IS NULL AND s.deleted_at IS NULL"
     )
     return Statement(text), fields, store_fields
 
 
-def _look_up(model: Any, credential: str) -> tuple[Any, Store] | None:
+def _look_up(model: Any, credential: str) -> tuple[Any, Store, str | None] | None:
     statement, fields, store_fields = _look_up_sql(model)
     rows = statement.rows(digest=credentials.digest(credential))
     if not rows:
         return None
     row = rows[0]
     found = model.from_db("default", fields, row[: len(fields)])
-    store = Store.from_db("default", store_fields, row[len(fields) :])
+    store = Store.from_db("default", store_fields, row[len(fields) : -1])
     for name in _JSON_OF_STORE:  # a bare cursor hands JSON over as text
         setattr(store, name, json.loads(getattr(store, name)))
     _note_use(found)
-    return found, store
+    return found, store, row[-1]
 
 
 def _note_use(row: Any) -> None:

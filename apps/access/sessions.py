@@ -1,19 +1,20 @@
 """A signed-in person as an access: the store and mode are those chosen in the dashboard, and membership is asked each time."""
 
 from collections.abc import Mapping, MutableMapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
-from apps.access.access import Access
+from apps.access.access import RECENT, Access
 from apps.access.models import SignIn
 from apps.core import clock
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Member, User
 
+PROOF_KEY, FRESH = "stepup", timedelta(minutes=5)
 STORE_KEY, MODE_KEY, SIGN_IN_KEY = "store_id", "mode", "sign_in_id"
 BEGAN_AT_KEY, SEEN_AT_KEY = "began_at", "seen_at"
 LIFETIME, IDLE, KEPT = timedelta(hours=12), timedelta(minutes=30), timedelta(days=30)
@@ -108,4 +109,13 @@ def access_of(user: Any, session: Mapping[str, Any]) -> Access | None:
     if member is None or not isinstance(user, User) or not is_alive(session, clock.real_now()):
         return None
     mode = session.get(MODE_KEY, Mode.TEST)
-    return Access.for_session(user, member.store, mode if mode in Mode.values else Mode.TEST, member.role)
+    proof = RECENT if holds(session.get(PROOF_KEY), str(member.store_id), clock.real_now()) else ""
+    return Access.for_session(user, member.store, mode if mode in Mode.values else Mode.TEST, member.role, proof)
+
+
+def holds(proof: Mapping[str, Any] | None, store_id: str, at: datetime) -> bool:
+    """Whether a proof that the session keeps (stepup.note) is fresh, and was given for that store."""
+    if proof is None or proof["store_id"] != store_id:
+        return False
+    proved = datetime.fromisoformat(proof["at"]).astimezone(UTC)
+    return timedelta(0) <= at - proved <= FRESH

@@ -7,17 +7,17 @@ money or opens a way for it is an `act`: a digest of what is done. A code for an
 import hashlib
 import json
 from collections.abc import MutableMapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
 
 from apps.access import passkeys, second_factor, sessions, sign_in
+from apps.access.sessions import PROOF_KEY
 from apps.core.errors import Coded
 from apps.stores.models import User
 
-FRESH = timedelta(minutes=5)
-PROOF_KEY, ACT_KEY = "stepup", "stepup_act"
+ACT_KEY = "stepup_act"
 Session = MutableMapping[str, Any]
 _RETRY = {"Retry-After": "5"}
 
@@ -113,7 +113,7 @@ def note(session: Session, user: User, at: datetime, act: str = "") -> None:
 def is_fresh(session: Session, user: User, at: datetime, act: str = "") -> bool:
     """Whether nothing more is needed: no second factor, or within the last five minutes a code for this act, in this store."""
     proof = session.get(ACT_KEY if act else PROOF_KEY)
-    if proof is not None and _is_recent(proof["at"], at) and proof["store_id"] == _store_of(session, user) and proof.get("act", "") == act:
+    if proof is not None and proof.get("act", "") == act and sessions.holds(proof, _store_of(session, user), at):
         return True
     return second_factor.confirmed(user) is None
 
@@ -132,8 +132,3 @@ def spend(session: Session) -> None:
 def _store_of(session: Session, user: User) -> str:
     member = sessions.member_of(user, session)
     return str(member.store_id) if member is not None else ""
-
-
-def _is_recent(moment: str, at: datetime) -> bool:
-    proved = datetime.fromisoformat(moment).astimezone(UTC)
-    return timedelta(0) <= at - proved <= FRESH

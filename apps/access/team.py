@@ -5,7 +5,9 @@ Whoever leaves loses the store with the next request, and so do the apps they le
 
 from django.db import transaction
 
-from apps.access.invitations import check_role
+from apps.access import makers, operations
+from apps.access.access import Access
+from apps.access.invitations import check_role, member_of
 from apps.access.models import AccessToken, AgentCredential, RefreshToken
 from apps.core import clock, mail
 from apps.core.errors import Flat, NotFound
@@ -25,8 +27,10 @@ class NotYourself(Flat):
     message = "You can't change your own role"
 
 
-def change_role(by: Member, member: Member, role: str) -> None:
-    """Another role for another person. Raises UnknownRole, OnlyOwnersMakeOwners, OwnersOnly or NotYourself."""
+def change_role(access: Access, member: Member, role: str) -> None:
+    """Another role for another person. Raises UnknownRole, OnlyOwnersMakeOwners, OwnersOnly, NotYourself, or what operations.check does."""
+    operations.check(access, operations.ROLE_CHANGE)
+    by = member_of(access)
     check_role(by, role)
     if by.pk == member.pk:
         raise NotYourself
@@ -35,11 +39,14 @@ def change_role(by: Member, member: Member, role: str) -> None:
         before, row.role = row.role, role
         row.save(update_fields=["role"])
         if before != role:
+            makers.tell_owners(row.store, row.user, before, role)
             audit.record("member.role_changed", store=row.store, target=row.user, name=row.user.email, details={"role": [before, role]})
 
 
-def remove(by: Member, member: Member) -> None:
-    """The person has no part in the store any more. Raises OwnersOnly or LastOwner."""
+def remove(access: Access, member: Member) -> None:
+    """The person has no part in the store any more. Raises OwnersOnly, LastOwner, or what operations.check does."""
+    operations.check(access, operations.MEMBER_REMOVE)
+    by = member_of(access)
     with transaction.atomic():
         row = _locked(by, member)
         _end(row)
@@ -57,8 +64,10 @@ def leave(member: Member) -> None:
         audit.record("member.left", store=row.store, target=row.user, name=row.user.email, details={"role": row.role})
 
 
-def hand_over(by: Member, member: Member) -> None:
-    """The other becomes owner and the one who hands over an admin. Raises OwnersOnly."""
+def hand_over(access: Access, member: Member) -> None:
+    """The other becomes owner and the one who hands over an admin. Raises OwnersOnly, or what operations.check does."""
+    operations.check(access, operations.HAND_OVER)
+    by = member_of(access)
     if by.pk == member.pk:
         raise NotYourself
     with transaction.atomic():
@@ -88,6 +97,7 @@ def _end(member: Member) -> None:
     if is_last:
         raise LastOwner
     Member.objects.filter(pk=member.pk).delete()
+    makers.tell_owners(member.store, member.user, member.role, None)
     end_apps(member.user, member.store)
 
 
@@ -96,4 +106,4 @@ def end_apps(user: User, store: Store) -> None:
     now, held = clock.real_now(), {"user": user, "store": store}
     AccessToken.objects.filter(**held, revoked_at=None).update(revoked_at=now)
     RefreshToken.objects.filter(**held, revoked=None).update(revoked=now)
-    AgentCredential.objects.filter(**held, revoked_at=None).update(revoked_at=now)
+    AgentCredential.objects.filter(**held, application__isnull=False, revoked_at=None).update(revoked_at=now)

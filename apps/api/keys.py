@@ -8,14 +8,11 @@ from rest_framework.response import Response
 from apps.access import services
 from apps.access.access import SESSION
 from apps.access.models import ApiKey, KeyType
-from apps.access.rights import RoleForbids
 from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.clock import iso
 from apps.core.literal import List, Object, Text, wrapped, wrapper_schema
 from apps.core.models import Mode
-from apps.stores import roles
-from apps.stores.selectors import role_of
 
 _FIELDS = Object(
     {
@@ -50,7 +47,6 @@ class Keys(SessionDoor):
         return Response([document(key) for key in rows])
 
     def post(self, request: Request) -> Response:
-        check_role(self)
         fields = wrapped(self.body(request), "api_key", _FIELDS)
         key, secret = services.create_api_key(
             self.access.store,
@@ -69,16 +65,9 @@ class KeyById(SessionDoor):
     statuses = {"DELETE": 204}
 
     def delete(self, request: Request, id: str) -> Response:
-        check_role(self)
         key = self.find(ApiKey.objects.filter(store_id=self.access.store_id, revoked_at=None), id)
-        services.revoke_api_key(key, clock.real_now())
+        services.revoke_api_key(key, clock.real_now(), by=self.access)
         return Response(status=204)
-
-
-def check_role(door: SessionDoor) -> None:
-    role = role_of(door.access.user, door.access.store) if door.access.user is not None else None
-    if not roles.may(role, roles.DEVELOP):
-        raise RoleForbids
 
 
 def document(key: ApiKey) -> dict[str, Any]:

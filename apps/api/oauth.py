@@ -131,7 +131,10 @@ class Authorize(OAuthDoor):
         _, given = oauth.read_parameters(form)
         user = self.person(request)
         self._step_up(request, user)
-        return Response({"redirect_to": oauth.decide(user, form, given.get("store_id", ""), given.get("decision", ""))})
+        access = access_of(user, request._request.session)
+        proof = access.proof if access is not None else ""
+        chosen = given.get("store_id", ""), given.get("decision", "")
+        return Response({"redirect_to": oauth.decide(user, form, *chosen, proof=proof)})
 
 
 class Token(OAuthDoor):

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from apps.access import oauth_apps
 from apps.access.models import Application
-from apps.api.keys import SessionDoor, check_role
+from apps.api.keys import SessionDoor
 from apps.core import clock
 from apps.core.clock import iso
 from apps.core.literal import Boolean, Invalid, List, Object, Text, Url, wrapped, wrapper_schema
@@ -43,10 +43,9 @@ class OAuthApps(AppDoor):
         return Response([document(app) for app in self.rows()])
 
     def post(self, request: Request) -> Response:
-        check_role(self)
         fields = wrapped(self.body(request), WRAPPER, _NEW)
         assert self.access.user is not None  # a session has a person
-        app, secret = oauth_apps.create_app(self.access.store, self.access.user, fields)
+        app, secret = oauth_apps.create_app(self.access.store, self.access.user, fields, by=self.access)
         return Response({**document(app), "client_secret": secret}, status=201)
 
 
@@ -62,17 +61,16 @@ class OAuthAppById(AppDoor):
         return Response(document(self.find(self.rows(), id)))
 
     def patch(self, request: Request, id: str) -> Response:
-        check_role(self)
         app = self.find(self.rows(), id)
         given = self.body(request).get(WRAPPER)
         if not isinstance(given, dict):
             raise Invalid(f"{WRAPPER} is required")
-        oauth_apps.change_app(app, {name: field.read(given, name) for name, field in _CHANGED.fields.items() if name in given})
+        fields = {name: field.read(given, name) for name, field in _CHANGED.fields.items() if name in given}
+        oauth_apps.change_app(app, fields, by=self.access)
         return Response(document(app))
 
     def delete(self, request: Request, id: str) -> Response:
-        check_role(self)
-        oauth_apps.deactivate_app(self.find(self.rows(), id), clock.real_now())
+        oauth_apps.deactivate_app(self.find(self.rows(), id), clock.real_now(), by=self.access)
         return Response(status=204)
 
 
@@ -82,9 +80,8 @@ class RotateAppSecret(AppDoor):
     asks_for_code = True
 
     def post(self, request: Request, id: str) -> Response:
-        check_role(self)
         app = self.find(self.rows(), id)
-        secret = oauth_apps.rotate_secret(app)
+        secret = oauth_apps.rotate_secret(app, by=self.access)
         return Response({**document(app), "client_secret": secret})
 
 

@@ -51,6 +51,10 @@ class PayoutScheduleById(ScheduleDoor):
     bodies = {"PATCH": _BODY}
     statuses = {"DELETE": 204}
 
+    def asks(self, request: Request) -> bool:
+        """To pause it takes none."""
+        return not request._request.body or request.data != schedules.PAUSE
+
     def get(self, request: Request, id: str) -> Response:
         schedule = self.schedule(id)
         made = selectors.payouts_seen_by(self.access).filter(schedule=schedule)

@@ -3,7 +3,6 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.access import stepup
 from apps.api.plumbing import lists
 from apps.api.plumbing.views import Door
 from apps.core import clock
@@ -47,8 +46,6 @@ class Payouts(Door):
 
     def post(self, request: Request) -> Response:
         key, body = str(self.idempotency_key(request)), self.body(request)
-        if body.get("fiat_payout_detail_id") is None and self.access.user is not None:
-            stepup.require_second_factor(self.access.user)
         payout, is_new = create_payout(self.access, body, key, caller=self.access.caller)
         return Response(payout_document(payout), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
@@ -78,7 +75,7 @@ class RetryPayout(Door):
     asks_for_code = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
-        payout = retry_payout(self.find(selectors.payouts_seen_by(self.access), id))
+        payout = retry_payout(self.find(selectors.payouts_seen_by(self.access), id), by=self.access)
         return Response(payout_document(payout))
 
 

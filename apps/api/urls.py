@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.access.on_behalf import MayNotIssueCredentials
+from apps.access.operations import MayNotIssueCredentials
 from apps.api import (
     balances,
     catalogues,

@@ -76,7 +76,7 @@ class EndpointById(EndpointDoor):
         return Response(documents.endpoint_document(endpoint))
 
     def delete(self, request: Request, id: str) -> Response:
-        endpoints.delete_endpoint(self.endpoint(id), self.access.now())
+        endpoints.delete_endpoint(self.endpoint(id), self.access.now(), by=self.access)
         return Response(status=204)
 
 
@@ -84,14 +84,16 @@ class Enable(EndpointDoor):
     """Turn an endpoint on again."""
 
     def patch(self, request: Request, id: str) -> Response:
-        return Response(documents.endpoint_document(endpoints.enable_endpoint(self.endpoint(id), self.access.now())))
+        endpoint = endpoints.enable_endpoint(self.endpoint(id), self.access.now(), by=self.access)
+        return Response(documents.endpoint_document(endpoint))
 
 
 class Disable(EndpointDoor):
     """Turn an endpoint off; what waits for it is not sent."""
 
     def patch(self, request: Request, id: str) -> Response:
-        return Response(documents.endpoint_document(endpoints.disable_endpoint(self.endpoint(id), self.access.now())))
+        endpoint = endpoints.disable_endpoint(self.endpoint(id), self.access.now(), by=self.access)
+        return Response(documents.endpoint_document(endpoint))
 
 
 class RotateSecret(EndpointDoor):
@@ -101,7 +103,7 @@ class RotateSecret(EndpointDoor):
 
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
-        secret = endpoints.rotate_secret(endpoint, self.access.now())
+        secret = endpoints.rotate_secret(endpoint, self.access.now(), by=self.access)
         return Response(documents.with_secret(endpoint, secret))
 
 

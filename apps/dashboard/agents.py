@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
 
-from apps.access import rights, scopes, services
+from apps.access import makers, rights, scopes, services
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap, Mandate, Settlement
 from apps.agents.services.mandates import revoke_mandate, status_at
@@ -18,6 +18,7 @@ from apps.core import clock, money
 from apps.core.errors import Flat
 from apps.core.literal import Text
 from apps.dashboard import confirming
+from apps.dashboard.keys import taken_over
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 
@@ -39,7 +40,9 @@ def _mandates(request: PageRequest) -> "QuerySet[Mandate]":
 
 
 def index(request: PageRequest) -> HttpResponse:
-    return show(request, "dashboard/agents/list.html", {"credentials": _credentials(request)})
+    rows = list(_credentials(request))
+    lost = makers.lost_by(rows, request.access.store_id)
+    return show(request, "dashboard/agents/list.html", {"credentials": [(one, lost.get(one.pk)) for one in rows]})
 
 
 def create(request: PageRequest) -> HttpResponse:
@@ -78,9 +81,13 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
     row: AgentCredential = find(_credentials(request), id)
     if request.method == "GET":
         return show(request, "dashboard/agents/revoke.html", {"credential": row})
-    services.revoke_agent_credential(row, clock.real_now())
+    services.revoke_agent_credential(row, clock.real_now(), by=request.access)
     messages.success(request, f"The credential {row.name or row.token_prefix} has been revoked.")
     return go("agents")
+
+
+def take_over(request: PageRequest, id: str) -> HttpResponse:
+    return taken_over(request, find(_credentials(request).filter(application=None), id), "agents", "Agents")
 
 
 def caps(request: PageRequest, id: str) -> HttpResponse:
@@ -170,6 +177,6 @@ def mandate(request: PageRequest, id: str) -> HttpResponse:
 
 
 def revoke_one(request: PageRequest, id: str) -> HttpResponse:
-    row = revoke_mandate(find(_mandates(request), id))
+    row = revoke_mandate(find(_mandates(request), id), by=request.access)
     messages.success(request, f"The mandate {row.mandate_ref} has been revoked.")
     return go("mandate", row.pk)

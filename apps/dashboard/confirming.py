@@ -4,13 +4,14 @@ The answer is taken for the act that the page showed and for no other. Who has n
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
 from django.http import HttpResponse
 
 from apps.access import passkeys, stepup
+from apps.access.access import ACT
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.literal import Invalid
@@ -46,6 +47,7 @@ def is_open(request: PageRequest, act: str) -> bool:
 def ask(request: PageRequest, act: str) -> Asked | None:
     """None lets the act go on: nothing is asked, or the right answer came with it."""
     if is_open(request, act):
+        _open(request)
         return None
     code, passkey, at = request.POST.get("code", "").strip(), request.POST.get("passkey", ""), clock.real_now()
     if not code and not passkey:
@@ -57,7 +59,13 @@ def ask(request: PageRequest, act: str) -> Asked | None:
     except (Failure, LookedAtAnother) as refusal:
         return Asked(sentences(refusal), status_of(refusal))
     stepup.note(request.session, request.person, at, act)
+    _open(request)
     return None
+
+
+def _open(request: PageRequest) -> None:
+    """From here on the request carries the proof; whether it is enough is the operation's to say."""
+    request.access = replace(request.access, proof=ACT)
 
 
 def fields(request: PageRequest, act: str) -> dict[str, Any]:
@@ -78,10 +86,14 @@ def ask_about_form(request: PageRequest, rows: Sequence[tuple[str, object]], reh
     act = act_of(request, given)
     stepup.spend(request.session)
     if is_open(request, act):
+        _open(request)
         return None
+    before = request.access
+    _open(request)
     with transaction.atomic():
         rehearsal()
         transaction.set_rollback(True)
+    request.access = before
     asked = ask(request, act)
     if asked is None:
         stepup.spend(request.session)

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.urls import reverse
 
-from apps.access import rights, scopes, services
+from apps.access import makers, rights, scopes, services, stepup
 from apps.access.models import ApiKey, KeyType
 from apps.core import clock
 from apps.core.literal import Text
@@ -21,7 +22,9 @@ def _rows(request: PageRequest) -> "QuerySet[ApiKey]":
 
 
 def index(request: PageRequest) -> HttpResponse:
-    return show(request, "dashboard/keys/list.html", {"keys": _rows(request)})
+    rows = list(_rows(request))
+    lost = makers.lost_by(rows, request.access.store_id)
+    return show(request, "dashboard/keys/list.html", {"keys": [(one, lost.get(one.pk)) for one in rows]})
 
 
 def create(request: PageRequest) -> HttpResponse:
@@ -47,9 +50,33 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
     key: ApiKey = find(_rows(request), id)
     if request.method == "GET":
         return show(request, "dashboard/keys/revoke.html", {"key": key})
-    services.revoke_api_key(key, clock.real_now())
+    services.revoke_api_key(key, clock.real_now(), by=request.access)
     messages.success(request, f"The key {key.name or key.prefix} has been revoked.")
     return go("keys")
+
+
+def take_over(request: PageRequest, id: str) -> HttpResponse:
+    return taken_over(request, find(_rows(request), id), "keys", "API keys")
+
+
+def taken_over(request: PageRequest, row: makers.Credential, back: str, room: str) -> HttpResponse:
+    """The page of a key or agent that its maker can't answer for any more."""
+    lost = makers.lost_by([row], request.access.store_id).get(row.pk)
+    if lost is None:
+        return go(back)
+    errors, status = [], 200
+    if request.method == "POST":
+        try:
+            makers.take_over(request.access, row)
+        except stepup.StepUpRequired:
+            raise
+        except Refusals as refusal:
+            errors, status = sentences(refusal), status_of(refusal)
+        else:
+            messages.success(request, "It is yours now, and works as before.")
+            return go(back)
+    context = {"row": row, "lost": lost, "back": reverse(f"dashboard:{back}"), "room": room, "errors": errors}
+    return show(request, "dashboard/credentials/take_over.html", context, status=status)
 
 
 def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:

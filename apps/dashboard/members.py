@@ -1,9 +1,12 @@
 """Who works in the store and who is invited; roles changed, people removed, ownership handed over; leaving."""
 
-from django.contrib import messages
-from django.http import HttpResponse
+from urllib.parse import urlencode
 
-from apps.access import invitations, team
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from apps.access import invitations, stepup, team
 from apps.access.sessions import STORE_KEY
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
@@ -40,7 +43,7 @@ def invite(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "invite", {"given": given})
     try:
-        made = invitations.invite(request.member, email=given["email"], role=given["role"], at=clock.real_now())
+        made = invitations.invite(request.access, email=given["email"], role=given["role"], at=clock.real_now())
     except Failure as refusal:
         return _form(request, "invite", {"given": given}, refusal)
     messages.success(request, f"A letter is on its way to {made.email}. It works for {invitations.LIFETIME.days} days.")
@@ -50,7 +53,9 @@ def invite(request: PageRequest) -> HttpResponse:
 def resend(request: PageRequest, id: str) -> HttpResponse:
     invitation = _find_invitation(request, id)
     try:
-        invitations.resend(request.member, invitation, clock.real_now())
+        invitations.resend(request.access, invitation, clock.real_now())
+    except stepup.StepUpRequired:  # back to the list then, where the button is pressed again
+        return HttpResponseRedirect(f"{reverse('dashboard:stepup')}?{urlencode({'next': reverse('dashboard:members')})}", status=303)
     except Failure as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
@@ -60,7 +65,7 @@ def resend(request: PageRequest, id: str) -> HttpResponse:
 
 def revoke(request: PageRequest, id: str) -> HttpResponse:
     invitation = _find_invitation(request, id)
-    invitations.revoke(invitation, clock.real_now())
+    invitations.revoke(invitation, clock.real_now(), by=request.access)
     messages.success(request, f"The invitation of {invitation.email} has been revoked.")
     return go("members")
 
@@ -71,7 +76,7 @@ def change_role(request: PageRequest, id: str) -> HttpResponse:
         return _form(request, "role", {"member_shown": member, "chosen": member.role})
     role = request.POST.get("role", "")
     try:
-        team.change_role(request.member, member, role)
+        team.change_role(request.access, member, role)
     except Failure as refusal:
         return _form(request, "role", {"member_shown": member, "chosen": role}, refusal)
     messages.success(request, f"{_name(member)} is now {Role(role).label.lower()}.")
@@ -83,7 +88,7 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "remove", {"member_shown": member})
     try:
-        team.remove(request.member, member)
+        team.remove(request.access, member)
     except Failure as refusal:
         return _form(request, "remove", {"member_shown": member}, refusal)
     messages.success(request, f"{_name(member)} has been removed.")
@@ -95,7 +100,7 @@ def hand_over(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "hand_over", {"member_shown": member})
     try:
-        team.hand_over(request.member, member)
+        team.hand_over(request.access, member)
     except Failure as refusal:
         return _form(request, "hand_over", {"member_shown": member}, refusal)
     messages.success(request, f"{_name(member)} owns the store now. You are an admin.")

@@ -29,7 +29,9 @@ def consent(request: PageRequest) -> HttpResponse:
     try:
         wanted = oauth.ask(query)
         if request.method == "POST":
-            return _leave(oauth.decide(request.person, query, request.POST.get("store_id", ""), request.POST.get("decision", "")))
+            chosen = request.POST.get("store_id", ""), request.POST.get("decision", "")
+            proof = request.access.proof if hasattr(request, "access") else ""
+            return _leave(oauth.decide(request.person, query, *chosen, proof=proof))
     except oauth.Redirected as refusal:
         return _leave(refusal.redirect_to)
     except oauth.OAuthFailure as refusal:

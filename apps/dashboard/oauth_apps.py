@@ -33,7 +33,8 @@ def create(request: PageRequest) -> HttpResponse:
     given = _given(request)
     try:
         fields = _fields(given)
-        app, secret = oauth_apps.create_app(request.access.store, request.person, {**fields, "confidential": given["kind"] != "public"})
+        wanted = {**fields, "confidential": given["kind"] != "public"}
+        app, secret = oauth_apps.create_app(request.access.store, request.person, wanted, by=request.access)
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
     return show(request, "dashboard/oauth_apps/secret.html", {"app": app, "secret": secret, "is_new": True}, status=201)
@@ -52,7 +53,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         return _form(request, held, [], app=app)
     given = _given(request)
     try:
-        oauth_apps.change_app(app, _fields(given))
+        oauth_apps.change_app(app, _fields(given), by=request.access)
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal), app=find(_rows(request), id))
     messages.success(request, f"{app.name} has been changed.")
@@ -64,7 +65,7 @@ def rotate(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/oauth_apps/rotate.html", {"app": app})
     try:
-        secret = oauth_apps.rotate_secret(app)
+        secret = oauth_apps.rotate_secret(app, by=request.access)
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
         return go("oauth_app", app.pk)
@@ -75,7 +76,7 @@ def deactivate(request: PageRequest, id: str) -> HttpResponse:
     app: Application = find(_rows(request).filter(is_active=True), id)
     if request.method == "GET":
         return show(request, "dashboard/oauth_apps/deactivate.html", {"app": app})
-    oauth_apps.deactivate_app(app, clock.real_now())
+    oauth_apps.deactivate_app(app, clock.real_now(), by=request.access)
     messages.success(request, f"{app.name} is switched off. Nobody can use it any more.")
     return go("oauth_apps")
 

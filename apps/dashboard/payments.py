@@ -190,7 +190,7 @@ def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
     if request.method == "GET":
         return _late_page(request, payment, late, [])
     try:
-        accept_late_deposit(payment, deposit_id, request.access.now())
+        accept_late_deposit(payment, deposit_id, request.access.now(), by=request.access)
     except Refusals as refusal:
         return _late_page(request, payment, late, sentences(refusal), status_of(refusal))
     messages.success(request, "The deposit has been accepted and is in your available balance.")

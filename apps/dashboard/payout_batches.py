@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from apps.access import stepup
 from apps.assets.selectors import active_assets
 from apps.chain.addresses import checksummed
-from apps.core import money, spreadsheet
+from apps.core import clock, money, spreadsheet
 from apps.core.literal import Invalid
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.exports import csv_file
@@ -82,7 +82,6 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return _page(request, batch, confirming.Asked([], 200))
     try:
-        stepup.require_second_factor(request.person)
         agreed, is_compared = request.POST.get("agreed", ""), bool(request.POST.get("compared"))
         batches.check_release(request.access, batch, agreed, is_compared=is_compared)
         asked = confirming.ask(request, _act(request, batch))
@@ -92,14 +91,16 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     except Refusals as refusal:
         return _page(request, batch, confirming.Asked(sentences(refusal), status_of(refusal)))
     stepup.spend(request.session)
-    messages.success(request, "The payouts are being created. This page shows their progress.")
+    batch.refresh_from_db()
+    waits = "Some addresses are new, so it waits. Every owner has an email with a link that stops it."
+    messages.success(request, waits if batch.usable_from else "The payouts are being created. This page shows their progress.")
     return go("payout_batch", batch.pk)
 
 
 def discard(request: PageRequest, id: str) -> HttpResponse:
     batch: PayoutBatch = find(_seen(request), id)
     try:
-        batches.discard_batch(batch)
+        batches.discard_batch(batch, by=request.access)
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
         return go("payout_batch", batch.pk)
@@ -160,6 +161,7 @@ def _page(request: PageRequest, batch: PayoutBatch, asked: confirming.Asked) -> 
         "earlier": batches.earlier_twin(batch) if may_release else None,
         "is_short": may_release and any(one.missing_atomic for one in totals),
         "may_release": may_release,
+        "usable_from": batch.usable_from if batch.usable_from is not None and batch.usable_from > clock.real_now() else None,
         "is_running": counts[_Line.QUEUED] > 0,
         "window": page,
         "lines": page.rows,

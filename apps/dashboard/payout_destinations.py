@@ -18,7 +18,15 @@ _WALLET, _BANK = ("network", "address", "label", "compared"), ("currency", "hold
 
 def index(request: PageRequest) -> HttpResponse:
     at = request.access.now()
-    rows = [{"row": one, "title": title(one), "is_cooling": one.cools_until > at} for one in selectors.destinations_seen_by(request.access)]
+    rows = [
+        {
+            "row": one,
+            "title": title(one),
+            "is_cooling": one.cools_until > at,
+            "usable_from": one.usable_from if one.usable_from is not None and one.usable_from > at else None,
+        }
+        for one in selectors.destinations_seen_by(request.access)
+    ]
     return show(request, "dashboard/payout_destinations/list.html", {"rows": rows})
 
 
@@ -95,6 +103,6 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
     row: Destination = find(selectors.destinations_seen_by(request.access), id)
     if request.method == "GET":
         return show(request, "dashboard/payout_destinations/remove.html", {"row": row, "title": title(row)})
-    remove_destination(row, request.access.now())
+    remove_destination(row, request.access.now(), by=request.access)
     messages.success(request, "Removed. Payouts that are under way go on.")
     return go("payout_destinations")

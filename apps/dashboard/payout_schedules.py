@@ -1,11 +1,12 @@
 """Schedules: which coins are paid out by themselves, where to and when; pausing, changing, running now, deleting."""
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.access import stepup
+from apps.access import operations, stepup
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.literal import FiatAmount, Invalid
@@ -31,8 +32,14 @@ def _kept(request: PageRequest) -> Any:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    rows = [{"schedule": one, "to": _to(one), "last": _last(one)} for one in _kept(request)]
+    rows = [{"schedule": one, "to": _to(one), "last": _last(one), "usable_from": _usable_from(request, one)} for one in _kept(request)]
     return show(request, "dashboard/payout_schedules/list.html", {"rows": rows})
+
+
+def _usable_from(request: PageRequest, schedule: Schedule) -> datetime | None:
+    """None: now."""
+    until = schedule.usable_from
+    return until if until is not None and until > request.access.now() else None
 
 
 def _to(schedule: Schedule) -> str:
@@ -65,7 +72,8 @@ def create(request: PageRequest) -> HttpResponse:
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     schedule: Schedule = find(_kept(request), id)
     made = selectors.payouts_seen_by(request.access).filter(schedule=schedule)[:SHOWN]
-    context = {"schedule": schedule, "to": _to(schedule), "last": _last(schedule), "payouts": list(made)}
+    usable_from = _usable_from(request, schedule)
+    context = {"schedule": schedule, "to": _to(schedule), "last": _last(schedule), "payouts": list(made), "usable_from": usable_from}
     return show(request, "dashboard/payout_schedules/detail.html", context)
 
 
@@ -100,8 +108,16 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     """On or off."""
     schedule: Schedule = find(_kept(request), id)
     is_on = request.POST.get("to") == "active"
+
+    def switched() -> Schedule:
+        return schedules.update_schedule(request.access, schedule, {"payout_schedule": {"active": is_on}})
+
     try:
-        schedules.update_schedule(request.access, schedule, {"payout_schedule": {"active": is_on}})
+        if is_on:
+            asked = confirming.ask_about_form(request, [("Coin", schedule.asset_id), ("To", _to(schedule))], switched)
+            if asked is not None:
+                return asked
+        switched()
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
@@ -115,7 +131,7 @@ def run(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return _run_page(request, schedule, confirming.Asked([], 200))
     try:
-        stepup.require_second_factor(request.person)
+        operations.foresee(request.access, operations.SCHEDULE_RUN)
         wanted = confirming.ask(request, _run_act(request, schedule))
         if wanted is not None:
             return _run_page(request, schedule, wanted)

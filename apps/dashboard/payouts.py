@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.access import stepup
+from apps.access import operations, stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.chain import costs
@@ -25,7 +25,7 @@ from apps.payouts import selectors, states
 from apps.payouts.documents import GAS_DECIMALS, told_transitions
 from apps.payouts.models import Payout
 from apps.payouts.services.create import NotAnAmount, Order, create_payout, is_new_target, read_order
-from apps.payouts.services.destinations import lookalike_of, title
+from apps.payouts.services.destinations import check_known, lookalike_of, title
 from apps.payouts.services.quote import quote_payout
 from apps.payouts.services.retry import give_up_payout, retry_payout
 from apps.stores.models import PaysNetworkFee
@@ -108,6 +108,10 @@ def _to(payout: Payout) -> str:
     return checksummed(payout.destination_address or "")
 
 
+def _amount(payout: Payout) -> str:
+    return money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
+
+
 def retry(request: PageRequest, id: str) -> HttpResponse:
     return _about_failed(request, id, retry_payout, "It is tried again. This page shows how far it is.")
 
@@ -118,8 +122,13 @@ def give_up(request: PageRequest, id: str) -> HttpResponse:
 
 def _about_failed(request: PageRequest, id: str, act: Any, done: str) -> HttpResponse:
     payout: Payout = find(selectors.payouts_seen_by(request.access), id)
+    rows = [("Amount", f"{_amount(payout)} {payout.asset.coin_symbol}"), ("To", _to(payout))]
     try:
-        act(payout)
+        if act is retry_payout:
+            asked = confirming.ask_about_form(request, rows, lambda: act(payout, by=request.access))
+            if asked is not None:
+                return asked
+        act(payout, by=request.access)
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
@@ -139,7 +148,9 @@ def create(request: PageRequest) -> HttpResponse:
         asked = _read(given)
         order = read_order(request.access, request.access.store, asked)
         if not order.target.is_bank:
-            stepup.require_second_factor(request.person)
+            operations.foresee(request.access, operations.PAYOUT)
+        if order.target.destination is None:
+            check_known(request.access, str(order.target.address))
         lookalike = lookalike_of(request.access, order.target.address) if order.target.address else None
         if not given["agreed"] or (lookalike and not given["compared"]):
             errors = ["Compare the two addresses, and say that you have."] if given["agreed"] else []

@@ -5,7 +5,8 @@ from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django_otp import login as otp_login
 
-from apps.access import email_change, passkeys, second_factor, sessions, sign_in, stepup
+from apps.access import email_change, own_factor, passkeys, second_factor, sessions, sign_in, stepup
+from apps.access.access import RECENT
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
@@ -31,8 +32,10 @@ def enrol(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _picture(request, [])
     try:
-        sign_in.count_attempt(f"code:{request.person.pk}", client_address(request))
-        codes = second_factor.confirm(request.person, request.POST.get("code", ""))
+        given = {"code": request.POST.get("code", ""), "password": request.POST.get("password", "")}
+        codes = own_factor.enroll(request.person, **given, address=client_address(request))
+    except sign_in.Refused:
+        return _picture(request, ["Your current password is not right."], 422)
     except Failure as refusal:
         return _picture(request, sentences(refusal), refusal.http_status)
     stay_signed_in(request)
@@ -58,10 +61,15 @@ def take_off(request: PageRequest) -> HttpResponse:
         return go("security")
     if request.method == "GET":
         return show(request, "dashboard/security/take_off.html")
-    second_factor.take_off(request.person)
+    own_factor.remove(request.person, _proof(request))
     stay_signed_in(request)
     messages.success(request, "The authenticator app has been removed. You have been signed out everywhere else.")
     return go("security")
+
+
+def _proof(request: PageRequest) -> str:
+    """What has been shown in this session, also of somebody without a store."""
+    return RECENT if stepup.is_fresh(request.session, request.person, clock.real_now()) else ""
 
 
 def password(request: PageRequest) -> HttpResponse:

@@ -4,23 +4,24 @@ The page that was agreed to is swapped or nothing: its least comes back with the
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.access import stepup
+from apps.access import operations, stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
-from apps.core import money
+from apps.core import clock, money
 from apps.core.literal import Invalid
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.ledger.selectors import balances
 from apps.stores import roles
 from apps.swaps import selectors
-from apps.swaps.models import Swap
+from apps.swaps.models import AutoSwap, Swap
 from apps.swaps.services.auto import set_auto_swap, targets
 from apps.swaps.services.create import RateMoved, check_swap, order_swap
 from apps.swaps.services.quote import NotAnAmount, Quote, quote_swap
@@ -73,7 +74,7 @@ def create(request: PageRequest) -> HttpResponse:
         order, key = _read(given)
         if not given["agreed"]:
             return _review(request, given, order, [])
-        stepup.require_second_factor(request.person)
+        operations.foresee(request.access, operations.SWAP)
         least = int(given["agreed"]) if given["agreed"].isascii() and given["agreed"].isdigit() else 0
         wanted = _ask(request, given, order, least)
         if wanted is not None:
@@ -149,6 +150,12 @@ def _offer(request: PageRequest) -> dict[str, Any]:
     return {"sellable": sellable, "assets": bought, "is_lone": is_lone, "can_swap": bool(sellable) and not is_lone}
 
 
+def _usable_from(setting: AutoSwap | None) -> datetime | None:
+    """When swapping begins, where that is still to come."""
+    is_to_come = setting is not None and setting.target_asset_id is not None and setting.is_live and setting.since > clock.real_now()
+    return setting.since if setting is not None and is_to_come else None
+
+
 def automatic(request: PageRequest) -> HttpResponse:
     """Into which stablecoin incoming payments are swapped, if into any."""
     errors: list[str] = []
@@ -156,9 +163,8 @@ def automatic(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         target = request.POST.get("target_asset_id") or None
         try:
-            asked = confirming.ask_about_form(
-                request, [("Swap incoming payments into", target or "nothing")], lambda: set_auto_swap(request.access, target)
-            )
+            told = [("Swap incoming payments into", target)]
+            asked = confirming.ask_about_form(request, told, lambda: set_auto_swap(request.access, target)) if target else None
             if asked is not None:
                 return asked
             set_auto_swap(request.access, target)
@@ -170,6 +176,7 @@ def automatic(request: PageRequest) -> HttpResponse:
     context = {
         "targets": targets(request.access.mode),
         "chosen": setting.target_asset_id if setting is not None else None,
+        "usable_from": _usable_from(setting),
         "errors": errors,
         "may_change": roles.may(request.member.role, roles.MANAGE),
     }

@@ -57,10 +57,10 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     """On or off."""
     endpoint, at = _find(request, id), request.access.now()
     if request.POST.get("to") == "active":
-        endpoints.enable_endpoint(endpoint, at)
+        endpoints.enable_endpoint(endpoint, at, by=request.access)
         messages.success(request, "The endpoint is on. New events are sent to it.")
     else:
-        endpoints.disable_endpoint(endpoint, at)
+        endpoints.disable_endpoint(endpoint, at, by=request.access)
         messages.success(request, "The endpoint is off. Nothing is sent to it.")
     return go("webhook_endpoint", endpoint.pk)
 
@@ -69,7 +69,11 @@ def rotate(request: PageRequest, id: str) -> HttpResponse:
     endpoint = _find(request, id)
     if request.method == "GET":
         return show(request, "dashboard/webhook_endpoints/rotate.html", {"endpoint": endpoint})
-    secret = endpoints.rotate_secret(endpoint, request.access.now())
+    try:
+        secret = endpoints.rotate_secret(endpoint, request.access.now(), by=request.access)
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+        return go("webhook_endpoint", endpoint.pk)
     return show(request, "dashboard/webhook_endpoints/secret.html", {"endpoint": endpoint, "secret": secret, "is_rotated": True})
 
 
@@ -77,7 +81,7 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
     endpoint = _find(request, id)
     if request.method == "GET":
         return show(request, "dashboard/webhook_endpoints/delete.html", {"endpoint": endpoint})
-    endpoints.delete_endpoint(endpoint, request.access.now())
+    endpoints.delete_endpoint(endpoint, request.access.now(), by=request.access)
     messages.success(request, "The endpoint has been deleted.")
     return go("webhook_endpoints")
 

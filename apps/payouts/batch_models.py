@@ -23,6 +23,7 @@ class PayoutBatch(Owned):
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     released_at = models.DateTimeField(null=True)
+    usable_from = models.DateTimeField(null=True, blank=True)  # a released one with new addresses waits till then
     form_key = models.CharField(max_length=32)
 
     class Meta:

@@ -49,7 +49,8 @@ class Destination(Owned):
     account_sealed = models.TextField(blank=True)
     account_hint = models.CharField(max_length=8, blank=True)
     verified_at = models.DateTimeField(null=True, blank=True)
-    cools_until = models.DateTimeField()
+    cools_until = models.DateTimeField()  # new till then, for stores that ask for review of new ones
+    usable_from = models.DateTimeField(null=True, blank=True)  # nothing is sent to it before; null: at once
     removed_at = models.DateTimeField(null=True, blank=True)
 
     SECRETS = ("account_sealed",)
@@ -100,6 +101,7 @@ class Schedule(Owned):
     last_skip_reason = models.CharField(max_length=21, null=True)
     last_failure = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
+    usable_from = models.DateTimeField(null=True, blank=True)  # it doesn't run before; null: at once
     deleted_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
 

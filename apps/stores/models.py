@@ -156,6 +156,10 @@ class Store(models.Model):
     payout_review_threshold_cents = models.BigIntegerField(null=True, blank=True)
     review_new_destinations = models.BooleanField(default=False)
     platform_may_pay_out = models.BooleanField(default=False)
+    # How long what people name in live mode cools; a shorter time that is to come (apps.access.cooling).
+    cooling_hours = models.PositiveSmallIntegerField(default=24, db_default=24)
+    cooling_hours_next = models.PositiveSmallIntegerField(null=True, blank=True)
+    cooling_hours_next_from = models.DateTimeField(null=True, blank=True)
     card_funding_live = models.BooleanField(default=False)
     card_funding_test = models.BooleanField(default=False)
     authorization_provider = models.CharField(max_length=8, choices=AuthorizationProvider.choices, default=AuthorizationProvider.NONE)
@@ -172,6 +176,10 @@ class Store(models.Model):
                 name="store_tolerances_are_bps",
             ),
             models.CheckConstraint(condition=models.Q(test_offset_seconds__gte=0), name="store_clock_never_behind"),
+            models.CheckConstraint(
+                condition=models.Q(cooling_hours__lte=72) & (models.Q(cooling_hours_next=None) | models.Q(cooling_hours_next__lte=72)),
+                name="store_cooling_is_short",
+            ),
             models.UniqueConstraint(
                 fields=["checkout_domain"], condition=models.Q(checkout_domain_verified_at__isnull=False), name="store_domain_unique"
             ),

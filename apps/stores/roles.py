@@ -21,7 +21,7 @@ _WRITE_SCOPES: dict[str, frozenset[str]] = {
     MOVE_MONEY: frozenset({"refunds:write", "payouts:write", "x402:write"}),
     MANAGE: frozenset({"assets:write", "accounts:write", "accounts:act"}),
 }
-MONEY_SCOPES = _WRITE_SCOPES[MOVE_MONEY]
+PAY_SCOPES = _WRITE_SCOPES[PAY]
 
 
 def may(role: str | None, permission: str) -> bool:

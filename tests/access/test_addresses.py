@@ -13,7 +13,7 @@ from apps.core import buckets, clock, emails
 from apps.core.errors import Flat
 from apps.core.middleware import client_address
 from apps.core.models import OutgoingMail
-from apps.stores.models import Member, User
+from apps.stores.models import User
 from apps.stores.services import EmailTaken, create_user
 from tests.cast import PASSWORD, Cast, person
 from tests.dashboard.browse import Browser
@@ -51,7 +51,7 @@ def test_a_look_alike_shuts_nobody_out(victim: User) -> None:
 def test_no_account_and_no_invitation_has_an_address_of_other_letters(cast: Cast, look_alike: str) -> None:
     with pytest.raises(Flat, match="email is not valid"):
         create_user(look_alike, PASSWORD)
-    alice = Member.objects.get(user=cast.alice)
+    alice = cast.bakery.owner_access()
     with pytest.raises(invitations.BadAddress):
         invitations.invite(alice, email=look_alike, role="viewer", at=clock.real_now())
 
@@ -73,7 +73,7 @@ def test_the_database_keeps_the_key_of_an_address(victim: User) -> None:
 
 
 def test_who_is_invited_is_known_however_the_address_is_spelled(cast: Cast, victim: User) -> None:
-    alice, at = Member.objects.get(user=cast.alice), clock.real_now()
+    alice, at = cast.bakery.owner_access(), clock.real_now()
     invitation = invitations.invite(alice, email="VICTIM@Gmail.com", role="viewer", at=at)
     assert invitations.invited_user(invitation) == victim
     assert invitations.accept(invitation, victim, at).user == victim
@@ -128,7 +128,7 @@ def drain_sign_in() -> None:
 
 
 def test_an_invitation_beyond_ten_letters_is_refused(cast: Cast) -> None:
-    alice, at = Member.objects.get(user=cast.alice), clock.real_now()
+    alice, at = cast.bakery.owner_access(), clock.real_now()
     for _ in range(10):
         one = invitations.invite(alice, email="guest@example.com", role="viewer", at=at)
         invitations.revoke(one, at)

@@ -156,7 +156,7 @@ def swapping(shop: Shop) -> Loop:
 
 def swapping_by_itself(shop: Shop) -> Loop:
     Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
-    set_auto_swap(shop.access(), "USDC_SETH")
+    set_auto_swap(shop.owner_access(), "USDC_SETH")
     bad, good = (Payment.objects.get(pk=make.paid(shop.test)["id"]) for _ in range(2))
     return Loop("swaps.auto_swap", swap_completed_payments, bad, good, _is(good, auto_swap_status__isnull=False))
 

@@ -17,6 +17,7 @@ from apps.payments.models import Refund
 from apps.payouts.models import Destination, Payout, PayoutBatch, Schedule
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
+from apps.stores.models import Store
 from apps.swaps.models import AutoSwap, Swap
 from tests import make
 from tests.cast import Cast, shop_of
@@ -105,6 +106,19 @@ def a_batch(world: Cast, browser: Browser) -> Step:
     return f"payouts/batches/{batch.pk}", {"agreed": batch.digest}
 
 
+def a_paused_schedule(world: Cast, browser: Browser) -> Step:
+    a_run(world, browser)
+    Schedule.objects.update(is_active=False)
+    return f"payouts/schedules/{Schedule.objects.get().pk}/switch", {"to": "active"}
+
+
+def a_failed_payout(world: Cast, browser: Browser) -> Step:
+    asked = {"asset_id": "SETH", "amount_atomic": str(10**16), "destination_address": ADDRESS}
+    made = world.bakery.test.post("/payouts", asked, key="one").json()
+    Payout.objects.update(status="failed")
+    return f"payouts/{made['id']}/retry", {}
+
+
 BANK = {"currency": "EUR", "holder": "Alice", "account": "DE89370400440532013000", "label": ""}
 # page: how the act is asked for, and what there is more of once it is done
 TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] = {
@@ -119,9 +133,12 @@ TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] =
     "payout_bank_add": (lambda *_: ("payouts/destinations/bank", BANK), Destination.objects.count),
     "payout_schedule_create": (a_schedule, Schedule.objects.count),
     "payout_schedule_change": (a_changed_schedule, lambda: Schedule.objects.get().destination_id),
+    "payout_schedule_switch": (a_paused_schedule, Schedule.objects.filter(is_active=True).count),
+    "payout_retry": (a_failed_payout, Payout.objects.filter(status="retrying").count),
     "payout_schedule_run": (a_run, Payout.objects.count),
     "agent_create": (lambda *_: ("agents/new", {"name": "Bot", "scopes": ["payouts:write"]}), AgentCredential.objects.count),
     "agent_caps": (caps, AgentPayoutCap.objects.count),
+    "settings_cooling": (lambda *_: ("settings/cooling", {"hours": "48"}), lambda: Store.objects.get(name="Alice's Bakery").cooling_hours),
     "settings_auto_swap": (automatic_swaps, lambda: AutoSwap.objects.exclude(target_asset=None).count()),
 }
 

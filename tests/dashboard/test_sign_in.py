@@ -7,10 +7,11 @@ import pytest
 import time_machine
 from django.conf import settings
 from django.contrib.sessions.models import Session
+from django.core import mail as django_mail
 
 from apps.access import second_factor
 from apps.access.models import SecondFactor
-from apps.core import buckets, clock
+from apps.core import buckets, clock, mail
 from apps.dashboard.acts import ACTS
 from apps.dashboard.urls import PAGES
 from tests.cast import PASSWORD, Cast, shop_of
@@ -208,7 +209,7 @@ def test_setting_up_the_app_ends_every_other_session_and_shows_backup_codes_once
     assert "otpauth" not in text(here.get("security"))
     assert here.get("security/authenticator").status_code == 200
     assert second_factor.confirmed(cast.alice) is None
-    answer = here.post("security/authenticator", code=code_of(second_factor.pending(cast.alice)))
+    answer = here.post("security/authenticator", code=code_of(second_factor.pending(cast.alice)), password=PASSWORD)
     assert answer.content.decode().count("<li>") >= 10
     assert here.get().status_code == 200
     assert elsewhere.get().status_code == 302
@@ -226,8 +227,21 @@ def test_a_reload_of_the_set_up_page_keeps_the_same_key(cast: Cast) -> None:
 def test_a_wrong_first_code_does_not_turn_the_app_on(cast: Cast) -> None:
     browser = Browser(cast.alice)
     browser.get("security/authenticator")
-    assert browser.post("security/authenticator", code="000000").status_code == 422
+    assert browser.post("security/authenticator", code="000000", password=PASSWORD).status_code == 422
     assert second_factor.confirmed(cast.alice) is None
+
+
+def test_who_finds_somebody_signed_in_sets_up_no_app_of_their_own(cast: Cast) -> None:
+    thief = Browser(cast.alice)
+    thief.get("security/authenticator")
+    code = code_of(second_factor.pending(cast.alice))
+    for guess in ("", "wrong"):
+        refused = thief.post("security/authenticator", code=code, password=guess)
+        assert refused.status_code == 422 and "Your current password is not right." in text(refused)
+    assert second_factor.confirmed(cast.alice) is None
+    thief.post("security/authenticator", code=code, password=PASSWORD)
+    mail.send_due()
+    assert "An authenticator app was set up" in django_mail.outbox[-1].subject and django_mail.outbox[-1].to == [cast.alice.email]
 
 
 def test_taking_the_app_off_asks_for_a_fresh_code_first(cast: Cast, factor: SecondFactor) -> None:

@@ -53,7 +53,7 @@ def test_staff_without_a_second_factor_set_one_up_first(clerk: User) -> None:
     browser = Browser(clerk)
     answer = browser.get("/admin/", follow=True)
     assert answer.request["PATH_INFO"] == "/dashboard/security/authenticator" and answer.status_code == 200
-    codes = browser.post("security/authenticator?next=/admin/", code=code_of(second_factor.pending(clerk)))
+    codes = browser.post("security/authenticator?next=/admin/", code=code_of(second_factor.pending(clerk)), password=PASSWORD)
     assert 'href="/admin/"' in text(codes)
     assert browser.get("/admin/").status_code == 200
 

@@ -9,6 +9,7 @@ import time_machine
 from django.core import mail as django_mail
 
 from apps.access.models import AgentCredential
+from apps.access.oauth_apps import create_app
 from apps.access.services import create_agent_credential
 from apps.core import clock, mail
 from apps.stores.models import AuditEntry, Invitation, Member, Role, User
@@ -20,7 +21,7 @@ NEW = "dora@example.com"
 
 @pytest.fixture
 def alice(cast: Cast) -> Browser:
-    return Browser(cast.alice)
+    return Browser(cast.alice).prove()
 
 
 def link(to: str) -> str:
@@ -154,14 +155,14 @@ def test_nobody_is_invited_twice(cast: Cast, alice: Browser) -> None:
 
 def test_a_letter_ends_with_the_one_who_sent_it(cast: Cast) -> None:
     adam = admin(cast)
-    invite(Browser(adam))
+    invite(Browser(adam).prove())
     path = link(NEW)
-    Browser(cast.alice).post(f"team/{adam.pk}/remove")
+    Browser(cast.alice).prove().post(f"team/{adam.pk}/remove")
     assert Browser().get(path).status_code == 404
 
 
 def test_an_admin_makes_no_owner_and_touches_none(cast: Cast) -> None:
-    browser = Browser(admin(cast))
+    browser = Browser(admin(cast)).prove()
     assert "Only an owner can make somebody an owner." in text(invite(browser, NEW, "owner"))
     assert "Only an owner can make somebody an owner." in text(browser.post(f"team/{cast.bob.pk}/role", role="owner"))
     for act in ("role", "remove"):
@@ -181,7 +182,9 @@ def test_a_role_counts_from_the_next_page(cast: Cast, alice: Browser) -> None:
 def test_who_is_removed_loses_the_store_and_its_apps_at_once_and_is_told(cast: Cast, alice: Browser) -> None:
     bob = Browser(cast.bob)
     credential, _ = create_agent_credential(cast.bakery.store, "test")
-    AgentCredential.objects.filter(pk=credential.pk).update(user=cast.bob)
+    fields = {"name": "Books", "confidential": False, "redirect_uris": ["https://books.example/back"], "scopes": ["agents:write"]}
+    app, _ = create_app(cast.bakery.store, cast.alice, fields)
+    AgentCredential.objects.filter(pk=credential.pk).update(user=cast.bob, application=app)
     assert bob.get("payments").status_code == 200
     alice.post(f"team/{cast.bob.pk}/remove")
     assert bob.get("payments").status_code == 403

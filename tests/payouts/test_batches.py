@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from apps.access.access import Access
-from apps.access.rights import RoleForbids
+from apps.access.operations import RoleForbids
 from apps.chain.models import Address
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout, PayoutBatch, PayoutBatchLine, StorePayoutCap
@@ -14,7 +14,7 @@ from apps.payouts.services.batch_file import LINES_MAX, Unreadable
 from apps.payouts.services.destinations import add_bank, add_wallet
 from apps.stores.models import Role
 from tests import make
-from tests.cast import Cast
+from tests.cast import Cast, signed_in
 from tests.payouts.test_concurrency import together
 
 HEADER = "asset_id,amount,destination,label\n"
@@ -34,7 +34,7 @@ def address(number: int) -> str:
 
 def access_of(cast: Cast, role: str = Role.OWNER) -> Access:
     person = cast.alice if role == Role.OWNER else cast.bob
-    return Access.for_session(person, cast.bakery.store, "test", role)
+    return signed_in(person, cast.bakery.store, "test", role)
 
 
 def upload(cast: Cast, body: str | bytes, key: str = "a" * 32) -> PayoutBatch:

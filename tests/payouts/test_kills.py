@@ -55,7 +55,7 @@ def test_a_worker_killed_anywhere_pays_once(committed: Cast, world: World) -> No
     store = committed.bakery.store
     make.store_coins(store, "SETH", 10**18)
     signing.introduce()
-    access = Access(store=store, mode="test", kind="secret", scopes=frozenset(), caller="test")
+    access = Access(store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test")
     for number, place in enumerate(POINTS, start=1):
         to = world.stranger()
         body = {"asset_id": "SETH", "amount_atomic": str(10**16), "destination_address": to}

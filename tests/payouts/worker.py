@@ -21,7 +21,7 @@ BLOCKS = 8
 if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
     store = Store.objects.get(pk=wanted["store"])
-    access = Access(store=store, mode="test", kind="secret", scopes=frozenset(), caller="test")
+    access = Access(store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test")
     create_payout(access, wanted["body"], wanted["key"], caller=access.caller)
     for _ in range(3):
         advance_payouts()

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from apps.access.on_behalf import MayNotIssueCredentials, NotAPlatform
+from apps.access.on_behalf import NotAPlatform
+from apps.access.operations import MayNotIssueCredentials
 from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
 from apps.payouts.models import Payout

@@ -27,7 +27,7 @@ def _tokens(db: None) -> None:
 @pytest.fixture
 def eager(bakery: Shop) -> Shop:
     """A store that wants dollars."""
-    set_auto_swap(bakery.access(), TARGET)
+    set_auto_swap(bakery.owner_access(), TARGET)
     return bakery
 
 
@@ -112,13 +112,13 @@ def test_what_is_spent_before_it_could_be_swapped_fails(eager: Shop) -> None:
 
 def test_payments_of_before_the_setting_of_other_stores_and_of_a_store_that_stopped_are_left_alone(eager: Shop, cast: Cast) -> None:
     early, foreign = make.paid(cast.strangers.test), make.paid(cast.strangers.test)
-    set_auto_swap(cast.strangers.access(), TARGET)
-    set_auto_swap(eager.access(), None)
+    set_auto_swap(cast.strangers.owner_access(), TARGET)
+    set_auto_swap(eager.owner_access(), None)
     stopped = make.paid(eager.test)
     swap_completed_payments()
     assert [shown(cast.strangers, one["id"])[0] for one in (early, foreign)] == [None, None]
     assert shown(eager, stopped["id"])[0] is None
-    set_auto_swap(eager.access(), TARGET)
+    set_auto_swap(eager.owner_access(), TARGET)
     swap_completed_payments()
     assert shown(eager, stopped["id"])[0] is None
 
@@ -135,8 +135,8 @@ def test_a_payment_that_arrived_in_the_wanted_asset_is_skipped(eager: Shop, cast
 )
 def test_only_the_two_stablecoins_of_the_mode_are_targets(bakery: Shop, mode: str, asset_id: str) -> None:
     with pytest.raises(NotATarget):
-        set_auto_swap(bakery.access(mode), asset_id)
-    assert set_auto_swap(bakery.access("live"), "ETH_USDT").target_asset_id == "ETH_USDT"
+        set_auto_swap(bakery.owner_access(mode), asset_id)
+    assert set_auto_swap(bakery.owner_access("live"), "ETH_USDT").target_asset_id == "ETH_USDT"
 
 
 def test_the_test_clock_brings_it_to_its_end(eager: Shop) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Sum
 
+from apps.access import operations
 from apps.access.access import Access
 from apps.agents import states
 from apps.agents.models import Mandate, MandateStep
@@ -50,6 +51,7 @@ def create_mandate(access: Access, body: dict[str, Any], header: dict[str, Any] 
     Raises MandateRequired without a provider, AuthorizationDenied, AuthorizationUnavailable, InvalidCap, RefRequired, Invalid,
     or what a wrong asset raises.
     """
+    operations.check(access, operations.MANDATE)
     provider = authorize.provider_of(access.store)
     if provider is None:
         raise authorize.MandateRequired
@@ -150,8 +152,9 @@ def status_at(mandate: Mandate, now: datetime) -> str:
     return mandate.status
 
 
-def revoke_mandate(mandate: Mandate) -> Mandate:
+def revoke_mandate(mandate: Mandate, *, by: Access | None = None) -> Mandate:
     """The merchant's word: nothing is drawn on it any more. One that has ended stays as it is."""
+    operations.check(by, operations.MANDATE_REVOKE)
     with transaction.atomic():
         locked: Mandate = Mandate.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "asset").get(pk=mandate.pk)
         at = clock.now(locked.store, locked.mode)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.access import rights
+from apps.access import operations
 from apps.access.access import Access
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap
@@ -144,12 +144,9 @@ def set_cap(
 ) -> None:
     """What the merchant lets a credential pay out; without either number the cap is taken away.
 
-    `by` may move money themselves; None is the operator. Raises rights.RoleForbids, or
-    stepup.SecondFactorRequired.
+    None is the operator. Raises what operations.check refuses with.
     """
-    if by is not None:
-        rights.check_may_move_money(by)
-        rights.check_second_factor(by, credential.mode)
+    operations.check(by, operations.AGENT_CAPS, mode=credential.mode)
     with transaction.atomic():
         if per_tx_atomic is None and daily_atomic is None:
             AgentPayoutCap.objects.filter(credential=credential, asset=asset).delete()

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from psycopg.types.json import Jsonb
 
+from apps.access import operations
 from apps.access.access import Access
 from apps.agents.models import Mandate, Settlement
 from apps.agents.services import authorize
@@ -92,6 +93,7 @@ def create_settlement(access: Access, body: dict[str, Any], key: str) -> tuple[S
     Raises MandateRequired, RefRequired, InvalidAmount, Invalid, MandateNotFound, AssetMismatch, NonceReused, SpendCapExceeded or
     InsufficientForSettlement.
     """
+    operations.check(access, operations.SETTLEMENT)
     if not authorize.has_provider(access.store):
         raise authorize.MandateRequired
     earlier = _earlier(access, key)

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.access import on_behalf, stepup
-from apps.access.access import AGENT, PUBLISHABLE, SECRET, Access, who
+from apps.access.access import ACT, AGENT, PUBLISHABLE, RECENT, SECRET, Access, who
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
@@ -97,7 +97,7 @@ class Door(APIView):
         if not is_public:
             self._check_key_type(method)
             self._check_scope(method)
-            if method in self.asks_on:
+            if method in self.asks_on and self.asks(request):
                 self._check_session(request)
         self._take_token(request, method)
 
@@ -136,6 +136,10 @@ class Door(APIView):
         if self.access.kind == PUBLISHABLE and method not in self.route.publishable:
             raise Coded("Publishable keys can only create payments", code="publishable_key_forbidden", status=403)
 
+    def asks(self, request: Request) -> bool:
+        """Whether this very call is asked for a code, before anything of it is read."""
+        return True
+
     def _check_session(self, request: Request) -> None:
         if self.asks_for_second_factor:
             self.demand_second_factor(request)
@@ -149,8 +153,14 @@ class Door(APIView):
         if code:
             stepup.prove_by_header(session, user, code, client_address(request._request), now, act)
         stepup.require(session, user, now, act)
+        self._note_proof(ACT if act else RECENT)
         if act and "Idempotency-Key" not in request.headers:
             stepup.spend(session)  # the same call again would do it again
+
+    def _note_proof(self, proof: str) -> None:
+        """What has been shown; whether it is enough is the operation's to say."""
+        if hasattr(self, "access"):
+            self.access = replace(self.access, proof=proof)
 
     def _act(self, request: Request) -> str:
         """This call, to the byte: the same one again needs no second code."""

@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
-from apps.access.access import Access
+from apps.access.access import ACT, Access
 from apps.assets.models import Asset
 from apps.core.clock import iso
 from apps.ledger.selectors import balances
 from apps.payouts.models import Destination, Schedule
-from apps.payouts.services.create import create_payout
+from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import add_bank, add_wallet
 from apps.payouts.services.schedules import create_schedule
 from apps.stores.models import Store, User
@@ -23,7 +23,7 @@ WISHES = (("to the cold wallet", None, True), ("to a supplier", None, False), ("
 
 def seed_payouts(store: Store, merchant: User) -> None:
     """Once, in a store that has no destinations yet."""
-    access = Access.for_session(merchant, store, "test")
+    access = Access.for_session(merchant, store, "test", proof=ACT)
     if Destination.objects.seen_by(access).exists():
         return
     wallet = add_wallet(store, "test", "sepolia", COLD_WALLET, "Cold wallet")
@@ -36,7 +36,7 @@ def seed_payouts(store: Store, merchant: User) -> None:
         for name, threshold, is_saved in WISHES:
             change_store(store, payout_review_threshold_cents=threshold)
             to = {"crypto_payout_detail_id": str(wallet.pk)} if is_saved else {"destination_address": SUPPLIER}
-            create_payout(access, {"asset_id": COIN, "amount_atomic": str(amount), **to}, f"demo: {name}", caller=access.caller)
+            make_payout(access, {"asset_id": COIN, "amount_atomic": str(amount), **to}, f"demo: {name}", caller=access.caller)
         change_store(store, payout_review_threshold_cents=None)
     _schedule(access, wallet)
 

@@ -7,6 +7,8 @@ from datetime import datetime
 
 from django.db import transaction
 
+from apps.access import operations
+from apps.access.access import Access
 from apps.chain.models import Deposit
 from apps.core import jobs
 from apps.core.errors import Flat, NotFound
@@ -57,8 +59,9 @@ def held_atomic(payment: Payment, asset_id: str) -> int:
     return late + unsettled - returned
 
 
-def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime) -> LateDeposit:
+def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime, *, by: Access | None = None) -> LateDeposit:
     """Move the deposit from the held to the available balance, less fees. Raises NotFound or a Flat sentence."""
+    operations.check(by, operations.LATE_DEPOSIT)
     with transaction.atomic():
         payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
         late = late_deposit_of(payment, deposit_id)

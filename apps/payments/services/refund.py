@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from apps.access import rights
+from apps.access import operations
 from apps.access.access import Access
 from apps.chain import costs
 from apps.core import clock, jobs
@@ -58,9 +58,9 @@ def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, ag
     """The records of this request, made now, or by an earlier call and still under way.
 
     On failed and expired intents the list holds every refund of the intent. `agreed` is the digest of the plan that a person
-    has seen: nothing else is sent then. Raises a Flat sentence, or stepup.SecondFactorRequired.
+    has seen: nothing else is sent then. Raises a Flat sentence, or what operations.check refuses with.
     """
-    rights.check_second_factor(access)
+    operations.check(access, operations.REFUND)
     try:
         with transaction.atomic():
             locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)

@@ -3,12 +3,14 @@
 A line's payout has a key of its own, so that making it twice makes one; a line that is refused keeps its reason and stops no other.
 """
 
+import uuid
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 
-from apps.access import rights
+from apps.access import cooling, operations
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
@@ -22,11 +24,13 @@ from apps.core.rows import Job
 from apps.ledger.selectors import balances
 from apps.payouts.models import PayoutBatch, PayoutBatchLine
 from apps.payouts.services.batch_file import digest_of, read_lines
-from apps.payouts.services.create import create_payout
+from apps.payouts.services.create import make_payout
+from apps.payouts.services.destinations import usable_addresses
 from apps.stores import audit
 from apps.stores.models import Store, User
 
 CALLER, JOB = "batch", Job("payouts.release_lines", limit=500)
+STOPPED = "An owner stopped the list"
 INSERT_SIZE, NAME_MAX, PROBLEM_MAX = 1000, 100, 200
 _Status, _Line = PayoutBatch.Status, PayoutBatchLine.Status
 BATCHES = Machine({_Status.REVIEW: {_Status.RELEASED, _Status.DISCARDED}, _Status.RELEASED: (), _Status.DISCARDED: ()})
@@ -133,9 +137,8 @@ def flagged_lines(batch: PayoutBatch) -> QuerySet[PayoutBatchLine]:
 
 
 def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compared: bool) -> None:
-    """What releasing it would be refused for. Raises a Flat sentence, or what rights refuse with."""
-    rights.check_may_move_money(access)
-    rights.check_second_factor(access)
+    """What releasing it would be refused for. Raises a Flat sentence, or what operations.check does."""
+    operations.foresee(access, operations.BATCH_RELEASE)
     if batch.status != _Status.REVIEW:
         raise NotUnderReview
     if batch.digest != digest:
@@ -151,10 +154,12 @@ def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compare
 
 def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str, *, is_compared: bool = False) -> None:
     """Let every valid line of the list become a payout. Raises what check_release does."""
+    operations.check(access, operations.BATCH_RELEASE)
     check_release(access, batch, digest, is_compared=is_compared)
     at = clock.now(batch.store, batch.mode)
+    until = cooling.usable_from(access, operations.BATCH_RELEASE, batch.mode) if names_new(batch) else None
     with transaction.atomic():
-        if not BATCHES.move(batch, _Status.RELEASED, released_at=at, released_by=person):
+        if not BATCHES.move(batch, _Status.RELEASED, released_at=at, released_by=person, usable_from=until):
             raise NotUnderReview
         count = batch.lines.filter(status=_Line.VALID).update(status=_Line.QUEUED)
         audit.record(
@@ -164,11 +169,39 @@ def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str,
             target=batch,
             name=f"{batch.filename}: {count} payouts",
         )
+        if until is not None:
+            cooling.tell_owners(
+                access, operations.BATCH_RELEASE, batch.pk, f"{batch.filename}: {count} payouts, some to new addresses", until
+            )
         jobs.enqueue(JOB.name)
 
 
-def discard_batch(batch: PayoutBatch) -> None:
-    """Nothing of it is sent. Raises NotUnderReview."""
+def names_new(batch: PayoutBatch) -> bool:
+    """Whether a valid line goes where nothing was ever sent, and no saved wallet that can be used leads."""
+    valid = batch.lines.filter(status=_Line.VALID)
+    if valid.filter(destination__usable_from__gt=clock.real_now()).exists():
+        return True
+    wanted = set(valid.filter(destination=None).values_list("address", flat=True))
+    return not wanted <= usable_addresses(batch, wanted)
+
+
+def stop_batch(id: uuid.UUID, until: datetime) -> bool:
+    """By an owner's link: no line of a list that still cools is sent. False when it doesn't any more."""
+    with transaction.atomic():
+        batch = PayoutBatch.objects.select_for_update().filter(pk=id, usable_from=until).first()
+        if batch is None or until <= clock.real_now():
+            return False
+        batch.lines.filter(status=_Line.QUEUED).update(status=_Line.FAILED, problem=STOPPED)
+        PayoutBatch.objects.filter(pk=batch.pk).update(usable_from=None)
+        audit.record("payout_batch.stopped", store=batch.store_id, mode=batch.mode, target=batch, name=batch.filename)
+    return True
+
+
+def discard_batch(batch: PayoutBatch, *, by: Access | None = None) -> None:
+    """Nothing of it is sent, nor of one that still cools. Raises NotUnderReview."""
+    operations.check(by, operations.BATCH_DISCARD)
+    if batch.usable_from is not None and stop_batch(batch.pk, batch.usable_from):
+        return
     if batch.status != _Status.REVIEW or not BATCHES.move(batch, _Status.DISCARDED):
         raise NotUnderReview
 
@@ -178,7 +211,7 @@ def discard_batch(batch: PayoutBatch) -> None:
 
 def release_lines() -> int:
     """Make the payouts of released lines, small numbers of every list first; how many were looked at."""
-    queued = PayoutBatchLine.objects.filter(status=_Line.QUEUED).order_by("number", "pk")
+    queued = PayoutBatchLine.objects.filter(status=_Line.QUEUED).exclude(batch__usable_from__gt=clock.real_now()).order_by("number", "pk")
     seen = JOB.walk(queued.values_list("pk", flat=True), release_line)
     if seen == JOB.limit:
         jobs.nudge(JOB.name)
@@ -195,7 +228,7 @@ def release_line(line_id: int) -> None:
     try:
         with transaction.atomic():
             key = f"{line.batch_id}-{line.number}"
-            payout, _ = create_payout(line.batch, _fields(line), key, caller=CALLER)
+            payout, _ = make_payout(line.batch, _fields(line), key, caller=CALLER)
     except (Failure, Invalid) as refusal:
         text = refusal.text if isinstance(refusal, Failure) else str(refusal)
         line.status, line.problem = _Line.FAILED, (text[:1].upper() + text[1:])[:PROBLEM_MAX]

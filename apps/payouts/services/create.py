@@ -11,6 +11,8 @@ from typing import Any
 
 from django.conf import settings
 
+from apps.access import operations
+from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate, with_chains
 from apps.assets.services import AssetNotActive
@@ -29,7 +31,7 @@ from apps.payouts.models import Destination, Payout, PayoutTransition, Schedule
 from apps.payouts.services import moves
 from apps.payouts.services.acting import check_named_by_platform
 from apps.payouts.services.caps import Cap, check_caps
-from apps.payouts.services.destinations import check_address, find_destination, is_new_address
+from apps.payouts.services.destinations import check_address, check_known, check_usable, find_destination, is_new_address
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_name
 from apps.stores.models import PaysNetworkFee, Store
 
@@ -113,6 +115,23 @@ class Order:
 
 
 def create_payout(
+    access: Access,
+    given: Mapping[str, Any],
+    key: str,
+    *,
+    caller: str = "",
+    caps: Iterable[Cap] = (),
+    agent_credential_id: uuid.UUID | None = None,
+) -> tuple[Payout, bool]:
+    """What make_payout does, for whoever asks for it. Raises what operations.check refuses with, and NotSaved, too."""
+    is_bank = given.get("fiat_payout_detail_id") is not None
+    operations.check(access, operations.BANK_PAYOUT if is_bank else operations.PAYOUT)
+    if access.user is not None and isinstance(raw := given.get("destination_address"), str) and not _is_known(access, caller, key):
+        check_known(access, raw.lower())
+    return make_payout(access, given, key, caller=caller, caps=caps, agent_credential_id=agent_credential_id)
+
+
+def make_payout(
     viewer: Viewer,
     given: Mapping[str, Any],
     key: str,
@@ -123,7 +142,7 @@ def create_payout(
 ) -> tuple[Payout, bool]:
     """The payout of this key, and whether this call made it. `given` has the fields of POST /payouts as they were sent.
 
-    Raises NotFound or a Flat sentence, or what `caps` refuse with.
+    For what has been allowed already. Raises NotFound or a Flat sentence, or what `caps` refuse with.
     """
     if _is_known(viewer, caller, key):
         return _rows(viewer, caller, key).get(), False
@@ -226,6 +245,7 @@ def read_order(viewer: Viewer, store: Store, given: Mapping[str, Any]) -> Order:
     target = read_target(viewer, asset, given)
     if asset.mode == Mode.LIVE and not target.is_bank:
         costs.look(asset.chain)
+    check_usable(target.destination, clock.now(store, viewer.mode))
     rail = Payout.Rail.FIAT_MANUAL if target.is_bank else Payout.Rail.CRYPTO
     check_order(store, asset, amount, target)
     return Order(asset, amount, target, rail)

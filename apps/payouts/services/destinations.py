@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 
-from apps.access import rights
+from apps.access import cooling, operations
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
@@ -45,6 +45,10 @@ class NotAnAddress(Flat):
 
 class AlreadySaved(Flat):
     message = "This wallet is already saved"
+
+
+class NotSaved(Flat):
+    message = "Save this address as a wallet first: new ones can't be paid at once"
 
 
 class UnknownCurrency(Flat):
@@ -91,11 +95,11 @@ def add_wallet(
 ) -> Destination:
     """Save a wallet; one that is saved already is refused. Without `by` nobody is signed in.
 
-    Raises a Flat sentence, or stepup.SecondFactorRequired.
+    Raises a Flat sentence, or what operations.check refuses with.
     """
-    if by is not None:
-        rights.check_second_factor(by, mode)
-    return _save(store, mode, kind=Destination.Kind.WALLET, network=network, address=_wallet_address(network, address), label=label)
+    operations.check(by, operations.DESTINATION_ADD, mode=mode)
+    columns = {"network": network, "address": _wallet_address(network, address)}
+    return _save(store, mode, by, kind=Destination.Kind.WALLET, label=label, **columns)
 
 
 def _wallet_address(network: str, text: str) -> str:
@@ -122,8 +126,7 @@ def add_bank(
 
     Raises what add_wallet raises.
     """
-    if by is not None:
-        rights.check_second_factor(by, mode)
+    operations.check(by, operations.DESTINATION_ADD, mode=mode)
     number = re.sub(r"[\s-]", "", account).upper()
     if currency not in Currency.values:
         raise UnknownCurrency
@@ -136,6 +139,7 @@ def add_bank(
     return _save(
         store,
         mode,
+        by,
         id=row_id,
         kind=Destination.Kind.BANK,
         currency=currency,
@@ -159,15 +163,17 @@ def account_of(destination: Destination) -> str:
     return crypto.decrypt(destination.account_sealed, destination.account_place)
 
 
-def _save(store: Store, mode: str, **columns: object) -> Destination:
-    at = clock.now(store, mode)
+def _save(store: Store, mode: str, by: Access | None, **columns: object) -> Destination:
+    at, until = clock.now(store, mode), cooling.usable_from(by, operations.DESTINATION_ADD, mode)
     label = str(columns.pop("label")).strip()[:LABEL_MAX]
     try:
         with transaction.atomic():
             made: Destination = Destination.objects.create(
-                store=store, mode=mode, created_at=at, cools_until=at + COOLING, label=label, **columns
+                store=store, mode=mode, created_at=at, cools_until=at + COOLING, usable_from=until, label=label, **columns
             )
             audit.record("payout_destination.added", store=store, mode=mode, target=made, name=title(made))
+            if by is not None and until is not None:
+                cooling.tell_owners(by, operations.DESTINATION_ADD, made.pk, title(made), until)
     except IntegrityError:
         raise AlreadySaved from None
     return made
@@ -192,13 +198,43 @@ def set_verified(destination: Destination, is_verified: bool) -> None:
     destination.verified_at = at if is_verified else None
 
 
-def remove_destination(destination: Destination, at: datetime) -> None:
+def remove_destination(destination: Destination, at: datetime, *, by: Access | None = None) -> None:
     """It can't be named any more. Payouts under way go on; schedules to it fail until they have another."""
+    operations.check(by, operations.DESTINATION_REMOVE)
     with transaction.atomic():
         if Destination.objects.filter(pk=destination.pk, removed_at=None).update(removed_at=at):
             audit.record(
                 "payout_destination.removed", store=destination.store_id, mode=destination.mode, target=destination, name=title(destination)
             )
+
+
+def stop_destination(id: uuid.UUID, until: datetime) -> bool:
+    """By an owner's link: a destination that still cools is removed. False when it doesn't any more."""
+    now = clock.real_now()
+    row = Destination.objects.filter(pk=id, usable_from=until, removed_at=None).first()
+    if row is None or until <= now:
+        return False
+    remove_destination(row, now)
+    return True
+
+
+def check_usable(destination: Destination | None, at: datetime) -> None:
+    """Whether something can be sent there yet. Raises cooling.StillCooling."""
+    if destination is not None and destination.usable_from is not None and destination.usable_from > at:
+        raise cooling.StillCooling("This destination", destination.usable_from)
+
+
+def check_known(access: Access, address: str) -> None:
+    """A raw address that a person names in live mode has been paid, or saved and cooled. Raises NotSaved."""
+    if cooling.usable_from(access, operations.DESTINATION_ADD, access.mode) is not None and not usable_addresses(access, {address}):
+        raise NotSaved
+
+
+def usable_addresses(viewer: Viewer, wanted: set[str]) -> set[str]:
+    """Those that were paid before, or that a saved wallet has which doesn't cool any more."""
+    paid = Payout.objects.seen_by(viewer).filter(destination_address__in=wanted, status=Payout.Status.CONFIRMED)
+    saved = Destination.objects.seen_by(viewer).filter(address__in=wanted, removed_at=None).exclude(usable_from__gt=clock.real_now())
+    return {*paid.values_list("destination_address", flat=True), *saved.values_list("address", flat=True)}
 
 
 def find_destination(viewer: Viewer, id: object, kind: str) -> Destination:

@@ -2,6 +2,8 @@
 
 from django.db import transaction
 
+from apps.access import operations
+from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Coded
 from apps.payouts.models import Payout
@@ -17,8 +19,9 @@ class RetryInProgress(Coded):
     status, code, message = 409, "retry_in_progress", "A retry of this payout is in progress"
 
 
-def retry_payout(payout: Payout) -> Payout:
+def retry_payout(payout: Payout, *, by: Access | None = None) -> Payout:
     """Set a failed payout on its way again. Raises NotRetryable or RetryInProgress."""
+    operations.check(by, operations.PAYOUT_RETRY)
     with transaction.atomic():
         fresh = _locked(payout)
         if fresh.status == Payout.Status.RETRYING:
@@ -30,8 +33,9 @@ def retry_payout(payout: Payout) -> Payout:
     return fresh
 
 
-def give_up_payout(payout: Payout) -> Payout:
+def give_up_payout(payout: Payout, *, by: Access | None = None) -> Payout:
     """The merchant wants the coins back instead. Raises NotRetryable when it hasn't failed, isn't clear, or was given back."""
+    operations.check(by, operations.PAYOUT_GIVE_UP)
     with transaction.atomic():
         fresh = _locked(payout)
         if fresh.status != Payout.Status.FAILED or fresh.funds != Payout.Funds.RESERVED or fresh.is_outcome_unknown:

@@ -10,7 +10,7 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
-from apps.access import rights
+from apps.access import cooling, operations
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
@@ -24,6 +24,7 @@ from apps.payouts.models import Payout, Schedule, ScheduleRun
 from apps.payouts.services import moves
 from apps.payouts.services.caps import take_turn
 from apps.payouts.services.create import Order, Target, check_order, network_minimum, place
+from apps.payouts.services.destinations import check_usable
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.payouts.services.schedules import next_after
 from apps.swaps.models import Swap
@@ -65,7 +66,8 @@ class Ran:
 def run_schedules() -> int:
     """The sweep: run what is due, and pay out what a swap has brought; how many schedules were due."""
     active = Schedule.objects.filter(is_active=True, deleted_at=None).order_by("next_payout_at")
-    due = active.filter(clock.is_due("next_payout_at", clock.real_now())).values_list("pk", flat=True)
+    at = clock.real_now()
+    due = active.filter(clock.is_due("next_payout_at", at)).exclude(usable_from__gt=at).values_list("pk", flat=True)
     ran = JOB.walk(due, run_if_due)
     follow_swaps()
     return ran
@@ -77,7 +79,7 @@ def run_if_due(schedule_id: uuid.UUID) -> bool:
         with transaction.atomic():
             schedule = _locked(schedule_id)
             at = clock.now(schedule.store, schedule.mode)
-            if schedule.deleted_at is not None or not schedule.is_active or schedule.next_payout_at > at:
+            if schedule.deleted_at is not None or not schedule.is_active or schedule.next_payout_at > at or _is_cooling(schedule, at):
                 return False
             run = ScheduleRun.objects.create(schedule=schedule, due_at=schedule.next_payout_at, at=at)
             schedule.next_payout_at = next_after(schedule, at)
@@ -91,12 +93,14 @@ def run_if_due(schedule_id: uuid.UUID) -> bool:
 
 
 def run_by_hand(access: Access, schedule: Schedule) -> Ran:
-    """Evaluate now, whatever is due. Raises RunRefused, or stepup.SecondFactorRequired."""
-    rights.check_second_factor(access)
+    """Evaluate now, whatever is due. Raises RunRefused, or what operations.check refuses with."""
+    operations.check(access, operations.SCHEDULE_RUN)
     try:
         with transaction.atomic():
             fresh = _locked(schedule.pk)
             at = clock.now(fresh.store, fresh.mode)
+            if fresh.usable_from is not None and _is_cooling(fresh, at):
+                raise RunRefused(str(cooling.StillCooling("This schedule", fresh.usable_from)))
             run = ScheduleRun.objects.create(schedule=fresh, at=at)
             ran = _evaluate(fresh, run, at)
     except NoRate:
@@ -116,6 +120,10 @@ def _locked(schedule_id: uuid.UUID) -> Schedule:
         .get(pk=schedule_id)
     )
     return found
+
+
+def _is_cooling(schedule: Schedule, at: datetime) -> bool:
+    return schedule.usable_from is not None and schedule.usable_from > at
 
 
 def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
@@ -161,6 +169,7 @@ def _pay(schedule: Schedule, run: ScheduleRun, asset: Asset, amount_atomic: int,
     owner, order = _Owner(schedule.store_id, schedule.mode), Order(asset, amount_atomic, target, rail, schedule=schedule)
     try:
         with transaction.atomic():
+            check_usable(destination, at)
             check_order(schedule.store, asset, amount_atomic, target)
             payout, _ = place(owner, schedule.store, order, f"{schedule.pk}:{run.pk}", caller=CALLER)
     except Failure as refusal:

@@ -1,22 +1,26 @@
 """Keeping schedules: what a merchant may ask for, one per store, asset and mode, and when the next run is due."""
 
 import calendar
+import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from apps.access import rights
+from apps.access import cooling, operations
 from apps.access.access import Access
+from apps.access.operations import Operation
 from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
+from apps.chain.addresses import checksummed
 from apps.core import clock
 from apps.core.errors import Failure, Flat, Listed, NotFound
 from apps.core.literal import Boolean, Field, Integer, Invalid, Object, Schema, Text, parse_moment
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Schedule
 from apps.payouts.services.create import BankNotVerified, KycRequired, Target, check_eligible, read_target
+from apps.payouts.services.destinations import title
 from apps.stores import audit
 from apps.stores.models import Store
 
@@ -24,6 +28,7 @@ MINIMUM_CURRENCIES = ("USD", "EUR", "GBP", "HKD", "SGD", "JPY")
 DESTINATIONS = ("fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address")
 _STEPS = {Schedule.Frequency.DAILY: timedelta(days=1), Schedule.Frequency.WEEKLY: timedelta(days=7)}
 YEARS_MAX = 10
+PAUSE = {"payout_schedule": {"active": False}}
 
 
 class AlreadyScheduled(Listed):
@@ -75,8 +80,8 @@ FIELDS = Object(
 
 
 def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
-    """A new schedule. Raises NotFound for an unknown asset, stepup.SecondFactorRequired, or Listed."""
-    rights.check_second_factor(viewer)
+    """A new schedule. Raises NotFound for an unknown asset, what operations.check refuses with, or Listed."""
+    operations.check(viewer, operations.SCHEDULE_CREATE)
     given = _given(body)
     store, asset = Store.objects.get(pk=viewer.store_id), _asset(viewer, given.get("asset_id"))
     with transaction.atomic():
@@ -85,6 +90,7 @@ def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
         at = clock.now(store, viewer.mode)
         row = Schedule(store=store, mode=viewer.mode, asset=asset, created_at=at, updated_at=at, minimum_fiat_currency="USD")
         _apply(viewer, store, row, given, is_new=True)
+        row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CREATE, viewer.mode)
         row.next_payout_at = _first_due(given.get("next_payout_at"), row, at)
         row.anchor_day = row.next_payout_at.day
         row.is_active = given.get("active", True)
@@ -94,23 +100,26 @@ def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
         except IntegrityError:
             raise AlreadyScheduled from None
         _note(row, "payout_schedule.created", given)
+        _tell(viewer, operations.SCHEDULE_CREATE, row)
     return row
 
 
 def update_schedule(viewer: Access, schedule: Schedule, body: Mapping[str, Any]) -> Schedule:
     """Change what is named; nulls and the asset are left out. Pausing needs no second factor.
 
-    Raises NotFound, stepup.SecondFactorRequired or Listed.
+    Raises NotFound, what operations.check refuses with, or Listed.
     """
     given = _given(body)
     given.pop("asset_id", None)
-    if given != {"active": False}:
-        rights.check_second_factor(viewer)
+    operations.check(viewer, _change_of(given))
     with transaction.atomic():
         row = _locked(viewer, schedule)
         store = row.store
         at = clock.now(store, viewer.mode)
         _apply(viewer, store, row, given, is_new=False)
+        is_other = any(name in given for name in DESTINATIONS)
+        if is_other:
+            row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CHANGE, viewer.mode)
         if "next_payout_at" in given:
             row.next_payout_at = _first_due(given["next_payout_at"], row, at)
             row.anchor_day = row.next_payout_at.day
@@ -120,17 +129,46 @@ def update_schedule(viewer: Access, schedule: Schedule, body: Mapping[str, Any])
         row.updated_at = at
         row.save()
         _note(row, "payout_schedule.changed", given)
+        if is_other:
+            _tell(viewer, operations.SCHEDULE_CHANGE, row)
     return row
 
 
-def delete_schedule(viewer: Viewer, schedule: Schedule) -> None:
+def _change_of(given: Mapping[str, Any]) -> Operation:
+    """Turning it on or off alone names nothing new."""
+    if given == {"active": False}:
+        return operations.SCHEDULE_PAUSE
+    return operations.SCHEDULE_RESUME if given == {"active": True} else operations.SCHEDULE_CHANGE
+
+
+def delete_schedule(viewer: Access, schedule: Schedule) -> None:
     """For good: the asset is free for a new one. Raises NotFound when it is deleted already."""
+    operations.check(viewer, operations.SCHEDULE_DELETE)
     with transaction.atomic():
         row = _locked(viewer, schedule)
         at = clock.now(row.store, viewer.mode)
         row.deleted_at, row.is_active, row.updated_at = at, False, at
         row.save(update_fields=["deleted_at", "is_active", "updated_at"])
         _note(row, "payout_schedule.deleted", {})
+
+
+def stop_schedule(id: uuid.UUID, until: datetime) -> bool:
+    """By an owner's link: a schedule that still cools is deleted. False when it doesn't any more."""
+    at = clock.real_now()
+    with transaction.atomic():
+        row = Schedule.objects.select_for_update().filter(pk=id, usable_from=until, deleted_at=None).first()
+        if row is None or until <= at:
+            return False
+        row.deleted_at, row.is_active, row.updated_at = at, False, at
+        row.save(update_fields=["deleted_at", "is_active", "updated_at"])
+        _note(row, "payout_schedule.stopped", {})
+    return True
+
+
+def _tell(access: Access, operation: Operation, row: Schedule) -> None:
+    if row.usable_from is not None:
+        to = title(row.destination) if row.destination is not None else checksummed(str(row.destination_address))
+        cooling.tell_owners(access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", row.usable_from)
 
 
 def _note(row: Schedule, action: str, given: Mapping[str, Any]) -> None:

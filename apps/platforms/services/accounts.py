@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from apps.access import operations
 from apps.access.access import Access
 from apps.access.closing import revoke_credentials_of
 from apps.assets.services import accept_all_active
@@ -159,6 +160,7 @@ def update_account(access: Access, account_id: str, body: Mapping[str, Any]) -> 
 
 def delete_account(access: Access, account_id: str) -> None:
     """Close an account that has nothing left. Its ledger stays. Raises AccountNotFound or HasActiveFunds."""
+    operations.check(access, operations.ACCOUNT_CLOSE)
     with transaction.atomic():
         account = _locked(access, account_id)
         if account.deleted_at is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.access import credentials
+from apps.access import credentials, operations
 from apps.access.access import Access
 from apps.assets.selectors import active_assets
 from apps.core import clock
@@ -66,6 +66,7 @@ class OutOfScope(Coded):
 
 def mint_link(access: Access, account_id: str, given: Mapping[str, Any]) -> tuple[OnboardingLink, str]:
     """A new link and its token, which is told once. Raises AccountNotFound or InvalidLink."""
+    operations.check(access, operations.LINK_CREATE)
     account = find_account(access, account_id)
     try:
         fields = body_of(access.mode).check(given, "onboarding_link")

@@ -11,7 +11,7 @@ import structlog
 from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
-from apps.access import rights
+from apps.access import cooling, operations
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock
@@ -51,11 +51,12 @@ def targets(mode: str) -> list[Asset]:
 
 
 def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
-    """Swap what completes from now on into this asset; None stops it.
+    """Swap what completes from now on (where it cools: from then on) into this asset; None stops it.
 
-    Raises NotATarget, or stepup.SecondFactorRequired.
+    Raises NotATarget, or what operations.check refuses with.
     """
-    rights.check_second_factor(access)
+    operation = operations.AUTO_SWAP_STOP if target_asset_id is None else operations.AUTO_SWAP
+    operations.check(access, operation)
     target = next((one for one in targets(access.mode) if one.pk == target_asset_id), None)
     if target_asset_id is not None and target is None:
         raise NotATarget
@@ -67,13 +68,27 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
         )
         before = setting.target_asset_id
         if before != target_asset_id:
-            if before is None:
-                setting.since = at
+            until = cooling.usable_from(access, operation, access.mode)
+            if until is not None or before is None:
+                setting.since = until or at
             setting.target_asset = target
             setting.save(update_fields=["since", "target_asset"])
             told = {"target": [before or "nothing", target_asset_id or "nothing"]}
+            if until is not None:
+                cooling.tell_owners(access, operation, setting.pk, f"Swap incoming payments into {target_asset_id}", until)
             audit.record("auto_swap.changed", store=access.store, mode=access.mode, target=setting, name="Automatic swaps", details=told)
     return setting
+
+
+def stop_auto_swap(id: uuid.UUID, until: datetime) -> bool:
+    """By an owner's link: nothing is swapped by itself. False when it has begun already."""
+    with transaction.atomic():
+        setting = AutoSwap.objects.select_for_update().filter(pk=id, since=until, target_asset__isnull=False).first()
+        if setting is None or until <= clock.real_now():
+            return False
+        AutoSwap.objects.filter(pk=setting.pk).update(target_asset=None)
+        audit.record("auto_swap.stopped", store=setting.store_id, mode=setting.mode, target=setting, name="Automatic swaps")
+    return True
 
 
 def swap_completed_payments(store_id: uuid.UUID | None = None, *, mode: str = "") -> int:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from apps.access import rights
+from apps.access import operations
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock, jobs
@@ -38,11 +38,8 @@ def order_swap(
     key: str,
     least_atomic: int = 0,
 ) -> tuple[Swap, bool]:
-    """What create_swap does, for whoever asks for it: a person must be one who may move money.
-
-    No scope guards a swap, so their role does. Raises rights.RoleForbids too.
-    """
-    rights.check_may_move_money(access)
+    """What create_swap does, for whoever asks for it. Raises what operations.check refuses with, too."""
+    operations.check(access, operations.SWAP)
     return create_swap(
         access,
         source_asset_id=source_asset_id,

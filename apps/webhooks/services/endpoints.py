@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock, crypto
 from apps.core.errors import Flat, Listed
@@ -46,6 +47,7 @@ def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
 
     Raises Listed, or IntegrationExists when two first registrations race.
     """
+    operations.check(access, operations.HOOK_CREATE)
     platform = fields.platform_of(raw)
     if platform is not None:
         existing = Endpoint.objects.seen_by(access).filter(deleted_at=None).exclude(platform=None).first()
@@ -91,6 +93,7 @@ def _adopt(access: Access, endpoint: Endpoint, values: dict[str, Any]) -> Regist
 
 def update_endpoint(access: Access, endpoint: Endpoint, raw: Mapping[str, Any]) -> Endpoint:
     """Change url, description, subscribed_events or metadata; nothing else. Raises Listed."""
+    operations.check(access, operations.HOOK_CHANGE)
     values = fields.for_update(access, raw)
     told = audit.changes(endpoint, values)
     for name, value in values.items():
@@ -101,8 +104,9 @@ def update_endpoint(access: Access, endpoint: Endpoint, raw: Mapping[str, Any]) 
         return _save(endpoint, access.now(), *values)
 
 
-def enable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
+def enable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = None) -> Endpoint:
     """Turn on again, whoever turned it off."""
+    operations.check(by, operations.HOOK_SWITCH)
     if endpoint.status == Endpoint.Status.ACTIVE:
         return endpoint
     endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
@@ -111,8 +115,9 @@ def enable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
         return _save(endpoint, at, "status", "disabled_at", "is_notice_due")
 
 
-def disable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
+def disable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = None) -> Endpoint:
     """The merchant turns it off; one that the service has turned off stays in error."""
+    operations.check(by, operations.HOOK_SWITCH)
     if endpoint.status != Endpoint.Status.ACTIVE:
         return endpoint
     with transaction.atomic():
@@ -123,8 +128,9 @@ def disable_endpoint(endpoint: Endpoint, at: datetime) -> Endpoint:
     return endpoint
 
 
-def delete_endpoint(endpoint: Endpoint, at: datetime) -> None:
+def delete_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = None) -> None:
     """Hide it for good; its deliveries are kept."""
+    operations.check(by, operations.HOOK_DELETE)
     with transaction.atomic():
         endpoint.deleted_at, endpoint.is_notice_due = at, False
         _save(endpoint, at, "deleted_at", "is_notice_due")
@@ -132,8 +138,9 @@ def delete_endpoint(endpoint: Endpoint, at: datetime) -> None:
         _note("deleted", endpoint)
 
 
-def rotate_secret(endpoint: Endpoint, at: datetime) -> str:
+def rotate_secret(endpoint: Endpoint, at: datetime, *, by: Access | None = None) -> str:
     """A new secret that holds from the next attempt on; the old one ends at once."""
+    operations.check(by, operations.HOOK_ROTATE)
     secret = _new_secret(endpoint)
     with transaction.atomic():
         _save(endpoint, at, "sealed_secret", "secret_preview")

@@ -1,0 +1,124 @@
+"""What a person names in live mode can't be used at once: the store's owners are told, and any of them can stop it in time.
+
+Keys, apps and the operator wait for nothing. The hours are the store's; a shorter time begins when the present one has passed.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core import signing
+from django.db import transaction
+
+from apps.access import operations
+from apps.access.access import Access
+from apps.access.operations import Operation
+from apps.core import clock, mail
+from apps.core.errors import Flat, NotFound
+from apps.core.literal import is_uuid
+from apps.core.models import Mode
+from apps.stores import audit
+from apps.stores.models import Member, Role, Store
+
+HOURS_MAX = 72
+_SALT = "apps.access.cooling"
+
+
+class StillCooling(Flat):
+    """What was named is not used yet."""
+
+    def __init__(self, what: str, until: datetime) -> None:
+        super().__init__(f"{what} can be used from {clock.iso(until)}")
+
+
+class NotHours(Flat):
+    message = f"Choose from 0 to {HOURS_MAX} hours"
+
+
+def hours_of(store: Store, at: datetime) -> int:
+    """The store's cooling time now."""
+    if store.cooling_hours_next is not None and store.cooling_hours_next_from is not None and store.cooling_hours_next_from <= at:
+        return store.cooling_hours_next
+    return store.cooling_hours
+
+
+def usable_from(access: Access | None, operation: Operation, mode: str) -> datetime | None:
+    """When what is named now can be used; None: at once."""
+    if access is None or access.user is None or not operation.cools or mode != Mode.LIVE:
+        return None
+    at = clock.real_now()
+    hours = hours_of(Store.objects.get(pk=access.store_id), at)
+    return at + timedelta(hours=hours) if hours else None
+
+
+def tell_owners(access: Access, operation: Operation, target: Any, what: str, until: datetime) -> None:
+    """Write to every owner what was named, by whom, from when it is used, with a link that stops it."""
+    person = access.user
+    assert person is not None  # only what people name cools
+    token = signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
+    context = {
+        "what": what,
+        "does": operation.does,
+        "store": access.store.name,
+        "person": person.name or person.email,
+        "until": until,
+        "token": token,
+    }
+    for owner in Member.objects.filter(store_id=access.store_id, role=Role.OWNER, user__is_active=True).select_related("user"):
+        key = f"cooling:{uuid.uuid4()}"
+        mail.send(key=key, to=owner.user.email, template="cooling", context=context)
+
+
+def read(token: str) -> tuple[str, uuid.UUID, datetime]:
+    """Which operation, what it named and until when it cools. Raises NotFound."""
+    try:
+        given: Any = signing.loads(token, salt=_SALT, max_age=timedelta(hours=HOURS_MAX))
+        name, target, until = given
+        moment = datetime.fromisoformat(until)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise NotFound from None
+    if not is_uuid(target):
+        raise NotFound
+    return str(name), uuid.UUID(target), moment
+
+
+# --- the time itself ------------------------------------------------------------------------------
+
+
+def change_hours(access: Access, hours: int) -> Store:
+    """A longer time counts at once, a shorter one when the present one has passed. Raises NotHours, or what operations.check does."""
+    operations.check(access, operations.COOLING_CHANGE)
+    if not 0 <= hours <= HOURS_MAX:
+        raise NotHours
+    at = clock.real_now()
+    with transaction.atomic():
+        store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
+        present = hours_of(store, at)
+        if hours == present:
+            return _keep(store, present, None, None)
+        if hours > present:
+            made = _keep(store, hours, None, None)
+        else:
+            until = at + timedelta(hours=present)
+            made = _keep(store, present, hours, until)
+            told = f"From then on it is {hours} hours, instead of {present}"
+            tell_owners(access, operations.COOLING_CHANGE, store.pk, told, until)
+        audit.record("store.cooling_changed", store=store, target=store, name=store.name, details={"hours": [present, hours]})
+    return made
+
+
+def stop_change(store_id: uuid.UUID, until: datetime) -> bool:
+    """The time stays as it is; False when it has changed already, or was never to."""
+    with transaction.atomic():
+        store = Store.objects.select_for_update(no_key=True).filter(pk=store_id).first()
+        if store is None or store.cooling_hours_next_from != until or until <= clock.real_now():
+            return False
+        _keep(store, store.cooling_hours, None, None)
+        audit.record("store.cooling_kept", store=store, target=store, name=store.name)
+    return True
+
+
+def _keep(store: Store, hours: int, later: int | None, since: datetime | None) -> Store:
+    store.cooling_hours, store.cooling_hours_next, store.cooling_hours_next_from = hours, later, since
+    store.save(update_fields=["cooling_hours", "cooling_hours_next", "cooling_hours_next_from"])
+    return store

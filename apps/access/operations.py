@@ -1,0 +1,200 @@
+"""THE table of operations: what moves money or opens a way for it, who may do it, and what they show first.
+
+A service asks `check` with the access at hand; no door decides. An operation that isn't a row here is refused by a test of the house.
+"""
+
+from dataclasses import dataclass, replace
+
+from apps.access import scopes, stepup
+from apps.access.access import ACT, AGENT, OAUTH, RECENT, SECRET, SESSION, Access
+from apps.core.errors import Coded
+from apps.core.models import Mode
+from apps.stores import roles
+from apps.stores.models import User
+from apps.stores.roles import DEVELOP, MANAGE, MOVE_MONEY, OWN
+
+ANY_SCOPE = "any"  # a key needs none of its scopes for it
+YOURSELF = "yourself"  # a permission that nobody has over another
+NEVER, LIVE, ALWAYS = "never", "live", "always"
+NO_CODE, PASSWORD = "", "password"
+_WITH_ANY_SCOPE = (SESSION, SECRET, OAUTH)
+
+
+class RoleForbids(Coded):
+    status = 403
+    code = "role_forbidden"
+    message = "Your role does not allow this"
+
+
+class MayNotIssueCredentials(Coded):
+    status = 403
+    code = "platform_cannot_issue_credentials"
+    message = "A platform can't issue, rotate or revoke credentials of a sub-merchant"
+
+
+class PasswordRequired(Coded):
+    status = 403
+    code = "password_required"
+    message = "Type your password again"
+
+
+class WrongCredential(Coded):
+    """A credential would do what only a signed-in person, or only another kind of credential, does."""
+
+    status = 403
+    code = "credential_forbidden"
+    message = "This kind of credential can't do this"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row.
+
+    `permission` is the role's (empty: no person does it), `key` and `agent` the scope that a key or
+    an app's token, or an agent, needs (None: they don't do it). `factor` says in which modes a
+    person must have a second factor, `code` which proof of it they show: one of the last five
+    minutes, or one for this very act, or the password again. What belongs to a store and to no mode counts as live. What
+    `cools` is named by a person in live mode and can't be used until the store's cooling time has
+    passed. `letter` is who is told by email: the store's owners, or the person.
+    """
+
+    name: str
+    does: str
+    permission: str
+    key: str | None = None
+    agent: str | None = None
+    factor: str = LIVE
+    code: str = NO_CODE
+    has_mode: bool = True
+    cools: bool = False
+    for_platforms: bool = True  # whether a platform may do it while it acts for its sub-merchant
+    letter: str = ""
+
+
+OUT, BACK, HOOKS, ACCOUNTS, DRAW = "payouts:write", "refunds:write", "webhooks:write", "accounts:write", "x402:write"
+OWNERS, PERSON = "owners", "the person"
+
+# Money that leaves, changes or comes back.
+PAYOUT = Operation("payout.create", "Pay out to a wallet", MOVE_MONEY, OUT, OUT, factor=ALWAYS, code=ACT)
+BANK_PAYOUT = Operation("payout.create_to_bank", "Pay out to a bank account", MOVE_MONEY, OUT, code=ACT)
+PAYOUT_RETRY = Operation("payout.retry", "Try a failed payout again", MOVE_MONEY, OUT, code=ACT)
+PAYOUT_GIVE_UP = Operation("payout.give_up", "Take a failed payout's coins back", MOVE_MONEY, factor=NEVER)
+BATCH_RELEASE = Operation("payout_batch.release", "Send a list of payouts", MOVE_MONEY, factor=ALWAYS, code=ACT, cools=True, letter=OWNERS)
+BATCH_DISCARD = Operation("payout_batch.discard", "Discard a list of payouts", MOVE_MONEY, factor=NEVER)
+REFUND = Operation("refund.create", "Refund a payment", MOVE_MONEY, BACK, "payments:write", code=ACT)
+LATE_DEPOSIT = Operation("late_deposit.accept", "Accept a late deposit", MOVE_MONEY, code=RECENT)
+SWAP = Operation("swap.create", "Swap a balance", MOVE_MONEY, ANY_SCOPE, factor=ALWAYS, code=ACT)
+MANDATE = Operation("mandate.create", "Issue a mandate that an agent draws on", "", None, DRAW)
+SETTLEMENT = Operation("settlement.create", "Draw on a mandate", "", None, DRAW)
+MANDATE_REVOKE = Operation("mandate.revoke", "Revoke a mandate", DEVELOP, factor=NEVER)
+
+# Where money goes without being asked again.
+DESTINATION_ADD = Operation(
+    "payout_destination.add", "Save a wallet or bank account", MOVE_MONEY, code=ACT, cools=True, for_platforms=False, letter=OWNERS
+)
+DESTINATION_REMOVE = Operation("payout_destination.remove", "Remove a wallet or bank account", MOVE_MONEY, factor=NEVER)
+SCHEDULE_CREATE = Operation("payout_schedule.create", "Make a payout schedule", MOVE_MONEY, OUT, code=ACT, cools=True, letter=OWNERS)
+SCHEDULE_CHANGE = Operation("payout_schedule.change", "Change a payout schedule", MOVE_MONEY, OUT, code=ACT, cools=True, letter=OWNERS)
+SCHEDULE_RESUME = Operation("payout_schedule.resume", "Turn a payout schedule on again", MOVE_MONEY, OUT, code=ACT)
+SCHEDULE_PAUSE = Operation("payout_schedule.pause", "Pause a payout schedule", MOVE_MONEY, OUT, factor=NEVER)
+SCHEDULE_RUN = Operation("payout_schedule.run", "Run a payout schedule now", MOVE_MONEY, OUT, factor=ALWAYS, code=ACT)
+SCHEDULE_DELETE = Operation("payout_schedule.delete", "Delete a payout schedule", MOVE_MONEY, OUT, factor=NEVER)
+AUTO_SWAP = Operation("auto_swap.change", "Choose the automatic swaps", MOVE_MONEY, code=ACT, cools=True, letter=OWNERS)
+AUTO_SWAP_STOP = Operation("auto_swap.stop", "Stop the automatic swaps", MOVE_MONEY, factor=NEVER)
+AGENT_CAPS = Operation("agent.cap_change", "Change what an agent may pay out", MOVE_MONEY, code=ACT)
+COOLING_CHANGE = Operation(
+    "store.change_cooling", "Change how long what people name cools", OWN, code=ACT, has_mode=False, cools=True, letter=OWNERS
+)
+
+# Credentials. Those with a scope of this table open a way for money; nobody gives one beyond their own rights.
+KEY_CREATE = Operation("api_key.create", "Make an API key without such scopes", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
+GUARDED_KEY_CREATE = Operation("api_key.create_guarded", "Make an API key with one", DEVELOP, code=RECENT, for_platforms=False)
+KEY_REVOKE = Operation("api_key.revoke", "Revoke an API key", DEVELOP, factor=NEVER, for_platforms=False)
+AGENT_CREATE = Operation("agent.create", "Make an agent without such scopes", DEVELOP, factor=NEVER, code=ACT, for_platforms=False)
+GUARDED_AGENT_CREATE = Operation("agent.create_guarded", "Make an agent with one", MOVE_MONEY, code=ACT, for_platforms=False)
+AGENT_REVOKE = Operation("agent.revoke", "Revoke an agent", DEVELOP, factor=NEVER, for_platforms=False)
+APP_CREATE = Operation("oauth_app.create", "Make an OAuth app", DEVELOP, factor=NEVER, code=RECENT, has_mode=False, for_platforms=False)
+APP_CHANGE = Operation(
+    "oauth_app.change", "Change an OAuth app, its scopes or redirect addresses", DEVELOP, code=RECENT, for_platforms=False
+)
+APP_ROTATE = Operation("oauth_app.rotate_secret", "Replace an OAuth app's secret", DEVELOP, code=RECENT, for_platforms=False)
+APP_DEACTIVATE = Operation(
+    "oauth_app.deactivate", "Switch an OAuth app off", DEVELOP, factor=NEVER, code=RECENT, has_mode=False, for_platforms=False
+)
+GRANT = Operation("oauth_grant.give", "Let an app in without such scopes", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
+GUARDED_GRANT = Operation("oauth_grant.give_guarded", "Let an app in with one", DEVELOP, code=RECENT, for_platforms=False)
+GRANT_REVOKE = Operation("oauth_grant.revoke", "Let an app out", DEVELOP, factor=NEVER, for_platforms=False)
+APP_AGENT = Operation("oauth_agent.create", "Make the agent of an app", "", scopes.AGENTS, for_platforms=False)
+TAKE_OVER = Operation("credential.take_over", "Take over a key or agent of somebody who may less", OWN, code=RECENT)
+ACT_FOR = Operation("account.act_for", "Act for a sub-merchant", MANAGE, scopes.ACT, factor=NEVER)
+
+# Where the store's events go, and its platform's accounts.
+HOOK_CREATE = Operation("webhook_endpoint.create", "Add a webhook endpoint", DEVELOP, HOOKS, code=RECENT)
+HOOK_CHANGE = Operation("webhook_endpoint.change", "Change a webhook endpoint", DEVELOP, HOOKS, code=RECENT)
+HOOK_ROTATE = Operation("webhook_endpoint.rotate_secret", "Replace a webhook's signing secret", DEVELOP, HOOKS, code=RECENT)
+HOOK_SWITCH = Operation("webhook_endpoint.switch", "Turn a webhook endpoint on or off", DEVELOP, HOOKS, factor=NEVER)
+HOOK_DELETE = Operation("webhook_endpoint.delete", "Delete a webhook endpoint", DEVELOP, HOOKS, factor=NEVER, code=RECENT)
+LINK_CREATE = Operation("onboarding_link.create", "Make an onboarding link", MANAGE, ACCOUNTS, code=RECENT, for_platforms=False)
+ACCOUNT_CLOSE = Operation("account.close", "Close a sub-merchant's account", MANAGE, ACCOUNTS, code=RECENT, for_platforms=False)
+
+# People.
+INVITE = Operation("member.invite", "Invite somebody, or send the invitation again", MANAGE, code=RECENT, has_mode=False)
+INVITE_REVOKE = Operation("member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False)
+ROLE_CHANGE = Operation("member.change_role", "Change a member's role", MANAGE, code=RECENT, has_mode=False, letter=OWNERS)
+MEMBER_REMOVE = Operation("member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=OWNERS)
+HAND_OVER = Operation("member.hand_over", "Hand the ownership over", OWN, code=RECENT, has_mode=False)
+FACTOR_ENROLL = Operation("second_factor.set_up", "Set up your authenticator app", YOURSELF, factor=NEVER, code=PASSWORD, letter=PERSON)
+FACTOR_REMOVE = Operation("second_factor.remove", "Remove your authenticator app", YOURSELF, factor=NEVER, code=RECENT, letter=PERSON)
+
+TABLE: tuple[Operation, ...] = tuple(row for row in list(globals().values()) if isinstance(row, Operation))
+# Asking customers for money is nobody's loss: the scopes for it are no way out.
+GUARDED_SCOPES = frozenset(one for row in TABLE for one in (row.key, row.agent) if one not in (None, ANY_SCOPE)) - roles.PAY_SCOPES
+
+
+def check(access: Access | None, operation: Operation, *, mode: str | None = None) -> None:
+    """Whether they may, and have shown what they must. None is the operator, who may anything.
+
+    `mode` is that of what is changed, where it isn't the access's. Raises WrongCredential, RoleForbids, a missing scope,
+    MayNotIssueCredentials, stepup.SecondFactorRequired or stepup.StepUpRequired.
+    """
+    if access is None:
+        return
+    if access.platform is not None and not operation.for_platforms:
+        raise MayNotIssueCredentials
+    _check_scope(access, operation)
+    if access.role is not None and operation.permission and not roles.may(access.role, operation.permission):
+        raise RoleForbids
+    if access.user is not None:
+        concerned = (mode or access.mode) if operation.has_mode else Mode.LIVE
+        check_person(access.user, operation, concerned, access.proof)
+
+
+def foresee(access: Access, operation: Operation) -> None:
+    """What `check` would refuse even with a code for it: told before anybody is asked for one."""
+    check(replace(access, proof=ACT), operation)
+
+
+def _check_scope(access: Access, operation: Operation) -> None:
+    wanted = operation.agent if access.kind == AGENT else operation.key
+    if access.kind == SESSION and operation.permission and wanted is None:
+        return
+    if wanted is None or (wanted == ANY_SCOPE and access.kind not in _WITH_ANY_SCOPE):
+        raise WrongCredential
+    if wanted != ANY_SCOPE and wanted not in access.scopes:
+        raise Coded(scopes.missing_message(wanted), code="insufficient_scope", status=403)
+
+
+def check_person(user: User, operation: Operation, mode: str, proof: str) -> None:
+    """What somebody shows of their second factor. Who has none shows a code of none, where none is needed."""
+    is_needed = operation.factor == ALWAYS or (operation.factor == LIVE and mode == Mode.LIVE)
+    is_shown = not operation.code or proof == ACT or proof == operation.code
+    if is_shown and not is_needed:
+        return
+    if operation.code == PASSWORD and not is_shown:
+        raise PasswordRequired
+    if is_needed:
+        stepup.require_second_factor(user)
+    elif stepup.lacks_second_factor(user):
+        return
+    if not is_shown:
+        raise stepup.StepUpRequired

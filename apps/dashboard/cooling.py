@@ -1,0 +1,75 @@
+"""What people name in live mode cools: stopping it with the link of a letter, without signing in, and how long it takes."""
+
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.access import cooling, operations
+from apps.core import clock
+from apps.dashboard import confirming
+from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show, status_of
+from apps.payouts.services.batches import stop_batch
+from apps.payouts.services.destinations import stop_destination
+from apps.payouts.services.schedules import stop_schedule
+from apps.stores import roles
+from apps.swaps.services.auto import stop_auto_swap
+
+Stop = Callable[[UUID, datetime], bool]
+# operation: what stops it, and what has become of it then
+STOPS: dict[str, tuple[Stop, str]] = {
+    operations.DESTINATION_ADD.name: (stop_destination, "The destination has been removed. Nothing can be sent to it."),
+    operations.SCHEDULE_CREATE.name: (stop_schedule, "The schedule has been deleted. Nothing is paid out by it."),
+    operations.SCHEDULE_CHANGE.name: (stop_schedule, "The schedule has been deleted. Nothing is paid out by it."),
+    operations.BATCH_RELEASE.name: (stop_batch, "None of its payouts is made."),
+    operations.AUTO_SWAP.name: (stop_auto_swap, "Nothing is swapped by itself."),
+    operations.COOLING_CHANGE.name: (cooling.stop_change, "The time stays as it was."),
+}
+_TITLES = {row.name: row.does for row in operations.TABLE}
+
+
+def stop(request: HttpRequest, token: str) -> HttpResponse:
+    """Opening the link changes nothing; the button on its page does, once."""
+    name, target, until = cooling.read(token)
+    act, done = STOPS[name]
+    context = {"does": _TITLES[name], "until": until, "is_over": until <= clock.real_now()}
+    if request.method == "POST":
+        is_stopped = act(target, until)
+        context |= {"done": done if is_stopped else "", "is_over": not is_stopped}
+    return render(request, "dashboard/cooling/stop.html", context)
+
+
+def hours(request: PageRequest) -> HttpResponse:
+    """How long what people name in live mode cools."""
+    given, errors, status = request.POST.get("hours", "").strip(), [], 200
+    if request.method == "POST":
+
+        def keep() -> object:
+            return cooling.change_hours(request.access, int(given) if given.isascii() and given.isdigit() and len(given) < 4 else -1)
+
+        try:
+            asked = confirming.ask_about_form(request, [("Hours", given)], keep)
+            if asked is not None:
+                return asked
+            keep()
+            messages.success(request, "Saved. A shorter time begins when the present one has passed.")
+            return go("settings_cooling")
+        except Refusals as refusal:
+            errors, status = sentences(refusal), status_of(refusal)
+    store, at = request.access.store, clock.real_now()
+    store.refresh_from_db()
+    present = cooling.hours_of(store, at)
+    next_from = store.cooling_hours_next_from
+    context = {
+        "hours": given or present,
+        "present": present,
+        "most": cooling.HOURS_MAX,
+        "next": store.cooling_hours_next,
+        "next_from": next_from if next_from is not None and next_from > at else None,
+        "errors": errors,
+        "may_change": roles.may(request.member.role, roles.OWN),
+    }
+    return show(request, "dashboard/settings/cooling.html", context, status=status)

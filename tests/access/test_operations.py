@@ -1,0 +1,210 @@
+"""Who may do what is said in one table: services ask it, doors hand them who asks, and what a door reaches is in it or says why not."""
+
+import ast
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from apps.access import operations
+from apps.access.operations import ANY_SCOPE, GUARDED_SCOPES, TABLE, YOURSELF
+from apps.access.scopes import AGENTS, ALL
+from apps.stores import roles
+
+ROOT = Path(__file__).resolve().parents[2]
+APPS = ("access", "payouts", "payments", "swaps", "agents", "platforms", "webhooks")
+DOORS = ("api", "dashboard", "hosted")
+ASKS = {"operations.check", "operations.check_person", "rights.check_grant"}
+WRITES = {"audit.record", "sender.request", "create", "update_or_create", "get_or_create", "bulk_create", "save", "delete", "update"}
+# What a door calls and what writes, but moves no money and opens no way for it.
+ELSEWHERE = {
+    "access.email_change.finish": "by a link that was sent to the new address, asked for with the password",
+    "access.invitations.accept": "by the invited person, with the token of the letter",
+    "access.invitations.accept_as_new": "by the invited person, with the token of the letter",
+    "access.passkeys.add": "their own, after a fresh code; sign-in with it is as strong as with the app",
+    "access.passkeys.remove": "their own, after a fresh code",
+    "access.passkeys.rename": "a name",
+    "access.second_factor.pending": "a key that is in force once a code of it was seen",
+    "access.second_factor.renew_backup_codes": "their own, after a fresh code",
+    "access.services.active_token": "notes that the token was used",
+    "access.services.authenticate": "notes that the credential was used",
+    "access.sessions.adopt": "their own session",
+    "access.sessions.end": "their own session",
+    "access.sessions.keep": "their own session",
+    "access.sessions.leave": "their own session",
+    "access.team.leave": "nobody is kept in a store",
+    "access.cooling.stop_change": "by an owner's link, and only closes",
+    "payouts.batches.stop_batch": "by an owner's link, and only closes",
+    "payouts.schedules.stop_schedule": "by an owner's link, and only closes",
+    "swaps.auto.stop_auto_swap": "by an owner's link, and only closes",
+    "agents.x402_offers.make_offer": "asks a customer for money",
+    "agents.x402_settle.settle": "takes a customer's money for the store",
+    "payments.simulate.simulate_deposit": "test mode, coins of nothing",
+    "payments.test_wallet.send_test_payment": "test mode, coins of nothing",
+    "payouts.batches.open_batch": "a list that waits for its release",
+    "payouts.callbacks.take_callback": "signed by the off-ramp",
+    "platforms.access_requests.request_access": "staff decide",
+    "platforms.accounts.create_account": "an empty store",
+    "platforms.accounts.restore_account": "its credentials stay off",
+    "platforms.accounts.update_account": "a name and the platform's own fee",
+    "platforms.onboarding.finish": "by the sub-merchant, with the token of the link",
+    "platforms.onboarding.save_bank": "by the sub-merchant, with the token of the link",
+    "platforms.onboarding.save_wallet": "by the sub-merchant, with the token of the link",
+    "platforms.onboarding.tell_business": "by the sub-merchant, with the token of the link",
+    "platforms.verifications.submit_verification": "staff decide",
+    "webhooks.deliveries.redeliver": "what was told before, to the same place",
+    "webhooks.deliveries.resend_range": "what was told before, to the same place",
+    "webhooks.deliveries.send_test": "made-up events",
+}
+
+
+@cache
+def services() -> dict[str, dict[str, ast.FunctionDef]]:
+    """Module -> its functions, of every module in which merchants' writes are."""
+    found = {}
+    for app in APPS:
+        folder = ROOT / "apps" / app
+        for path in (folder if app == "access" else folder / "services").glob("*.py"):
+            tree = ast.parse(path.read_text())
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found[name] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return found
+
+
+def calls_of(function: ast.FunctionDef) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+
+
+def reach(module: str, name: str) -> set[str]:
+    """What a function calls, itself or through others of its module."""
+    seen: set[str] = set()
+    due = [name]
+    while due:
+        called = calls_of(services()[module][due.pop()])
+        due += [one for one in called - seen if one in services()[module]]
+        seen |= called
+    return seen
+
+
+def asks(module: str, name: str) -> bool:
+    return not ASKS.isdisjoint(reach(module, name))
+
+
+def writes(module: str, name: str) -> bool:
+    return any(one in WRITES or one.rpartition(".")[2] in WRITES or one.startswith("movements.") for one in reach(module, name))
+
+
+def uses(text: str) -> Iterator[tuple[str, str, ast.Call | None]]:
+    """The functions of services that a door's module names, each with the call if it is one."""
+    tree, names, modules = ast.parse(text), {}, {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for one in node.names:
+                if one.name in services().get(node.module, {}):
+                    names[one.asname or one.name] = (node.module, one.name)
+                elif f"{node.module}.{one.name}" in services():
+                    modules[one.asname or one.name] = f"{node.module}.{one.name}"
+    for node in ast.walk(tree):
+        function = node.func if isinstance(node, ast.Call) else node
+        call = node if isinstance(node, ast.Call) else None
+        if isinstance(function, ast.Name) and function.id in names:
+            yield (*names[function.id], call)
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id in modules:
+            module = modules[function.value.id]
+            if function.attr in services()[module]:
+                yield module, function.attr, call
+
+
+def uses_of_doors() -> Iterator[tuple[str, str, ast.Call | None]]:
+    for door in DOORS:
+        for path in (ROOT / "apps" / door).rglob("*.py"):
+            yield from uses(path.read_text())
+
+
+def short(module: str, name: str) -> str:
+    return f"{module.removeprefix('apps.').replace('.services.', '.')}.{name}"
+
+
+def test_what_a_door_can_write_names_its_operation_or_stands_in_the_list_with_its_reason() -> None:
+    reached = {(module, name) for module, name, _ in uses_of_doors()}
+    unasked = {short(*one) for one in reached if writes(*one) and not asks(*one)}
+    assert unasked == set(ELSEWHERE)
+
+
+def test_a_service_that_takes_who_asks_is_told_by_every_door() -> None:
+    """`by=None` is the operator: a door that leaves it out would be one."""
+    silent = []
+    for module, name, call in uses_of_doors():
+        arguments = services()[module][name].args
+        takes = {one.arg for one in (*arguments.args, *arguments.kwonlyargs)}
+        if call is not None and "by" in takes - {one.arg for one in call.keywords}:
+            silent.append(f"{module}.{name}")
+    assert not silent
+
+
+def test_the_rules_find_what_they_should() -> None:
+    """A door of a bad house: one call without who asks, and a service that asks nothing."""
+    text = "from apps.payouts.services.retry import retry_payout\nretry_payout(row)\n"
+    ((module, name, _), *_) = uses(text)
+    assert short(module, name) == "payouts.retry.retry_payout"
+    assert asks(module, name) and writes(module, name)
+    assert not asks("apps.payouts.services.create", "make_payout")
+    assert writes("apps.payouts.services.create", "make_payout")
+
+
+def test_every_row_is_asked_by_some_service() -> None:
+    text = "".join(path.read_text() for app in APPS for path in (ROOT / "apps" / app).rglob("*.py") if path.name != "operations.py")
+    names = {name for name, value in vars(operations).items() if isinstance(value, operations.Operation)}
+    assert {name for name in names if f"operations.{name}" not in text} == set()
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_a_row_makes_sense(row: operations.Operation) -> None:
+    assert row.permission in {*roles.TABLE, YOURSELF, ""}
+    assert row.key in {None, ANY_SCOPE, AGENTS, *ALL}
+    assert row.permission or row.key or row.agent, "nobody does it"
+    assert not row.cools or (row.code and row.letter), "what cools was asked for and is told"
+    if row.permission and row.key in ALL and row.permission != YOURSELF:
+        for role in roles.Role.values:
+            held = row.key in roles.scopes_of(role, frozenset(ALL))
+            assert held == roles.may(role, row.permission), "a role has the scopes of what it may do, and no others"
+
+
+def test_names_are_different_and_money_scopes_are_those_of_the_table() -> None:
+    assert len({row.name for row in TABLE}) == len(TABLE)
+    money = {"payouts:write", "refunds:write", "x402:write", "webhooks:write", "accounts:write", "accounts:act", "agents:write"}
+    assert money == GUARDED_SCOPES
+
+
+# --- what people read ------------------------------------------------------------------------------
+
+DOCUMENT = ROOT / "docs" / "security.md"
+BEGIN, END = "<!-- operations: written by WRITE_OPERATIONS=1 -->", "<!-- end of operations -->"
+WHO = {"": "nobody", YOURSELF: "yourself", roles.DEVELOP: "", roles.MOVE_MONEY: "", roles.MANAGE: "", roles.OWN: ""}
+
+
+def _cells(row: operations.Operation) -> list[str]:
+    people = WHO[row.permission] or ", ".join(role for role in roles.Role.values if roles.may(role, row.permission))
+    key = {None: "no", ANY_SCOPE: "yes, with any scope"}.get(row.key, f"`{row.key}`")
+    factor = row.factor if row.has_mode or row.factor == operations.NEVER else "always"
+    code = {operations.NO_CODE: "no", operations.RECENT: "of the last 5 minutes", operations.ACT: "for this act"}.get(row.code, row.code)
+    agent = f"`{row.agent}`" if row.agent else "no"
+    acting = "yes" if row.for_platforms and row.key else "no"
+    return [row.does, people, key, agent, acting, factor, code, "yes" if row.cools else "no", row.letter or "no"]
+
+
+def rendered() -> str:
+    head = ["What", "People", "Keys and apps", "Agents", "Platform acting", "Second factor", "Code", "Waits", "Email"]
+    lines = [head, ["---"] * len(head), *(_cells(row) for row in TABLE)]
+    return "\n".join([BEGIN, *("| " + " | ".join(cells) + " |" for cells in lines), END])
+
+
+def test_the_document_has_the_table_as_it_is() -> None:
+    text = DOCUMENT.read_text()
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    if os.environ.get("WRITE_OPERATIONS"):
+        DOCUMENT.write_text(f"{before}{rendered()}{after}")
+    assert f"{before}{rendered()}{after}" == DOCUMENT.read_text()
