@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from apps.access import request_log
 from apps.assets.rates import refresh
@@ -11,6 +13,20 @@ from apps.chain import selectors
 from apps.core import acting, buckets
 from config import embedded, template_database
 from tests.cast import Cast, Shop, assemble
+
+_find_static_files = WhiteNoiseMiddleware.add_files_from_finders
+_static_files: dict[str, Any] = {}
+
+
+def _find_once(middleware: WhiteNoiseMiddleware) -> None:
+    if not _static_files:
+        _find_static_files(middleware)
+        _static_files.update(middleware.files)
+    middleware.files.update(_static_files)
+
+
+# Each client of a test loads the middleware anew, and looked through every folder of static files.
+WhiteNoiseMiddleware.add_files_from_finders = _find_once
 
 # Argon2 is slow on purpose; what the tests promise doesn't hang on how slow.
 Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 64, 1
