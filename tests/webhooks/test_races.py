@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from apps.console import audit
 from apps.core import clock
 from apps.stores.models import Store
 from apps.webhooks import due
@@ -188,6 +189,21 @@ def test_an_endpoint_that_waited_for_its_place_is_as_old_as_its_place(bakery: Sh
         happened_at = clock.now(bakery.store, "test")
     registering.join()
     assert made[0].created_at > happened_at
+
+
+def test_the_audit_knows_what_an_endpoint_could_not_hear_before_it_was_committed(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
+    bakery.access()  # its key is made before nothing can be noted any more
+    registering = threading.Thread(target=lambda: (register(receiver.url, CREATED), connection.close()))
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE stores_auditentry IN EXCLUSIVE MODE")  # it is written, and can't be committed yet
+        registering.start()
+        wait_until(waits_for_a_lock)
+        happens(bakery)
+    registering.join()
+    assert Endpoint.objects.get().status == "active"
+    assert "events_told" not in {one.invariant for one in audit.findings()}
 
 
 def waits_for_a_lock() -> bool:

@@ -68,6 +68,7 @@ def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
             _note("created", endpoint, url=endpoint.url)
     except IntegrityError:
         raise IntegrationExists(f"An active {platform} integration already exists for this store") from None
+    _listens(endpoint)
     return Registered(endpoint, secret, is_new=True)
 
 
@@ -88,6 +89,7 @@ def _adopt(access: Access, endpoint: Endpoint, values: dict[str, Any]) -> Regist
     with transaction.atomic():
         _save(endpoint, access.now(), *columns)
         _note("secret_rotated", endpoint, adopted=True)
+    _listens(endpoint)
     return Registered(endpoint, secret, is_new=False)
 
 
@@ -101,7 +103,8 @@ def update_endpoint(access: Access, endpoint: Endpoint, raw: Mapping[str, Any]) 
     with transaction.atomic():
         if told:
             _note("changed", endpoint, **told)
-        return _save(endpoint, access.now(), *values)
+        _save(endpoint, access.now(), *values)
+    return _listens(endpoint)
 
 
 def enable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = None) -> Endpoint:
@@ -112,7 +115,8 @@ def enable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = Non
     endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
     with transaction.atomic():
         _note("enabled", endpoint)
-        return _save(endpoint, at, "status", "disabled_at", "is_notice_due")
+        _save(endpoint, at, "status", "disabled_at", "is_notice_due")
+    return _listens(endpoint)
 
 
 def disable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = None) -> Endpoint:
@@ -171,6 +175,15 @@ def _new_secret(endpoint: Endpoint) -> str:
 def _note(done: str, endpoint: Endpoint, **details: Any) -> None:
     host = urlsplit(endpoint.url).hostname or ""
     audit.record(f"webhook_endpoint.{done}", store=endpoint.store_id, mode=endpoint.mode, target=endpoint, name=host, details=details)
+
+
+def _listens(endpoint: Endpoint) -> Endpoint:
+    """What happens from now on is its to hear of, as whoever audits knows by `updated_at`.
+
+    In a transaction of its own: what happened while the endpoint waited to be committed didn't see it.
+    """
+    store = Store.objects.get(pk=endpoint.store_id)
+    return _save(endpoint, clock.now(store, endpoint.mode))
 
 
 def _save(endpoint: Endpoint, at: datetime, *columns: str) -> Endpoint:
