@@ -113,6 +113,7 @@ def test_an_authenticator_app_is_set_up_on_the_account_page(world: Cast, open_pa
     page.get_by_role("link", name="Set up an authenticator app").click()
     fine(page)
     shoot(page, "dashboard-enrol")
+    page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("textbox", name="Code").fill(code_of(second_factor.pending(world.bob)))
     page.get_by_role("button", name="Turn it on").click()
     expect(page.get_by_text("They are not shown again.")).to_be_visible()

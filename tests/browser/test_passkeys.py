@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.access import second_factor, stepup
+from apps.access import second_factor, sessions
 from apps.access.models import SecondFactor
 from apps.core import buckets, clock
 from tests.browser.conftest import OpenPage, shoot
@@ -73,7 +73,7 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     page.wait_for_url("**/dashboard/")
 
     buckets.client().flushdb()  # more attempts than one address has in a row
-    monkeypatch.setattr(stepup, "FRESH", clock.real_now() - clock.real_now())
+    monkeypatch.setattr(sessions, "FRESH", clock.real_now() - clock.real_now())
     page.goto(page.url + "api-keys/new")
     expect(page.get_by_text("Create an API key")).to_be_visible()
     fine(page)

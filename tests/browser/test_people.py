@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from apps.access import second_factor
 from apps.core import mail, mailbox
 from tests.browser.conftest import OpenPage, overflow, shoot
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import code_of, fine, sign_in
 from tests.cast import Cast, person
 from tests.contract.test_oauth import App
 
@@ -24,8 +25,11 @@ def letter_to(address: str) -> mailbox.Letter:
 
 
 def test_somebody_is_invited_reads_the_letter_and_joins(world: Cast, open_page: OpenPage, folder: None) -> None:
+    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     page = open_page("/dashboard/team")
     sign_in(page, world.alice.email)
+    page.get_by_role("textbox", name="Code").fill(code_of(factor))
+    page.get_by_role("button", name="Continue").click()
     page.get_by_role("link", name="Invite").click()
     page.get_by_label("E-mail address").fill("dora@bakery.example")
     fine(page)

@@ -3,7 +3,7 @@
 import secrets
 from typing import Any
 
-from apps.access.access import Access
+from apps.access.access import ACT, Access
 from apps.access.services import authenticate, create_agent_credential
 from apps.agents.documents import requirements_document
 from apps.agents.models import Mandate, PaymentOffer
@@ -31,7 +31,7 @@ RESOURCE, TITLE = "https://coffee.example/api/harvest-report", "Harvest report, 
 
 def seed_mandates(store: Store, merchant: User) -> None:
     """Once, in a store that has no mandates yet. They need a provider, which the store has while it is seeded."""
-    if Mandate.objects.seen_by(Access.for_session(merchant, store, "test")).exists():
+    if Mandate.objects.seen_by(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
     provider = store.authorization_provider
     change_store(store, authorization_provider=AuthorizationProvider.POLICY)
@@ -50,7 +50,7 @@ def seed_mandates(store: Store, merchant: User) -> None:
 
 def pay_over_x402(store: Store, merchant: User, asset_id: str = DOLLARS, mode: str = "live") -> None:
     """A report that a customer's agent pays with a signature, once."""
-    access = Access.for_session(merchant, store, mode)
+    access = Access.for_session(merchant, store, mode, proof=ACT)
     wanted = {"asset_id": asset_id, "amount_atomic": PRICE_ATOMIC, "resource": RESOURCE, "description": TITLE, "mime_type": "text/csv"}
     offer, is_new = make_offer(access, wanted, "demo: harvest report")
     if is_new:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from apps.access.access import Access
+from apps.access.access import ACT, Access
 from apps.billing.models import Customer, Invoice, Product
 from apps.billing.services.catalog import create_price, create_product
 from apps.billing.services.customers import create_customer
@@ -34,7 +34,7 @@ TRAINING = {"description": "Barista training", "quantity": 1, "unit_amount_cents
 
 def seed_billing(store: Store, merchant: User) -> None:
     """Once, in a store that sells nothing by subscription yet."""
-    access = Access.for_session(merchant, store, "test")
+    access = Access.for_session(merchant, store, "test", proof=ACT)
     if Product.objects.seen_by(access).exists():
         return
     approve_verification(submit_verification(store, BUSINESS))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.access.access import Access
+from apps.access.access import ACT, Access
 from apps.console.demo.chain import Wallet
 from apps.core import clock
 from apps.core.money import CENTS
@@ -62,7 +62,7 @@ DEFAULTS = {"accept_overpayments": True, "accept_underpayments": False}
 
 def seed_test_payments(store: Store, merchant: User) -> None:
     """Every status that test mode reaches, in a store that has no test payments yet."""
-    if Payment.objects.seen_by(Access.for_session(merchant, store, "test")).exists():
+    if Payment.objects.seen_by(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
     for order in ENDED:
         _simulate(store, merchant, order, EXPIRES_IN_MIN)
@@ -76,7 +76,7 @@ def seed_test_payments(store: Store, merchant: User) -> None:
 
 
 def _simulate(store: Store, merchant: User, order: Order, lifetime_seconds: int) -> None:
-    access = Access.for_session(merchant, store, "test")
+    access = Access.for_session(merchant, store, "test", proof=ACT)
     payment, _ = _create(access, order.title, order.cents, order.currency, lifetime_seconds)
     if order.scenario:
         payment, _ = simulate_deposit(access, payment, {"scenario": order.scenario})
@@ -94,14 +94,14 @@ def _create(
 
 def sample_payment(store: Store, merchant: User, mode: str = "test") -> Payment:
     """An unpaid payment whose checkout page can be opened now."""
-    access = Access.for_session(merchant, store, mode)
+    access = Access.for_session(merchant, store, mode, proof=ACT)
     found = Payment.objects.seen_by(access).filter(order_id=SAMPLE_ORDER, status="pending", expires_at__gt=access.now()).first()
     return found or _create(access, "Flat white, twice", SAMPLE_CENTS, order_id=SAMPLE_ORDER)[0]
 
 
 def pay_live_payments(store: Store, merchant: User, customer: Wallet, tokens: dict[str, str]) -> None:
     """Make the live payments and pay them on the chain, once."""
-    access = Access.for_session(merchant, store, "live")
+    access = Access.for_session(merchant, store, "live", proof=ACT)
     for title, cents, asset_id, percent in LIVE:
         payment, is_new = _create(access, title, cents, key=f"demo: {title}")
         if is_new and asset_id:

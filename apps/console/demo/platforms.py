@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from apps.access.access import Access
+from apps.access.access import ACT, Access
 from apps.assets.services import accept_all_active
 from apps.payments.services.create import create_payment
 from apps.payments.services.fields import EXPIRES_IN_MAX, payment_intent
@@ -27,13 +27,13 @@ def seed_platform(merchant: User) -> None:
         platform = create_store(merchant, NAME, country="IE", settlement_currency="EUR", is_kyc_confirmed=True)
         change_store(platform, is_platform=True, platform_fee_fraction=Decimal("0.015"))
         accept_all_active(platform)
-    access = Access.for_session(merchant, platform, "test")
+    access = Access.for_session(merchant, platform, "test", proof=ACT)
     verified, waiting = (
         create_account(access, {"account": {"name": name, "external_id": id, "country": "IE"}})[0] for name, id in (VERIFIED, WAITING)
     )
     approve_verification(submit_verification(verified, {"business_legal_name": "Olive Stall Ltd", "business_country": "IE"}))
     submit_verification(waiting, {"business_legal_name": "Honey Stall Ltd", "business_country": "IE"})
-    _sell(Access.for_session(merchant, Store.objects.get(pk=verified.pk), "test"))
+    _sell(Access.for_session(merchant, Store.objects.get(pk=verified.pk), "test", proof=ACT))
 
 
 def _sell(access: Access) -> None:

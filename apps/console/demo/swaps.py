@@ -4,7 +4,7 @@ import contextlib
 import time
 from typing import Any
 
-from apps.access.access import Access
+from apps.access.access import ACT, Access
 from apps.core.errors import Failure
 from apps.ledger.selectors import balances
 from apps.stores.models import Store, User
@@ -17,7 +17,7 @@ KEY = "demo: dollars for the rent"
 
 def swap_when_paid(store: Store, merchant: User) -> None:
     """Wait until the payments have confirmed, then swap; a demo whose chain stands still has none."""
-    access, deadline = Access.for_session(merchant, store, "live"), time.monotonic() + WAIT_SECONDS
+    access, deadline = Access.for_session(merchant, store, "live", proof=ACT), time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         held = balances(store.pk, "live").get("ETH")
         if held is not None and held.available_atomic >= SELL_WEI:

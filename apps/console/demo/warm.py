@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 import warnings
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.db import connections
@@ -25,13 +26,13 @@ _gates: list[int] = []
 class Warm:
     """What a Popen is to the one who watches it: `pid`, `stdout`, `poll` and `wait`."""
 
-    def __init__(self, command: list[str]) -> None:
+    def __init__(self, name: str, command: list[str]) -> None:
         gate, self._gate = os.pipe()
         lines, said = os.pipe()
         _gates.append(self._gate)
         self.pid = os.fork()
         if self.pid == 0:
-            _run(command, gate, said)
+            _run(name, command, gate, said)
         os.close(gate)
         os.close(said)
         self.stdout = os.fdopen(lines, "rb")
@@ -65,10 +66,11 @@ class Warm:
             os.close(self._gate)
 
 
-def _run(command: list[str], gate: int, said: int) -> None:
+def _run(name: str, command: list[str], gate: int, said: int) -> None:
     """The child's whole life. It ends without the handlers of its parent's exit: the services aren't its own."""
     status = 1
     try:
+        Path("/proc/self/comm").write_text(f"tillgate {name}")  # its command line is its parent's
         _settle_in(gate, said)
         if environment := _environment_told(gate):
             os.environ.update(json.loads(environment))
