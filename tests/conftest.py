@@ -104,13 +104,13 @@ SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What rolls back, what commits, browser tests: Playwright keeps an event loop running in their thread.
 
-    In each of the three the slowest come first, so that no worker is left with one at the end.
+    In each of the three the slowest files come first, so that no worker is left with one at the end.
     """
     place = {name: number for number, name in enumerate(SLOW_FIRST)}
     items.sort(
         key=lambda item: (
             item.get_closest_marker("browser") is not None,
             commits(item),
-            place.get(item.nodeid.split("[")[0], len(place)),
+            place.get(item.nodeid.split("::")[0], len(place)),
         )
     )
