@@ -5,6 +5,7 @@ Each runs in a process group of its own and may be started at any time; what has
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from apps.console.demo.warm import Warm
 KILL_SECONDS = 3.0
 LOOK_SECONDS = 0.1
 NAME_WIDTH = 8
+WEB_NICE = 5
 # In a container the demo may well run as root; it is nobody's production.
 ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
 
@@ -141,9 +143,11 @@ def of_role(name: str, database_url: str) -> dict[str, str]:
 
 
 def web(port: int) -> list[str]:
-    """The command line of the web server."""
+    """The command line of the web server. It yields to what moves money, however many pages are asked for."""
     granian = [str(Path(sys.executable).parent / "granian"), "--interface", "asginl", "--no-ws", "--respawn-failed-workers"]
-    return [*granian, "--host", "127.0.0.1", "--port", str(port), "--workers", "2", "--log-level", "warning", "config.asgi:application"]
+    yielding = ["nice", "-n", str(WEB_NICE)] if shutil.which("nice") else []
+    where = ["--host", "127.0.0.1", "--port", str(port), "--workers", "2", "--log-level", "warning"]
+    return [*yielding, *granian, *where, "config.asgi:application"]
 
 
 def beside_web() -> dict[str, list[str]]:

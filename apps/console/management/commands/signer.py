@@ -14,7 +14,8 @@ from apps.chain.keys import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
 from apps.console.command import OperatorCommand
 
-PAUSE_SECONDS, PAUSE_SECONDS_MAX = 1.0, 30.0
+# Between two looks that find nothing; whoever waits for their money waits for this too.
+PAUSE_SECONDS, PAUSE_SECONDS_MAX = 0.25, 30.0
 log = structlog.get_logger(__name__)
 
 
@@ -42,9 +43,10 @@ class Command(OperatorCommand):
         signed, pause = 0, PAUSE_SECONDS
         while not stopped.is_set():
             try:
-                signed, pause = signed + signing.sign_due(), PAUSE_SECONDS
+                in_this_round = signing.sign_due()
+                signed, pause = signed + in_this_round, 0.0 if in_this_round else PAUSE_SECONDS
             except Error as error:  # the database is away: it comes back
-                pause = min(pause * 2, PAUSE_SECONDS_MAX)
+                pause = min(max(pause, PAUSE_SECONDS) * 2, PAUSE_SECONDS_MAX)
                 log.warning("database_away", error=type(error).__name__)
             close_old_connections()
             if options["once"]:
