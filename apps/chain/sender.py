@@ -97,17 +97,26 @@ def _run(wallet: HotWallet) -> None:
         try:
             failpoint("send.K5")
             recheck.recheck(wallet, nodes, at)
-            broadcast(wallet, nodes, at)
+            tried = broadcast(wallet, nodes, at)
             follow(wallet, nodes, at)
         except RpcError as error:
             log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
+            return
+    # What was signed meanwhile woke a run that found this one's turn taken.
+    if tried is not None and any(one.pk not in tried for one in _unsent(wallet.chain_id, clock.real_now())):
+        jobs.nudge("chain.send", mode=wallet.chain.mode)
 
 
-def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
-    """Send the bytes of each transaction in flight that wasn't sent lately, in the order of nonces, many at a time."""
+def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> set[int] | None:
+    """Send the bytes of each transaction in flight that wasn't sent lately, in the order of nonces, many at a time.
+
+    The ids of the bytes that were tried; None when it stopped before the end, which the next sweep asks about again.
+    """
+    tried: set[int] = set()
     if wallet.halted_at is not None:
-        return
+        return None
     while due := _unsent(wallet.chain_id, at):
+        tried |= {one.pk for one in due}
         try:
             accepted = _send(due, nodes, at)
         except (RpcError, InterfaceError, OperationalError):
@@ -115,9 +124,12 @@ def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         except Exception:
             log.exception("not_broadcast_together", chain=wallet.chain_id, count=len(due))
             _send_one_by_one(due, nodes, at)
-            return
-        if len(due) < BROADCAST_MAX or accepted < len(due):
-            return  # what was refused is asked about again with the next run
+            return None
+        if accepted < len(due):
+            return None
+        if len(due) < BROADCAST_MAX:
+            break
+    return tried
 
 
 def _send_one_by_one(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> None:

@@ -1,0 +1,71 @@
+"""What is signed while another run sends and follows isn't left to the next sweep."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+import requests
+from django.db import connection
+
+from apps.chain import sender, signing
+from apps.chain.tasks import send_due
+from apps.core import buckets
+from tests.core.test_modes import waiting
+from tests.sending.conftest import World
+
+pytestmark = pytest.mark.chain
+
+
+class Slow(BaseHTTPRequestHandler):
+    """A node during whose answer about receipts something else is asked for, signed, and its run begins."""
+
+    upstream = ""
+    world: World
+    meanwhile: list[str] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if b"eth_getTransactionReceipt" in body and not self.meanwhile:
+            self.meanwhile.append("asked")
+            self.world.ask()
+            signing.sign_due("test")
+            send_due("test")  # the turn is taken
+            buckets.client().flushdb()  # its message was the last one
+            connection.close()
+        answer = requests.post(self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=10)
+        self.send_response(answer.status_code)
+        self.send_header("Content-Length", str(len(answer.content)))
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def slow_node(world: World, settings: Any) -> Iterator[None]:
+    handler = type("Handler", (Slow,), {"upstream": world.url, "world": world, "meanwhile": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [f"http://127.0.0.1:{server.server_port}"]}
+    yield
+    server.shutdown()
+    server.server_close()
+
+
+def test_what_was_signed_while_a_run_followed_others_wakes_the_next_run_at_once(world: World, slow_node: None) -> None:
+    world.ask()
+    signing.sign_due("test")
+    buckets.client().flushdb()
+    sender.run_due("test")
+    assert "chain.send" in waiting("test")
+
+
+def test_a_run_that_leaves_nothing_wakes_nobody(world: World) -> None:
+    world.ask()
+    signing.sign_due("test")
+    buckets.client().flushdb()
+    sender.run_due("test")
+    assert waiting("test") == set()
