@@ -89,19 +89,26 @@ def _run(wallet: HotWallet) -> None:
     is_due = hot_wallets.in_flight(wallet.chain_id) or recheck.is_due(wallet.chain_id)
     if not settings.CHAIN_URLS.get(wallet.chain_id) or not is_due:
         return
-    # Who comes second leaves it to the first and to the next sweep.
-    with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.chain_id) as is_mine, closing(nodes_of(wallet.chain)) as nodes:
-        if not is_mine:
-            return
-        at = clock.real_now()
+    at = clock.real_now()
+    with closing(nodes_of(wallet.chain)) as nodes:
         try:
-            failpoint("send.K5")
-            recheck.recheck(wallet, nodes, at)
-            tried = broadcast(wallet, nodes, at)
-            follow(wallet, nodes, at)
+            _send_due(wallet, nodes, at)
+            # A turn of its own: what is signed meanwhile is sent by another run.
+            with locks.try_hold(locks.Turn.CHAIN_FOLLOWER, wallet.chain_id) as is_mine:
+                if is_mine:
+                    follow(wallet, nodes, at)
         except RpcError as error:
             log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
+
+
+def _send_due(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """One run at a time sends; who comes second leaves it to the first and to the next sweep."""
+    with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.chain_id) as is_mine:
+        if not is_mine:
             return
+        failpoint("send.K5")
+        recheck.recheck(wallet, nodes, at)
+        tried = broadcast(wallet, nodes, at)
     # What was signed meanwhile woke a run that found this one's turn taken.
     if tried is not None and any(one.pk not in tried for one in _unsent(wallet.chain_id, clock.real_now())):
         jobs.nudge("chain.send", mode=wallet.chain.mode)

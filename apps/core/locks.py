@@ -41,6 +41,7 @@ class Turn(IntEnum):
     PAYMENT_SEALS = 15
     DRAWING = 16
     SWAPS_OF_A_STORE = 17
+    CHAIN_FOLLOWER = 18
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the above but by chance.

@@ -5,6 +5,7 @@ each must arrive, and within twice its quiet time. Exit 1 when one doesn't, or t
 """
 
 import json
+import random
 import sys
 import threading
 import time
@@ -24,6 +25,8 @@ from tests.webhooks.receivers import Receiver
 
 QUIET_SECONDS, ATTACK_SECONDS = 60.0, 300.0
 FACTOR_MAX = 2.0
+# On average: at any moment between two blocks, so that it isn't in step with them.
+PAUSE_SECONDS = 1.0
 # What is asked for once a second by whoever watches a page is told no faster than this.
 FLOOR_SECONDS = 0.25
 PATIENCE_SECONDS, DRAINED_SECONDS = 120.0, 300.0
@@ -94,7 +97,7 @@ class Honest:
     def _repeat(self, act: Callable[[], None]) -> None:
         while not self._ended.is_set():
             act()
-            self._ended.wait(1.0)
+            self._ended.wait(random.uniform(0.0, 2 * PAUSE_SECONDS))
 
     def sale(self) -> None:
         """A payment, its webhook, and its refund."""

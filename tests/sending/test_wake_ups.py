@@ -1,4 +1,4 @@
-"""What is signed while another run sends and follows isn't left to the next sweep."""
+"""What is signed while another run sends or follows isn't left to the next sweep."""
 
 import threading
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ import requests
 from django.db import connection
 
 from apps.chain import sender, signing
+from apps.chain.models import OutgoingTransaction
 from apps.chain.tasks import send_due
 from apps.core import buckets
 from tests.core.test_modes import waiting
@@ -19,19 +20,20 @@ pytestmark = pytest.mark.chain
 
 
 class Slow(BaseHTTPRequestHandler):
-    """A node during whose answer about receipts something else is asked for, signed, and its run begins."""
+    """A node during whose answer something else is asked for, signed, and its run begins."""
 
     upstream = ""
+    method = b""
     world: World
     meanwhile: list[str] = []
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if b"eth_getTransactionReceipt" in body and not self.meanwhile:
+        if self.method in body and not self.meanwhile:
             self.meanwhile.append("asked")
             self.world.ask()
             signing.sign_due("test")
-            send_due("test")  # the turn is taken
+            send_due("test")
             buckets.client().flushdb()  # its message was the last one
             connection.close()
         answer = requests.post(self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=10)
@@ -45,8 +47,8 @@ class Slow(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def slow_node(world: World, settings: Any) -> Iterator[None]:
-    handler = type("Handler", (Slow,), {"upstream": world.url, "world": world, "meanwhile": []})
+def slow_node(world: World, settings: Any, request: pytest.FixtureRequest) -> Iterator[None]:
+    handler = type("Handler", (Slow,), {"upstream": world.url, "world": world, "method": request.param, "meanwhile": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [f"http://127.0.0.1:{server.server_port}"]}
@@ -55,12 +57,22 @@ def slow_node(world: World, settings: Any) -> Iterator[None]:
     server.server_close()
 
 
-def test_what_was_signed_while_a_run_followed_others_wakes_the_next_run_at_once(world: World, slow_node: None) -> None:
+@pytest.mark.parametrize("slow_node", [b"eth_sendRawTransaction"], indirect=True)
+def test_what_was_signed_while_a_run_sent_others_wakes_the_next_run_at_once(world: World, slow_node: None) -> None:
     world.ask()
     signing.sign_due("test")
     buckets.client().flushdb()
     sender.run_due("test")
     assert "chain.send" in waiting("test")
+
+
+@pytest.mark.parametrize("slow_node", [b"eth_getTransactionReceipt"], indirect=True)
+def test_what_was_signed_while_a_run_followed_others_is_sent_meanwhile(world: World, slow_node: None) -> None:
+    world.ask()
+    signing.sign_due("test")
+    sender.run_due("test")
+    assert OutgoingTransaction.objects.filter(status="submitted").count() == 2
+    assert waiting("test") == set()
 
 
 def test_a_run_that_leaves_nothing_wakes_nobody(world: World) -> None:
