@@ -11,7 +11,7 @@ from apps.core.errors import Coded
 from apps.core.models import Mode
 from apps.stores import roles
 from apps.stores.models import User
-from apps.stores.roles import DEVELOP, MANAGE, MOVE_MONEY, OWN
+from apps.stores.roles import DEVELOP, INSPECT, MANAGE, MOVE_MONEY, OWN
 
 ANY_SCOPE = "any"  # a key needs none of its scopes for it
 YOURSELF = "yourself"  # a permission that nobody has over another
@@ -107,6 +107,9 @@ COOLING_CHANGE = Operation(
 )
 
 # Credentials. Those with a scope of this table open a way for money; nobody gives one beyond their own rights.
+CREDENTIALS_SEE = Operation(
+    "api_key.see", "See the store's API keys and OAuth apps", INSPECT, factor=NEVER, has_mode=False, for_platforms=False
+)
 KEY_CREATE = Operation("api_key.create", "Make an API key without such scopes", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
 GUARDED_KEY_CREATE = Operation("api_key.create_guarded", "Make an API key with one", DEVELOP, code=RECENT, for_platforms=False)
 KEY_REVOKE = Operation("api_key.revoke", "Revoke an API key", DEVELOP, factor=NEVER, for_platforms=False)

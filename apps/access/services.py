@@ -58,6 +58,11 @@ class InvalidAgentCredential(Unauthenticated):
     message = "Invalid agent credential"
 
 
+def check_may_see_credentials(access: Access) -> None:
+    """Whether keys and apps are shown to them. Raises what operations.check does."""
+    operations.check(access, operations.CREDENTIALS_SEE)
+
+
 def create_api_key(
     store: Store,
     mode: str,

@@ -33,6 +33,7 @@ class SessionDoor(Door):
         super().initial(request, *args, **kwargs)
         if self.access.kind != SESSION:
             raise services.Unauthenticated("A dashboard session is required")
+        services.check_may_see_credentials(self.access)
 
 
 class Keys(SessionDoor):

@@ -17,6 +17,8 @@ from apps.stores.models import Invitation, Member, Role
 
 _PERMISSIONS = {
     roles.VIEW: "See payments, balances and settings",
+    roles.KEEP_BOOKS: "Make and download statements, reports and CSV files",
+    roles.INSPECT: "See API keys, webhook endpoints, apps, agents and the request log",
     roles.PAY: "Create payments and invoices",
     roles.DEVELOP: "Manage API keys, webhook endpoints and apps",
     roles.MOVE_MONEY: "Refund, pay out and accept late deposits",

@@ -4,14 +4,17 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from apps.stores import roles
+
 
 @dataclass(frozen=True)
 class Room:
-    """`name` is the page it opens; every page below its address belongs to it."""
+    """`name` is the page it opens; every page below its address belongs to it. Who lacks the `permission` isn't shown it."""
 
     label: str
     icon: str
     name: str
+    permission: str = roles.VIEW
 
     @property
     def url(self) -> str:
@@ -42,11 +45,11 @@ ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
     (
         "Developers",
         (
-            Room("API keys", "key", "keys"),
-            Room("Webhooks", "bolt", "webhook_endpoints"),
-            Room("Apps", "puzzle-piece", "oauth_grants"),
-            Room("Agents", "cpu-chip", "agents"),
-            Room("Request log", "queue-list", "request_log"),
+            Room("API keys", "key", "keys", roles.INSPECT),
+            Room("Webhooks", "bolt", "webhook_endpoints", roles.INSPECT),
+            Room("Apps", "puzzle-piece", "oauth_grants", roles.INSPECT),
+            Room("Agents", "cpu-chip", "agents", roles.INSPECT),
+            Room("Request log", "queue-list", "request_log", roles.INSPECT),
         ),
     ),
     (
@@ -54,11 +57,17 @@ ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
         (
             Room("Store", "cog-6-tooth", "settings"),
             Room("Team", "users", "members"),
-            Room("Audit log", "clipboard-document-list", "audit_log"),
+            Room("Audit log", "clipboard-document-list", "audit_log", roles.MANAGE),
             Room("Your account", "shield-check", "security"),
         ),
     ),
 )
+
+
+def rooms_of(role: str) -> list[tuple[str, list[Room]]]:
+    """What the side bar shows to a role."""
+    shown = [(label, [room for room in group if roles.may(role, room.permission)]) for label, group in ROOMS]
+    return [(label, group) for label, group in shown if group]
 
 
 def current(path: str) -> Room:

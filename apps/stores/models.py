@@ -226,12 +226,13 @@ class Verification(models.Model):
 
 
 class Role(models.TextChoices):
-    """What a member may do; each role may do what the one after it may."""
+    """What a member may do (apps.stores.roles); each may do what the one after it may."""
 
     OWNER = "owner"
     ADMIN = "admin"
     DEVELOPER = "developer"
     VIEWER = "viewer"
+    ACCOUNTANT = "accountant"
 
 
 class Member(models.Model):

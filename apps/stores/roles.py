@@ -2,11 +2,15 @@
 
 from apps.stores.models import Role
 
-VIEW, PAY, DEVELOP, MOVE_MONEY, MANAGE, OWN = "view", "pay", "develop", "move_money", "manage", "own"
+VIEW, KEEP_BOOKS, INSPECT, PAY = "view", "keep_books", "inspect", "pay"
+DEVELOP, MOVE_MONEY, MANAGE, OWN = "develop", "move_money", "manage", "own"
+_EVERYBODY = frozenset(Role.values)
 
 # permission: who has it
 TABLE: dict[str, frozenset[str]] = {
-    VIEW: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER, Role.VIEWER}),
+    VIEW: _EVERYBODY,
+    KEEP_BOOKS: _EVERYBODY,  # statements, reports and CSV files
+    INSPECT: _EVERYBODY - {Role.ACCOUNTANT},  # see keys, webhook endpoints, apps, agents and the request log
     PAY: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),  # ask customers for money
     DEVELOP: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),  # API keys and webhook endpoints
     MOVE_MONEY: frozenset({Role.OWNER, Role.ADMIN}),  # refunds, payouts, swaps, late deposits
@@ -22,6 +26,7 @@ _WRITE_SCOPES: dict[str, frozenset[str]] = {
     MANAGE: frozenset({"assets:write", "accounts:write", "accounts:act"}),
 }
 PAY_SCOPES = _WRITE_SCOPES[PAY]
+_INSPECTING_SCOPES = frozenset({"webhooks:read"})
 
 
 def may(role: str | None, permission: str) -> bool:
@@ -29,6 +34,7 @@ def may(role: str | None, permission: str) -> bool:
 
 
 def scopes_of(role: str, every: frozenset[str]) -> frozenset[str]:
-    """The scopes of `every` that a member of this role has: all that read, and the writes of their permissions."""
+    """The scopes of `every` that a member of this role has: those that read, and the writes of their permissions."""
     writes = frozenset().union(*(scopes for permission, scopes in _WRITE_SCOPES.items() if may(role, permission)))
-    return frozenset(scope for scope in every if scope.endswith(":read") or scope in writes)
+    hidden = frozenset() if may(role, INSPECT) else _INSPECTING_SCOPES
+    return frozenset(scope for scope in every - hidden if scope.endswith(":read") or scope in writes)

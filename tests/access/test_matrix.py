@@ -140,6 +140,8 @@ LINES = (
     page(T.AUTO_SWAP_STOP, "settings/auto-swap", target_asset_id=""),
     page(T.COOLING_CHANGE, "settings/cooling", hours="48"),
     page(T.AGENT_CAPS, "agents/{agent}/caps"),
+    api(T.CREDENTIALS_SEE, "GET", "api_keys"),
+    api(T.CREDENTIALS_SEE, "GET", "merchants/oauth_apps"),
     api(T.KEY_CREATE, "POST", "api_keys", key_of("payments:read")),
     page(T.KEY_CREATE, "api-keys/new", name="Till", key_type="secret", scopes="payments:read"),
     api(T.GUARDED_KEY_CREATE, "POST", "api_keys", key_of("webhooks:write")),

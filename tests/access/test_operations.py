@@ -182,7 +182,7 @@ def test_names_are_different_and_money_scopes_are_those_of_the_table() -> None:
 
 DOCUMENT = ROOT / "docs" / "security.md"
 BEGIN, END = "<!-- operations: written by WRITE_OPERATIONS=1 -->", "<!-- end of operations -->"
-WHO = {"": "nobody", YOURSELF: "yourself", roles.DEVELOP: "", roles.MOVE_MONEY: "", roles.MANAGE: "", roles.OWN: ""}
+WHO = {"": "nobody", YOURSELF: "yourself", roles.INSPECT: "", roles.DEVELOP: "", roles.MOVE_MONEY: "", roles.MANAGE: "", roles.OWN: ""}
 
 
 def _cells(row: operations.Operation) -> list[str]:

@@ -41,6 +41,23 @@ def role_of(cast: Cast, user: User) -> str | None:
     return Member.objects.filter(store=cast.bakery.store, user=user).values_list("role", flat=True).first()
 
 
+def test_an_accountant_is_invited_keeps_the_books_and_changes_nothing(cast: Cast, alice: Browser) -> None:
+    assert "Accountant" in text(alice.get("team/invite"))
+    assert invite(alice, role="accountant").status_code == 303
+    accountant = Browser()
+    accountant.post(link(NEW), name="Dora", password="a long enough sentence")
+    rooms = text(accountant.get())
+    assert "/dashboard/reports" in rooms and "/dashboard/api-keys" not in rooms and "Developers" not in rooms
+    for path in ("payments", "payouts", "invoices", "balances", "statement", "statement.csv", "payments.csv", "invoices.csv", "reports"):
+        assert accountant.get(path).status_code == 200, path
+    for path in ("api-keys", "webhooks", "webhooks/new", "agents", "apps", "apps/own", "requests", "audit-log", "payouts/new"):
+        assert accountant.get(path).status_code == 403, path
+    assert accountant.post("settings").status_code == 403
+    assert [accountant.get(f"/api/v2/{path}").status_code for path in ("payouts", "balances")] == [200, 200]
+    for path in ("api_keys", "merchants/oauth_apps", "webhook_endpoints"):
+        assert accountant.get(f"/api/v2/{path}").status_code == 403, path
+
+
 def admin(cast: Cast) -> User:
     user = person("adam")
     Member.objects.create(store=cast.bakery.store, user=user, role=Role.ADMIN, created_at=clock.real_now())
