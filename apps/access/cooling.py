@@ -4,7 +4,7 @@ Keys, apps and the operator wait for nothing. The hours are the store's; a short
 """
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.core import signing
@@ -20,7 +20,9 @@ from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Member, Role, Store
 
-HOURS_MAX = 72
+HOURS_MAX, HOURS_DEFAULT = 72, 24
+# Of what waits until somebody has been asked: every look at the time refuses it without knowing that there is such a thing.
+HELD = datetime(9999, 12, 31, tzinfo=UTC)
 _SALT = "apps.access.cooling"
 
 
@@ -28,7 +30,8 @@ class StillCooling(Flat):
     """What was named is not used yet."""
 
     def __init__(self, what: str, until: datetime) -> None:
-        super().__init__(f"{what} can be used from {clock.iso(until)}")
+        held = f"{what} can be used when the contact of its business has been verified and told"
+        super().__init__(held if until == HELD else f"{what} can be used from {clock.iso(until)}")
 
 
 class NotHours(Flat):
@@ -49,6 +52,11 @@ def usable_from(access: Access | None, operation: Operation, mode: str) -> datet
     at = clock.real_now()
     hours = hours_of(Store.objects.get(pk=access.store_id), at)
     return at + timedelta(hours=hours) if hours else None
+
+
+def link_usable_from(store: Store, at: datetime) -> datetime:
+    """When what came by an onboarding link can be used. A link proves nobody: where people wait for nothing, it waits as long as usual."""
+    return at + timedelta(hours=hours_of(store, at) or HOURS_DEFAULT)
 
 
 def tell_owners(access: Access, operation: Operation, target: Any, what: str, until: datetime) -> None:

@@ -22,7 +22,7 @@ from apps.hosted.plumbing import host_shown
 from apps.payouts.models import Network
 from apps.platforms.documents import SUBMITTED
 from apps.platforms.models import OnboardingLink
-from apps.platforms.services import onboarding
+from apps.platforms.services import confirmations, onboarding
 from apps.stores.models import Currency
 
 Page = Callable[[HttpRequest, OnboardingLink, str], HttpResponse]
@@ -35,8 +35,19 @@ _NOT_COUNTRIES = frozenset({"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"})
 
 def _page(view: Page) -> Callable[..., HttpResponse]:
     @wraps(view)
+    @private
     def guarded(request: HttpRequest, token: str) -> HttpResponse:
-        response = _opened(request, view, token)
+        return _opened(request, view, token)
+
+    return guarded
+
+
+def private(view: Callable[[HttpRequest, str], HttpResponse]) -> Callable[[HttpRequest, str], HttpResponse]:
+    """A page whose token is its only key: nobody keeps it or tells of it."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, token: str) -> HttpResponse:
+        response = view(request, token)
         response["Cache-Control"] = "no-store"
         response["X-Robots-Tag"] = "noindex"
         # Other sites never see the token; without any referrer the browser would hide the origin of our own forms.
@@ -50,7 +61,7 @@ def _opened(request: HttpRequest, view: Page, token: str) -> HttpResponse:
     try:
         link = onboarding.open_link(token)
     except onboarding.Unusable as refusal:
-        return _too_many(request) or _unusable(request, refusal)
+        return too_many(request) or _unusable(request, refusal)
     become("visitor", name=f"onboarding link {link.token_prefix}…")
     try:
         response = view(request, link, token)
@@ -63,7 +74,7 @@ def _opened(request: HttpRequest, view: Page, token: str) -> HttpResponse:
     return response
 
 
-def _too_many(request: HttpRequest) -> HttpResponse | None:
+def too_many(request: HttpRequest) -> HttpResponse | None:
     """Only wrong tokens count. Nobody guesses one, so without Redis the page says what it would have said."""
     try:
         taken = buckets.take("token_attempts", "live", client_address(request))
@@ -120,14 +131,16 @@ def payout(request: HttpRequest, link: OnboardingLink, token: str) -> HttpRespon
     given = {name: request.POST.get(name, "").replace("\x00", "").strip()[:200] for name in ("kind", *WALLET_FIELDS, *BANK_FIELDS)}
     try:
         if given["kind"] == "bank":
-            is_last = onboarding.save_bank(link, *(given[name] for name in BANK_FIELDS))
+            named = onboarding.save_bank(link, *(given[name] for name in BANK_FIELDS))
         else:
-            is_last = onboarding.save_wallet(link, *(given[name] for name in WALLET_FIELDS))
+            named = onboarding.save_wallet(link, *(given[name] for name in WALLET_FIELDS))
     except onboarding.Unusable:
         raise
     except Failure as refusal:
         return _payout(request, link, token, given, refusal)
-    return _leave(request, link, token, is_last)
+    if named.is_last and named.confirmation is not None:
+        return HttpResponseRedirect(confirmations.page_path(named.confirmation), status=303)
+    return _leave(request, link, token, named.is_last)
 
 
 @require_POST

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from apps.hosted import cards, checkout, domains, files, invoice, media, onboarding, portal
+from apps.hosted import cards, checkout, destinations, domains, files, invoice, media, onboarding, portal
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
@@ -40,6 +40,9 @@ urlpatterns = [
     re_path(rf"^portal/{PORTAL}/link$", portal.ask_again, name="portal_link"),
     re_path(rf"^portal/{PORTAL}/subscriptions/(?P<id>{UUID})/cancel$", portal.cancel, name="portal_cancel"),
     re_path(rf"^portal/{PORTAL}/subscriptions/(?P<id>{UUID})/keep$", portal.keep, name="portal_keep"),
+    path("onboarding/destination/<str:token>", destinations.show, name="destination"),
+    path("onboarding/destination/<str:token>/send", destinations.send_again, name="destination_send"),
+    path("onboarding/stop/<str:token>", destinations.stop, name="destination_stop"),
     path("onboarding/<str:token>", onboarding.start, name="onboarding"),
     path("onboarding/<str:token>/business", onboarding.business, name="onboarding_business"),
     path("onboarding/<str:token>/payout", onboarding.payout, name="onboarding_payout"),

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 
 from apps.core.staff import Queue, ReadOnly
-from apps.platforms.models import AccessRequest, OnboardingLink
+from apps.platforms.models import AccessRequest, DestinationConfirmation, OnboardingLink
 from apps.platforms.services import access_requests, verifications
 from apps.stores.models import Verification
 
@@ -27,7 +27,7 @@ class AccessRequestAdmin(Queue):
 
 @admin.register(Verification)
 class VerificationAdmin(Queue):
-    list_display = ["submitted_at", "store", "business_legal_name", "business_country", "status", "reviewed_at", "decision"]
+    list_display = ["submitted_at", "store", "business_legal_name", "business_country", "contact_email", "status", "decision"]
     list_filter = ["status", "business_country"]
     list_select_related = ["store"]
     search_fields = ["=id", "=store__id", "store__name", "business_legal_name", "=registration_number"]
@@ -48,3 +48,12 @@ class OnboardingLinkAdmin(ReadOnly):
     search_fields = ["=id", "=store__id", "=account__id"]
     ordering = ["-created_at"]
     exclude = ["token_hash"]
+
+
+@admin.register(DestinationConfirmation)
+class DestinationConfirmationAdmin(ReadOnly):
+    list_display = ["created_at", "store", "contact", "waits_until", "told_at", "letters", "tries", "confirmed_at", "stopped_at"]
+    list_select_related = ["store"]
+    search_fields = ["=id", "=store__id", "=destination__id", "contact"]
+    ordering = ["-created_at"]
+    exclude = ["code_hash"]

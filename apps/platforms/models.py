@@ -1,4 +1,7 @@
-"""Who asked to be a platform, and the links by which a sub-merchant fills in what its platform may not. The accounts are stores."""
+"""Who asked to be a platform, and the links by which a sub-merchant fills in what its platform may not. The accounts are stores.
+
+A live destination that came by a link has a confirmation: what the business's contact was told of it, and what they did.
+"""
 
 import uuid
 
@@ -57,3 +60,22 @@ class OnboardingLink(Owned):
     @property
     def has_payout_step(self) -> bool:
         return self.purpose != self.Purpose.KYB
+
+
+class DestinationConfirmation(Owned):
+    """What the contact of a business (`store`) was told of a live destination that a link named. Only a keyed hash of the code is kept."""
+
+    link = models.ForeignKey(OnboardingLink, on_delete=models.PROTECT, related_name="+")
+    destination = models.OneToOneField("payouts.Destination", on_delete=models.PROTECT, related_name="+")
+    contact = models.CharField(max_length=254, blank=True)  # who was told last; empty: nobody yet
+    waits_until = models.DateTimeField(null=True)  # till then the contact can stop it; null: nobody was told yet
+    code_hash = models.BinaryField(max_length=32, null=True)
+    code_expires_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)  # of the present code that were wrong
+    letters = models.PositiveSmallIntegerField(default=0)
+    told_at = models.DateTimeField(null=True)
+    confirmed_at = models.DateTimeField(null=True)
+    stopped_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["store", "created_at"], condition=models.Q(waits_until=None), name="confirmation_untold")]

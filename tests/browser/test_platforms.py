@@ -1,16 +1,23 @@
 """Platforms and agents in a real browser: a merchant is added, onboarded by a link and overseen; an agent gets a credential."""
 
+from typing import Any
+
 import pytest
+from django.core import mail as django_mail
 from playwright.sync_api import Page, expect
 
 from apps.access import second_factor
-from apps.stores.models import Store
+from apps.core import mail
+from apps.platforms.services.verifications import approve_verification
+from apps.stores.models import Store, Verification
 from apps.stores.services import change_store
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.test_dashboard import code_of, fine, sign_in
 from tests.cast import Api, Cast
 from tests.dashboard.browse import next_code
+from tests.platforms.conftest import platform_of
+from tests.platforms.test_live_destinations import code_in, stop_in
 
 LOOKS = [("desktop", 1280, False), ("phone-dark", 390, True)]
 
@@ -69,6 +76,71 @@ def onboard(page: Page, look: str) -> None:
     page.goto(page.url.split("?")[0])
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     fine(page)
+
+
+def look_at(page: Page, heading: str, name: str, *, script: bool) -> None:
+    expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
+    if script:
+        fine(page)
+    shoot(page, name)
+
+
+@pytest.mark.parametrize(("look", "width", "dark", "script"), [("desktop", 1280, False, False), ("phone-dark", 390, True, True)])
+def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool, script: bool
+) -> None:
+    """Without a script too."""
+    platform = platform_of(world.bakery)
+    merchant = platform.sub(kyc=False)
+    contact = f"{merchant.id[:8]}@corner.example"
+
+    def opened() -> Page:
+        link = platform.live.post(f"/platform/accounts/{merchant.id}/onboarding_links", {"return_url": "https://shop.example/back"})
+        return open_page(f"/onboarding/{link.json()['token']}", width=width, dark=dark, script=script)
+
+    def name_wallet(page: Page) -> None:
+        page.get_by_label("Address of your wallet").fill(make.fresh_address())
+        page.get_by_role("button", name="Save", exact=True).click()
+
+    def letter() -> Any:
+        mail.send_due()
+        return [one for one in django_mail.outbox if one.to == [contact]][-1]
+
+    page = opened()
+    look_at(page, "Your business", f"live-business-{look}", script=script)
+    page.get_by_label("Registered name").fill("Corner Shop GmbH")
+    page.get_by_label("Country").select_option("DE")
+    page.get_by_label("E-mail address").fill(contact)
+    page.get_by_role("button", name="Send").click()
+    look_at(page, "Where your money goes", f"live-payout-{look}", script=script)
+    name_wallet(page)
+    look_at(page, "Saved, but not in use yet", f"live-held-{look}", script=script)
+
+    approve_verification(Verification.objects.get(store_id=merchant.id))
+    page.reload()
+    look_at(page, "Saved, but not in use yet", f"live-waiting-{look}", script=script)
+    page.get_by_label("Code from the email").fill("0000 0000")
+    page.get_by_role("button", name="Use it now").click()
+    expect(page.get_by_role("alert")).to_contain_text("not the code")
+    look_at(page, "Saved, but not in use yet", f"live-wrong-{look}", script=script)
+    page.get_by_role("button", name="Send a new code").click()
+    expect(page.get_by_role("alert")).to_contain_text("Wait a minute")
+    page.get_by_label("Code from the email").fill(code_in(letter()))
+    page.get_by_role("button", name="Use it now").click()
+    look_at(page, "Ready for payouts", f"live-confirmed-{look}", script=script)
+    assert page.get_by_role("link", name="Continue to shop.example").get_attribute("href") == "https://shop.example/back"
+
+    page = opened()
+    page.get_by_role("link", name="Add another payout destination").click()
+    name_wallet(page)
+    expect(page.get_by_role("heading", name="Saved, but not in use yet")).to_be_visible()
+    path = stop_in(letter())
+    stopping = open_page(path, width=width, dark=dark, script=script)
+    look_at(stopping, "Stop this destination?", f"live-stop-{look}", script=script)
+    stopping.get_by_role("button", name="Stop it").click()
+    look_at(stopping, "Stopped", f"live-stop-done-{look}", script=script)
+    page.reload()
+    look_at(page, "Stopped", f"live-stopped-{look}", script=script)
 
 
 @pytest.mark.parametrize(("look", "width", "dark"), LOOKS)

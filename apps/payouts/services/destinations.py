@@ -92,14 +92,15 @@ def add_wallet(
     label: str = "",
     *,
     by: Access | None = None,
+    usable_from: datetime | None = None,
 ) -> Destination:
-    """Save a wallet; one that is saved already is refused. Without `by` nobody is signed in.
+    """Save a wallet; one that is saved already is refused. Without `by` nobody is signed in, and `usable_from` says how long it waits.
 
     Raises a Flat sentence, or what operations.check refuses with.
     """
     operations.check(by, operations.DESTINATION_ADD, mode=mode)
     columns = {"network": network, "address": _wallet_address(network, address)}
-    return _save(store, mode, by, kind=Destination.Kind.WALLET, label=label, **columns)
+    return _save(store, mode, by, usable_from, kind=Destination.Kind.WALLET, label=label, **columns)
 
 
 def _wallet_address(network: str, text: str) -> str:
@@ -121,6 +122,7 @@ def add_bank(
     label: str = "",
     is_verified: bool = False,
     by: Access | None = None,
+    usable_from: datetime | None = None,
 ) -> Destination:
     """Save a bank account; its number is sealed. Only a verified one can be paid.
 
@@ -140,6 +142,7 @@ def add_bank(
         store,
         mode,
         by,
+        usable_from,
         id=row_id,
         kind=Destination.Kind.BANK,
         currency=currency,
@@ -163,8 +166,8 @@ def account_of(destination: Destination) -> str:
     return crypto.decrypt(destination.account_sealed, destination.account_place)
 
 
-def _save(store: Store, mode: str, by: Access | None, **columns: object) -> Destination:
-    at, until = clock.now(store, mode), cooling.usable_from(by, operations.DESTINATION_ADD, mode)
+def _save(store: Store, mode: str, by: Access | None, usable_from: datetime | None, **columns: object) -> Destination:
+    at, until = clock.now(store, mode), usable_from or cooling.usable_from(by, operations.DESTINATION_ADD, mode)
     label = str(columns.pop("label")).strip()[:LABEL_MAX]
     try:
         with transaction.atomic():

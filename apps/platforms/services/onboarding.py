@@ -4,12 +4,13 @@ Links live by the platform's clock in their mode. Finishing one is a compare-and
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 
-from apps.access import credentials, operations
+from apps.access import cooling, credentials, operations
 from apps.access.access import Access
 from apps.assets.selectors import active_assets
 from apps.core import clock
@@ -18,9 +19,10 @@ from apps.core.literal import Field, Integer, Invalid, Object, Text, Url
 from apps.core.models import Mode
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import UnknownNetwork, add_bank, add_wallet
-from apps.platforms.models import OnboardingLink
+from apps.platforms.models import DestinationConfirmation, OnboardingLink
 from apps.platforms.selectors import find_account
-from apps.platforms.services.verifications import submit_verification
+from apps.platforms.services import confirmations
+from apps.platforms.services.verifications import InvalidVerification, submit_verification
 from apps.stores import audit
 from apps.stores.models import Store, Verification
 
@@ -97,7 +99,7 @@ def open_link(token: str) -> OnboardingLink:
     if not credentials.is_well_formed(token, TOKEN_PREFIX):
         raise Unusable
     rows = OnboardingLink.objects.filter(token_hash=credentials.digest(token), account__deleted_at=None, store__deleted_at=None)
-    link: OnboardingLink | None = rows.select_related("store", "account").first()
+    link: OnboardingLink | None = rows.select_related("store", "account__platform").first()
     if link is None or link.completed_at is not None:
         raise Unusable
     if link.expires_at <= now_of(link):
@@ -121,28 +123,54 @@ def is_destination_told(link: OnboardingLink) -> bool:
 
 
 def tell_business(link: OnboardingLink, given: Mapping[str, Any]) -> bool:
-    """Submit the business details; whether that was the link's last step. Raises Unusable, OutOfScope or a refusal."""
+    """Submit the business details; whether that was the link's last step. Raises Unusable, OutOfScope or a refusal.
+
+    In live mode they name a contact: without one nothing is ever sent to what the link names.
+    """
     if not link.has_business_step:
         raise OutOfScope
+    if link.is_live and not given.get("contact_email"):
+        raise InvalidVerification("contact_email is required")
     return _step(link, lambda: submit_verification(link.account, given), link.purpose == link.Purpose.KYB or is_destination_told(link))
 
 
-def save_wallet(link: OnboardingLink, network: str, address: str) -> bool:
-    """Save a wallet; whether that was the link's last step. Raises Unusable, OutOfScope or a refusal."""
+@dataclass(frozen=True)
+class Named:
+    """Whether a destination was the link's last step, and in live mode what its contact is asked."""
+
+    is_last: bool
+    confirmation: DestinationConfirmation | None
+
+
+def save_wallet(link: OnboardingLink, network: str, address: str) -> Named:
+    """Save a wallet. Raises Unusable, OutOfScope or a refusal."""
     if network not in {asset.chain_id for asset in active_assets(link.mode)}:
         raise UnknownNetwork
-    return _payout(link, lambda: add_wallet(link.account, link.mode, network, address))
+    return _name(link, lambda held: add_wallet(link.account, link.mode, network, address, usable_from=held))
 
 
-def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) -> bool:
-    """Save a bank account, which staff verify; whether that was the last step. Raises Unusable, OutOfScope or a refusal."""
-    return _payout(link, lambda: add_bank(link.account, link.mode, currency=currency, holder=holder, account=account))
+def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) -> Named:
+    """Save a bank account, which staff verify. Raises Unusable, OutOfScope or a refusal."""
+
+    def save(held: datetime | None) -> Destination:
+        return add_bank(link.account, link.mode, currency=currency, holder=holder, account=account, usable_from=held)
+
+    return _name(link, save)
 
 
-def _payout(link: OnboardingLink, save: Callable[[], object]) -> bool:
+def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) -> Named:
+    """In live mode nothing is sent there before the business's contact was told."""
     if not link.has_payout_step:
         raise OutOfScope
-    return _step(link, save, link.purpose == link.Purpose.PAYOUT_DESTINATION or is_business_told(link))
+    asked: list[DestinationConfirmation] = []
+
+    def act() -> None:
+        saved = save(cooling.HELD if link.is_live else None)
+        if link.is_live:
+            asked.append(confirmations.begin(link, saved))
+
+    is_last = _step(link, act, link.purpose == link.Purpose.PAYOUT_DESTINATION or is_business_told(link))
+    return Named(is_last, asked[0] if asked else None)
 
 
 def _step(link: OnboardingLink, act: Callable[[], object], is_last: bool) -> bool:

@@ -14,6 +14,7 @@ from apps.core.errors import Coded, Flat
 from apps.core.literal import Field, Invalid, Object, Pattern, Text, Url
 from apps.core.models import Mode
 from apps.platforms.documents import verification_event
+from apps.platforms.services import confirmations
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
 from apps.stores import audit, notices
 from apps.stores.models import Store, Verification
@@ -80,12 +81,13 @@ def submit_verification(account: Store, given: Mapping[str, Any]) -> Verificatio
 
 
 def approve_verification(verification: Verification, reason: str = "") -> Verification:
-    """The store's KYC is confirmed. Raises AlreadyReviewed."""
+    """The store's KYC is confirmed, and its contact with it. Raises AlreadyReviewed."""
     at = clock.real_now()
     with transaction.atomic():
         fresh = _locked(verification)
         VERIFICATION.move(fresh, APPROVED, reviewed_at=at, updated_at=at)
         Store.objects.filter(pk=fresh.store_id, kyc_confirmed_at=None).update(kyc_confirmed_at=at)
+        confirmations.tell_held(Store.objects.select_related("platform").get(pk=fresh.store_id))
         _tell(fresh, "approved", reason, at)
     return fresh
 

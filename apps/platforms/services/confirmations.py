@@ -1,0 +1,234 @@
+"""A live destination that came by an onboarding link: the business's contact is told, can stop it, or has it used at once by a code.
+
+The link proves nobody, for its platform made it and may open it. Until a contact is verified and told, nothing is sent there.
+"""
+
+import hmac
+import secrets
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+from django.db import transaction
+from django.utils.crypto import salted_hmac
+
+from apps.access import cooling
+from apps.core import clock, emails, mail
+from apps.core.errors import Flat, NotFound
+from apps.core.literal import is_uuid
+from apps.payouts.models import Destination
+from apps.payouts.services.destinations import remove_destination, title
+from apps.platforms.models import DestinationConfirmation, OnboardingLink
+from apps.stores import audit
+from apps.stores.models import Member, Store, Verification
+
+CODE_DIGITS, CODE_LIFETIME = 8, timedelta(minutes=30)
+TRIES_MAX, LETTERS_MAX, TOLD_AT_ONCE_MAX = 5, 5, 20
+SEND_WAIT = timedelta(minutes=1)
+_PAGE, _STOP, _CODE = (f"apps.platforms.confirmations.{one}" for one in ("page", "stop", "code"))
+HELD, WAITING, CONFIRMED, USABLE, STOPPED = "held", "waiting", "confirmed", "usable", "stopped"
+
+
+class WrongCode(Flat):
+    message = "That is not the code of the last email, or it is too old"
+
+
+class JustSent(Flat):
+    message = "The email was sent a moment ago. Wait a minute before you send it again."
+
+
+class TooManyLetters(Flat):
+    message = "The contact of this business has had many of these emails. Try again tomorrow."
+
+
+def contact_of(account: Store) -> str | None:
+    """The business's contact: of the last details that a person approved. Never one of its platform's own people."""
+    approved = Verification.objects.filter(store=account, status=Verification.Status.APPROVED)
+    found = approved.exclude(contact_email=None).order_by("-reviewed_at", "-created_at").values_list("contact_email", flat=True).first()
+    if not found or account.platform is None:
+        return found or None
+    people = Member.objects.filter(store=account.platform).values_list("user__email", flat=True)
+    its_own = {emails.mailbox(one) for one in (*people, account.platform.support_email)}
+    return None if emails.mailbox(found) in its_own else found
+
+
+def begin(link: OnboardingLink, destination: Destination) -> DestinationConfirmation:
+    """For a destination that was saved as held: tell the contact, if there is one. Raises TooManyLetters."""
+    row: DestinationConfirmation = DestinationConfirmation.objects.create(
+        store=link.account, mode=link.mode, created_at=clock.real_now(), link=link, destination=destination
+    )
+    _tell(row)
+    return row
+
+
+def tell_held(account: Store) -> None:
+    """The account's contact has been verified: they hear of what was named before. What is too much for a day is asked for on its page."""
+    held = DestinationConfirmation.objects.filter(store=account, waits_until=None, stopped_at=None, destination__removed_at=None)
+    for row_id in list(held.order_by("created_at").values_list("pk", flat=True)[:TOLD_AT_ONCE_MAX]):
+        try:
+            with transaction.atomic():
+                _tell(_locked(row_id))
+        except TooManyLetters:
+            return
+
+
+def send_again(row: DestinationConfirmation) -> bool:
+    """A new code, which ends the one before; False when there is nobody to send it to. Raises JustSent, TooManyLetters or NotFound."""
+    with transaction.atomic():
+        row = _locked(row.pk)
+        if state_of(row) not in (HELD, WAITING):
+            raise NotFound
+        if row.told_at is not None and clock.real_now() - row.told_at < SEND_WAIT:
+            raise JustSent
+        return _tell(row)
+
+
+def enter_code(row: DestinationConfirmation, text: str) -> None:
+    """The contact's code: the destination can be used at once. Raises WrongCode or NotFound. A wrong one counts whatever happens next."""
+    at, given = clock.real_now(), "".join(text.split())
+    with transaction.atomic():
+        row = _locked(row.pk)
+        if state_of(row) != WAITING:
+            raise NotFound
+        is_open = row.code_hash is not None and row.code_expires_at is not None and at < row.code_expires_at and row.tries < TRIES_MAX
+        is_right = is_open and hmac.compare_digest(bytes(row.code_hash or b""), _hash(row, given))
+        if is_right:
+            row.confirmed_at, row.code_hash = at, None
+            row.save(update_fields=["confirmed_at", "code_hash"])
+            Destination.objects.filter(pk=row.destination_id).update(usable_from=None)
+            _note(row, "confirmed")
+        else:
+            row.tries = min(row.tries + 1, TRIES_MAX)
+            row.save(update_fields=["tries"])
+    if not is_right:
+        raise WrongCode
+
+
+def stop(row: DestinationConfirmation, until: datetime) -> bool:
+    """By the link of the email, also after a code: the destination is removed. False when that is over, or was done already."""
+    at = clock.real_now()
+    with transaction.atomic():
+        row = _locked(row.pk)
+        if not can_stop(row, until):
+            return False
+        row.stopped_at, row.code_hash = at, None
+        row.save(update_fields=["stopped_at", "code_hash"])
+        _note(row, "stopped")
+        remove_destination(row.destination, at)
+    return True
+
+
+def can_stop(row: DestinationConfirmation, until: datetime) -> bool:
+    """Whether the link of an email is still good: it was written about this waiting time, which has not passed."""
+    return row.waits_until == until and until > clock.real_now() and state_of(row) != STOPPED
+
+
+def state_of(row: DestinationConfirmation) -> str:
+    if row.stopped_at is not None or row.destination.removed_at is not None:
+        return STOPPED
+    if row.confirmed_at is not None:
+        return CONFIRMED
+    if row.waits_until is None:
+        return HELD
+    return WAITING if row.waits_until > clock.real_now() else USABLE
+
+
+# --- tokens: of the page, and of the link that stops --------------------------------------------------
+
+
+def page_url(row: DestinationConfirmation) -> str:
+    return f"{settings.PUBLIC_URL}{page_path(row)}"
+
+
+def page_path(row: DestinationConfirmation) -> str:
+    return f"/onboarding/destination/{signing.dumps(str(row.pk), salt=_PAGE)}"
+
+
+def of_page(token: str) -> DestinationConfirmation:
+    """Whose page it is. Raises NotFound."""
+    return _find(_loaded(token, _PAGE))
+
+
+def of_stop(token: str) -> tuple[DestinationConfirmation, datetime]:
+    """What the link of an email stops, and until when it does. Raises NotFound."""
+    given = _loaded(token, _STOP)
+    try:
+        id, until = given
+        moment = datetime.fromisoformat(until)
+    except (ValueError, TypeError):
+        raise NotFound from None
+    return _find(id), moment
+
+
+def _loaded(token: str, salt: str) -> Any:
+    try:
+        return signing.loads(token, salt=salt)
+    except signing.BadSignature:
+        raise NotFound from None
+
+
+def _find(id: Any) -> DestinationConfirmation:
+    rows = DestinationConfirmation.objects.filter(store__deleted_at=None).select_related(*_WITH).defer(*_WITHOUT)
+    found: DestinationConfirmation | None = rows.filter(pk=id).first() if is_uuid(id) else None
+    if found is None:
+        raise NotFound
+    return found
+
+
+_WITH, _WITHOUT = ("store__platform", "link__store", "destination"), ("destination__account_sealed",)
+
+
+def _locked(id: uuid.UUID) -> DestinationConfirmation:
+    rows = DestinationConfirmation.objects.select_for_update(of=("self",)).select_related(*_WITH).defer(*_WITHOUT)
+    found: DestinationConfirmation = rows.get(pk=id)
+    return found
+
+
+# --- the email ----------------------------------------------------------------------------------------
+
+
+def _tell(row: DestinationConfirmation) -> bool:
+    """Send a new code. The first email begins the waiting time, later ones leave it. False without a contact. Raises TooManyLetters."""
+    contact = contact_of(row.store)
+    if contact is None:
+        return False
+    if row.letters >= LETTERS_MAX:
+        raise TooManyLetters
+    at, code = clock.real_now(), str(secrets.randbelow(10**CODE_DIGITS)).zfill(CODE_DIGITS)
+    if row.waits_until is None:
+        row.waits_until = cooling.link_usable_from(row.store, at)
+        Destination.objects.filter(pk=row.destination_id).update(usable_from=row.waits_until)
+    row.contact, row.told_at, row.letters = contact, at, row.letters + 1
+    row.code_hash, row.code_expires_at, row.tries = _hash(row, code), at + CODE_LIFETIME, 0
+    row.save()
+    stop_token = signing.dumps([str(row.pk), row.waits_until.isoformat()], salt=_STOP)
+    context = {
+        "account": row.store.name,
+        "platform": row.link.store.brand_name or row.link.store.name,
+        "what": title(row.destination),
+        "until": row.waits_until,
+        "code": f"{code[:4]} {code[4:]}",
+        "minutes": int(CODE_LIFETIME.total_seconds()) // 60,
+        "page": page_url(row),
+        "stop": f"{settings.PUBLIC_URL}/onboarding/stop/{stop_token}",
+    }
+    if not mail.send(key=f"destination_named:{row.pk}:{row.letters}", to=contact, template="destination_named", context=context):
+        raise TooManyLetters
+    _note(row, "contact_told")
+    return True
+
+
+def _hash(row: DestinationConfirmation, code: str) -> bytes:
+    """Of the code and of what was named: it confirms nothing else."""
+    named = row.destination
+    parts = (row.pk, named.kind, named.network, named.address, named.currency, named.holder, named.account_hint, code)
+    return salted_hmac(_CODE, "\n".join(str(one) for one in parts), algorithm="sha256").digest()
+
+
+def _note(row: DestinationConfirmation, done: str) -> None:
+    told = {"contact": row.contact, "waits_until": row.waits_until}
+    audit.record(
+        f"payout_destination.{done}", store=row.store, mode=row.mode, target=row.destination, name=title(row.destination), details=told
+    )
