@@ -25,8 +25,8 @@ def missing() -> dict[str, str]:
     found = {}
     if not os.environ.get(embedded.ETHEREUM):
         found["chain"] = "no local chain: npm brings anvil when it is there"
-    if not bootstrap.has_chromium():
-        found["browser"] = "no browser: sudo apt-get install -y chromium"
+    if not bootstrap.chromium():
+        found["browser"] = "no browser: sudo apt-get install -y chromium-headless-shell"
     if not bootstrap.pgbouncer():
         found["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
     if not bootstrap.softhsm():

@@ -4,7 +4,6 @@ They run after the tests that roll back, and skip loudly on a machine without Ch
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,10 @@ from django.db import connection
 from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from config import bootstrap
 from tests.cast import Cast, assemble
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = bootstrap.chromium()
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -123,7 +123,9 @@ def open_page(server: str, chromium: Browser) -> Iterator[OpenPage]:
 
 
 def shoot(page: Page, name: str) -> None:
-    """Keep a picture of the whole page for a person to look at."""
+    """Keep a picture of the whole page, where somebody asked for pictures to look at."""
+    if not os.environ.get("TEST_PICTURES"):
+        return
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
