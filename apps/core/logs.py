@@ -7,7 +7,10 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-import structlog
+from apps.core.imports import without
+
+with without("rich"):  # colors of tracebacks, where developers have them installed
+    import structlog
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
