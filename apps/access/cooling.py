@@ -10,15 +10,15 @@ from typing import Any
 from django.core import signing
 from django.db import transaction
 
-from apps.access import operations
+from apps.access import letters, operations
 from apps.access.access import Access
 from apps.access.operations import Operation
-from apps.core import clock, mail
+from apps.core import clock
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import is_uuid
 from apps.core.models import Mode
 from apps.stores import audit
-from apps.stores.models import Member, Role, Store
+from apps.stores.models import Store
 
 HOURS_MAX, HOURS_DEFAULT = 72, 24
 # Of what waits until somebody has been asked: every look at the time refuses it without knowing that there is such a thing.
@@ -59,22 +59,12 @@ def link_usable_from(store: Store, at: datetime) -> datetime:
     return at + timedelta(hours=hours_of(store, at) or HOURS_DEFAULT)
 
 
-def tell_owners(access: Access, operation: Operation, target: Any, what: str, until: datetime) -> None:
-    """Write to every owner what was named, by whom, from when it is used, with a link that stops it."""
-    person = access.user
-    assert person is not None  # only what people name cools
-    token = signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
-    context = {
-        "what": what,
-        "does": operation.does,
-        "store": access.store.name,
-        "person": person.name or person.email,
-        "until": until,
-        "token": token,
-    }
-    for owner in Member.objects.filter(store_id=access.store_id, role=Role.OWNER, user__is_active=True).select_related("user"):
-        key = f"cooling:{uuid.uuid4()}"
-        mail.send(key=key, to=owner.user.email, template="cooling", context=context)
+def tell(access: Access, operation: Operation, target: Any, what: str, until: datetime | None) -> None:
+    """Write to whom the row names what was done; what waits has a link that stops it."""
+    stop = None
+    if until is not None:
+        stop = letters.Stop(until, signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT))
+    letters.tell(access, operation, what, stop=stop)
 
 
 def read(token: str) -> tuple[str, uuid.UUID, datetime]:
@@ -104,13 +94,9 @@ def change_hours(access: Access, hours: int) -> Store:
         present = hours_of(store, at)
         if hours == present:
             return _keep(store, present, None, None)
-        if hours > present:
-            made = _keep(store, hours, None, None)
-        else:
-            until = at + timedelta(hours=present)
-            made = _keep(store, present, hours, until)
-            told = f"From then on it is {hours} hours, instead of {present}"
-            tell_owners(access, operations.COOLING_CHANGE, store.pk, told, until)
+        until = at + timedelta(hours=present) if hours < present else None
+        made = _keep(store, hours, None, None) if until is None else _keep(store, present, hours, until)
+        tell(access, operations.COOLING_CHANGE, store.pk, f"From then on it is {hours} hours, instead of {present}", until)
         audit.record("store.cooling_changed", store=store, target=store, name=store.name, details={"hours": [present, hours]})
     return made
 

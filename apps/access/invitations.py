@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from apps.access import operations
+from apps.access import letters, operations
 from apps.access.access import Access
 from apps.access.credentials import digest
 from apps.core import clock, emails, mail
@@ -166,6 +166,7 @@ def accept(invitation: Invitation, user: User, at: datetime) -> Member:
         row.accepted_at = at
         row.save(update_fields=["accepted_at"])
         member, _ = Member.objects.get_or_create(store=row.store, user=user, defaults={"role": row.role, "created_at": at})
+        letters.tell_joined(member, row.invited_by)
         audit.record("member.joined", store=row.store, target=user, name=user.email, details={"role": member.role})
     return member
 

@@ -19,7 +19,7 @@ from oauthlib.oauth2.rfc6749.grant_types import AuthorizationCodeGrant
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 from oauthlib.oauth2.rfc6749.tokens import BearerToken
 
-from apps.access import operations, rights, scopes
+from apps.access import letters, operations, rights, scopes
 from apps.access.access import Access
 from apps.access.models import AccessToken, Application, RefreshToken
 from apps.access.oauth_validator import (
@@ -151,13 +151,15 @@ def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) 
     if decision == "deny":
         return _answer(consent.redirect_uri, AccessDeniedError(state=given.get("state")).twotuples)
     member = _member_for(user, consent, store_id)
-    store = member.store if member is not None else None
+    store, access = member.store if member is not None else None, None
     if member is not None:
         operation = operations.GUARDED_GRANT if rights.is_guarded(consent.scopes) else operations.GRANT
-        operations.check(Access.for_session(user, member.store, consent.mode, member.role, proof), operation)
+        access = Access.for_session(user, member.store, consent.mode, member.role, proof)
+        operations.check(access, operation)
     held = {"user": user, "store": store, "mode": consent.mode}
     with transaction.atomic():
         headers, _, _ = _server().create_authorization_response(_uri("authorize", query), "GET", None, {}, list(consent.scopes), held)
+        letters.tell_credential(access, operations.GUARDED_GRANT, consent.application.name, consent.scopes, mode=consent.mode)
         audit.record(
             "oauth_app.let_in",
             store=store,

@@ -55,7 +55,8 @@ class Operation:
     person must have a second factor, `code` which proof of it they show: one of the last five
     minutes, or one for this very act, or the password again. What belongs to a store and to no mode counts as live. What
     `cools` is named by a person in live mode and can't be used until the store's cooling time has
-    passed. `letter` is who is told by email: the store's owners, or the person.
+    passed. `letter` is who is told by email of what a person did, in live mode where it has one (apps.access.letters): the
+    store's owners, the person, or owners and the member whom it concerns.
     """
 
     name: str
@@ -72,7 +73,7 @@ class Operation:
 
 
 OUT, BACK, HOOKS, ACCOUNTS, DRAW = "payouts:write", "refunds:write", "webhooks:write", "accounts:write", "x402:write"
-OWNERS, PERSON = "owners", "the person"
+OWNERS, PERSON, TEAM = "owners", "the person", "owners and the member"
 
 # Money that leaves, changes or comes back.
 PAYOUT = Operation("payout.create", "Pay out to a wallet", MOVE_MONEY, OUT, OUT, factor=ALWAYS, code=ACT)
@@ -110,11 +111,25 @@ COOLING_CHANGE = Operation(
 CREDENTIALS_SEE = Operation(
     "api_key.see", "See the store's API keys and OAuth apps", INSPECT, factor=NEVER, has_mode=False, for_platforms=False
 )
-KEY_CREATE = Operation("api_key.create", "Make an API key without such scopes", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
-GUARDED_KEY_CREATE = Operation("api_key.create_guarded", "Make an API key with one", DEVELOP, code=RECENT, for_platforms=False)
+KEY_CREATE = Operation("api_key.create", "Make any other API key", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
+GUARDED_KEY_CREATE = Operation(
+    "api_key.create_guarded",
+    "Make an API key that may send money away or open a way for it",
+    DEVELOP,
+    code=RECENT,
+    for_platforms=False,
+    letter=OWNERS,
+)
 KEY_REVOKE = Operation("api_key.revoke", "Revoke an API key", DEVELOP, factor=NEVER, for_platforms=False)
-AGENT_CREATE = Operation("agent.create", "Make an agent without such scopes", DEVELOP, factor=NEVER, code=ACT, for_platforms=False)
-GUARDED_AGENT_CREATE = Operation("agent.create_guarded", "Make an agent with one", MOVE_MONEY, code=ACT, for_platforms=False)
+AGENT_CREATE = Operation("agent.create", "Make any other agent", DEVELOP, factor=NEVER, code=ACT, for_platforms=False)
+GUARDED_AGENT_CREATE = Operation(
+    "agent.create_guarded",
+    "Make an agent that may send money away or open a way for it",
+    MOVE_MONEY,
+    code=ACT,
+    for_platforms=False,
+    letter=OWNERS,
+)
 AGENT_REVOKE = Operation("agent.revoke", "Revoke an agent", DEVELOP, factor=NEVER, for_platforms=False)
 APP_CREATE = Operation("oauth_app.create", "Make an OAuth app", DEVELOP, factor=NEVER, code=RECENT, has_mode=False, for_platforms=False)
 APP_CHANGE = Operation(
@@ -124,8 +139,15 @@ APP_ROTATE = Operation("oauth_app.rotate_secret", "Replace an OAuth app's secret
 APP_DEACTIVATE = Operation(
     "oauth_app.deactivate", "Switch an OAuth app off", DEVELOP, factor=NEVER, code=RECENT, has_mode=False, for_platforms=False
 )
-GRANT = Operation("oauth_grant.give", "Let an app in without such scopes", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
-GUARDED_GRANT = Operation("oauth_grant.give_guarded", "Let an app in with one", DEVELOP, code=RECENT, for_platforms=False)
+GRANT = Operation("oauth_grant.give", "Let any other app in", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
+GUARDED_GRANT = Operation(
+    "oauth_grant.give_guarded",
+    "Let an app in that may send money away or open a way for it",
+    DEVELOP,
+    code=RECENT,
+    for_platforms=False,
+    letter=OWNERS,
+)
 GRANT_REVOKE = Operation("oauth_grant.revoke", "Let an app out", DEVELOP, factor=NEVER, for_platforms=False)
 APP_AGENT = Operation("oauth_agent.create", "Make the agent of an app", "", scopes.AGENTS, for_platforms=False)
 TAKE_OVER = Operation("credential.take_over", "Take over a key or agent of somebody who may less", OWN, code=RECENT)
@@ -143,9 +165,9 @@ ACCOUNT_CLOSE = Operation("account.close", "Close a sub-merchant's account", MAN
 # People.
 INVITE = Operation("member.invite", "Invite somebody, or send the invitation again", MANAGE, code=RECENT, has_mode=False)
 INVITE_REVOKE = Operation("member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False)
-ROLE_CHANGE = Operation("member.change_role", "Change a member's role", MANAGE, code=RECENT, has_mode=False, letter=OWNERS)
-MEMBER_REMOVE = Operation("member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=OWNERS)
-HAND_OVER = Operation("member.hand_over", "Hand the ownership over", OWN, code=RECENT, has_mode=False)
+ROLE_CHANGE = Operation("member.change_role", "Change a member's role", MANAGE, code=RECENT, has_mode=False, letter=TEAM)
+MEMBER_REMOVE = Operation("member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=TEAM)
+HAND_OVER = Operation("member.hand_over", "Hand the ownership over", OWN, code=RECENT, has_mode=False, letter=TEAM)
 FACTOR_ENROLL = Operation("second_factor.set_up", "Set up your authenticator app", YOURSELF, factor=NEVER, code=PASSWORD, letter=PERSON)
 FACTOR_REMOVE = Operation("second_factor.remove", "Remove your authenticator app", YOURSELF, factor=NEVER, code=RECENT, letter=PERSON)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import models, transaction
 
-from apps.access import credentials, operations, rights, scopes
+from apps.access import credentials, letters, operations, rights, scopes
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
@@ -100,6 +100,7 @@ def create_api_key(
             scopes=chosen,
             created_at=clock.real_now(),
         )
+        letters.tell_credential(by, operations.GUARDED_KEY_CREATE, name or f"…{key.last_four}", chosen, mode=mode)
         audit.record("api_key.created", store=store, mode=mode, target=key, name=name, details={"type": key_type, "scopes": chosen})
     return key, text
 
@@ -146,6 +147,7 @@ def create_agent_credential(
             scopes=chosen,
             created_at=clock.real_now(),
         )
+        letters.tell_credential(by, operations.GUARDED_AGENT_CREATE, name or f"…{row.last_four}", chosen, mode=mode)
         audit.record("agent_credential.created", store=store, mode=mode, target=row, name=name, details={"scopes": chosen})
     return row, text
 

@@ -5,7 +5,7 @@ Whoever leaves loses the store with the next request, and so do the apps they le
 
 from django.db import transaction
 
-from apps.access import makers, operations
+from apps.access import letters, makers, operations
 from apps.access.access import Access
 from apps.access.invitations import check_role, member_of
 from apps.access.models import AccessToken, AgentCredential, RefreshToken
@@ -40,6 +40,8 @@ def change_role(access: Access, member: Member, role: str) -> None:
         row.save(update_fields=["role"])
         if before != role:
             makers.tell_owners(row.store, row.user, before, role)
+            what = f"{row.user.email}: {role}, instead of {before}"
+            letters.tell(access, operations.ROLE_CHANGE, what, to=[row.user])
             audit.record("member.role_changed", store=row.store, target=row.user, name=row.user.email, details={"role": [before, role]})
 
 
@@ -51,6 +53,7 @@ def remove(access: Access, member: Member) -> None:
         row = _locked(by, member)
         _end(row)
         audit.record("member.removed", store=row.store, target=row.user, name=row.user.email, details={"role": row.role})
+        letters.tell(access, operations.MEMBER_REMOVE, f"{row.user.email}, {row.get_role_display().lower()}")
         at = clock.iso(clock.real_now())
         context = {"store": row.store.name, "email": row.user.email}
         mail.send(key=f"member_removed:{row.pk}:{at}", to=row.user.email, template="member_removed", context=context)
@@ -72,12 +75,14 @@ def hand_over(access: Access, member: Member) -> None:
         raise NotYourself
     with transaction.atomic():
         to = _locked(by, member)
-        giver = Member.objects.get(pk=by.pk)
+        giver = Member.objects.select_related("user").get(pk=by.pk)
         if giver.role != Role.OWNER:
             raise OwnersOnly
         to.role, giver.role = Role.OWNER, Role.ADMIN
         to.save(update_fields=["role"])
         giver.save(update_fields=["role"])
+        what = f"From {giver.user.email} to {to.user.email}"
+        letters.tell(access, operations.HAND_OVER, what, to=[to.user, giver.user])
         audit.record("store.ownership_handed_over", store=to.store, target=to.user, name=to.user.email)
 
 

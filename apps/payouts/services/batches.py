@@ -169,10 +169,8 @@ def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str,
             target=batch,
             name=f"{batch.filename}: {count} payouts",
         )
-        if until is not None:
-            cooling.tell_owners(
-                access, operations.BATCH_RELEASE, batch.pk, f"{batch.filename}: {count} payouts, some to new addresses", until
-            )
+        what = f"{batch.filename}: {count} payouts{', some to new addresses' if until else ''}"
+        cooling.tell(access, operations.BATCH_RELEASE, batch.pk, what, until)
         jobs.enqueue(JOB.name)
 
 

@@ -175,8 +175,8 @@ def _save(store: Store, mode: str, by: Access | None, usable_from: datetime | No
                 store=store, mode=mode, created_at=at, cools_until=at + COOLING, usable_from=until, label=label, **columns
             )
             audit.record("payout_destination.added", store=store, mode=mode, target=made, name=title(made))
-            if by is not None and until is not None:
-                cooling.tell_owners(by, operations.DESTINATION_ADD, made.pk, title(made), until)
+            if by is not None:
+                cooling.tell(by, operations.DESTINATION_ADD, made.pk, title(made), until)
     except IntegrityError:
         raise AlreadySaved from None
     return made

@@ -100,7 +100,7 @@ def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
         except IntegrityError:
             raise AlreadyScheduled from None
         _note(row, "payout_schedule.created", given)
-        _tell(viewer, operations.SCHEDULE_CREATE, row)
+        _tell(viewer, operations.SCHEDULE_CREATE, row, row.usable_from)
     return row
 
 
@@ -111,7 +111,8 @@ def update_schedule(viewer: Access, schedule: Schedule, body: Mapping[str, Any])
     """
     given = _given(body)
     given.pop("asset_id", None)
-    operations.check(viewer, _change_of(given))
+    operation = _change_of(given)
+    operations.check(viewer, operation)
     with transaction.atomic():
         row = _locked(viewer, schedule)
         store = row.store
@@ -129,8 +130,8 @@ def update_schedule(viewer: Access, schedule: Schedule, body: Mapping[str, Any])
         row.updated_at = at
         row.save()
         _note(row, "payout_schedule.changed", given)
-        if is_other:
-            _tell(viewer, operations.SCHEDULE_CHANGE, row)
+        if operation is operations.SCHEDULE_CHANGE:
+            _tell(viewer, operation, row, row.usable_from if is_other else None)
     return row
 
 
@@ -165,10 +166,9 @@ def stop_schedule(id: uuid.UUID, until: datetime) -> bool:
     return True
 
 
-def _tell(access: Access, operation: Operation, row: Schedule) -> None:
-    if row.usable_from is not None:
-        to = title(row.destination) if row.destination is not None else checksummed(str(row.destination_address))
-        cooling.tell_owners(access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", row.usable_from)
+def _tell(access: Access, operation: Operation, row: Schedule, until: datetime | None) -> None:
+    to = title(row.destination) if row.destination is not None else checksummed(str(row.destination_address))
+    cooling.tell(access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", until)
 
 
 def _note(row: Schedule, action: str, given: Mapping[str, Any]) -> None:

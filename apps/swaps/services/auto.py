@@ -74,8 +74,7 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
             setting.target_asset = target
             setting.save(update_fields=["since", "target_asset"])
             told = {"target": [before or "nothing", target_asset_id or "nothing"]}
-            if until is not None:
-                cooling.tell_owners(access, operation, setting.pk, f"Swap incoming payments into {target_asset_id}", until)
+            cooling.tell(access, operation, setting.pk, f"Swap incoming payments into {target_asset_id}", until)
             audit.record("auto_swap.changed", store=access.store, mode=access.mode, target=setting, name="Automatic swaps", details=told)
     return setting
 

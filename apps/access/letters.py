@@ -1,0 +1,75 @@
+"""Who is told by email of what a person did: those whom the operation's row names. Services ask after the act, in its transaction.
+
+What belongs to a mode is told of in live mode alone. Keys, apps and agents are told of nowhere: who made them was.
+"""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.access import rights
+from apps.access.access import Access
+from apps.access.operations import Operation
+from apps.core import mail
+from apps.core.models import Mode
+from apps.stores.models import Member, Role, Store, User
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Of what has not taken effect yet: until when its link stops it, and the token of that link."""
+
+    until: datetime
+    token: str
+
+
+def tell(
+    access: Access | None, operation: Operation, what: str, *, mode: str | None = None, to: Iterable[User] = (), stop: Stop | None = None
+) -> None:
+    """Write to the store's owners, and to those it was done to. `mode` is that of what is changed, where it isn't the access's."""
+    if access is None or access.user is None or not operation.letter:
+        return
+    if operation.has_mode and (mode or access.mode) != Mode.LIVE:
+        return
+    _write(access.store, access.user, operation.does, what, to=to, stop=stop, is_live=operation.has_mode)
+
+
+def tell_credential(access: Access | None, operation: Operation, name: str, scopes: Iterable[str], *, mode: str) -> None:
+    """Somebody made a credential, or let an app in, that can send money away or open a way for it."""
+    if rights.is_guarded(scopes):
+        tell(access, operation, f"{name}, which may {', '.join(scopes)}", mode=mode)
+
+
+def tell_joined(member: Member, invited_by: User) -> None:
+    """Somebody accepted an invitation: the other owners hear of it."""
+    what = f"{member.user.email}, as {member.get_role_display().lower()}, invited by {invited_by.email}"
+    _write(member.store, member.user, "Join the team", what, but=member.user)
+
+
+def _write(
+    store: Store,
+    person: User,
+    does: str,
+    what: str,
+    *,
+    to: Iterable[User] = (),
+    but: User | None = None,
+    stop: Stop | None = None,
+    is_live: bool = False,
+) -> None:
+    owners = Member.objects.filter(store=store, role=Role.OWNER, user__is_active=True).select_related("user")
+    people = {user.pk: (user, False) for user in to} | {one.user_id: (one.user, True) for one in owners}
+    context = {
+        "does": does,
+        "what": what,
+        "store": store.name,
+        "person": person.name or person.email,
+        "until": stop.until if stop else None,
+        "token": stop.token if stop else "",
+        "is_live": is_live,
+    }
+    for user, is_owner in people.values():
+        if user != but:
+            told = context | {"is_owner": is_owner}
+            mail.send(key=f"operation:{uuid.uuid4()}", to=user.email, template="operation", context=told)
