@@ -20,6 +20,7 @@ from apps.stores.models import AuditEntry, Member, Role, Store, Verification
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import person
+from tests.dashboard.browse import Browser, next_code
 from tests.platforms.makers import VERIFICATION, Platform, Sub, refusal
 
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -135,6 +136,26 @@ def test_a_schedule_that_a_platform_makes_to_it_pays_nothing_yet(platform: Platf
     assert WAITS.match(Schedule.objects.get().last_failure)
     answer = merchant.live.post(f"/payout_schedules/{schedule['id']}/run", {})
     assert answer.status_code == 422 and WAITS.search(answer.content.decode())
+
+
+def test_a_platforms_people_who_act_for_it_gain_no_more(platform: Platform) -> None:
+    """A session of the platform's owner, with a code for each act."""
+    merchant = verified(platform)
+    named(platform, merchant)
+    owner = Browser(platform.shop.owner).prove()
+    owner.switch("live")
+    for address, statuses in ((WALLET, {422}), (OTHER, {403, 422})):
+        raw = {"asset_id": "ETH", "destination_address": address}
+        for path, body in (
+            ("payouts", {**raw, "amount_atomic": "1" + "0" * 17}),
+            ("payout_schedules", {"payout_schedule": {**raw, "frequency": "daily"}}),
+        ):
+            headers = {"X-Service-Account": merchant.id, "X-OTP-Code": next_code(platform.shop.owner), "Idempotency-Key": address}
+            answer = owner.client.post(f"/api/v2/{path}", body, content_type="application/json", headers=headers)
+            assert answer.status_code in statuses, answer.content
+    owner.post("payouts/destinations/wallet", network="ethereum", address=OTHER, headers={"X-Service-Account": merchant.id})
+    assert saved(merchant).address == WALLET.lower(), "the page is about the platform's own store"
+    assert not Payout.objects.exists() and not Schedule.objects.exists()
 
 
 @pytest.mark.parametrize(("hours", "waits"), [(48, 48), (1, 1), (0, 24)])
