@@ -16,7 +16,7 @@ from apps.payments.models import Payment
 from apps.platforms import selectors
 from apps.platforms.documents import SUBMITTED, link_status, link_url
 from apps.platforms.models import OnboardingLink
-from apps.platforms.services import accounts, onboarding, verifications
+from apps.platforms.services import accounts, confirmations, onboarding, verifications
 from apps.platforms.services.access_requests import latest_request, request_access
 from apps.platforms.services.overview import overview
 from apps.stores.models import Store, Verification
@@ -112,6 +112,7 @@ def _account(request: PageRequest, account: Store, errors: list[str], status: in
         "account": selectors.described_one(access, account),
         "own_fee": "" if account.platform_fee_fraction is None else money.fraction_text(account.platform_fee_fraction),
         "default_fee": _percent(access.store.platform_fee_fraction),
+        "contact": confirmations.contact_of(account),
         "verification": Verification.objects.filter(store=account).order_by("-created_at").first(),
         "links": [(link, link_status(link, now)) for link in selectors.links_of(access, account)[:LINKS_SHOWN]],
         "payments": payments,

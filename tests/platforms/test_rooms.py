@@ -7,6 +7,7 @@ import pytest
 from apps.access import second_factor
 from apps.core import buckets
 from apps.platforms.models import AccessRequest, OnboardingLink
+from apps.platforms.services.verifications import approve_verification
 from apps.stores.models import Store, Verification
 from tests import make
 from tests.cast import PASSWORD, Cast
@@ -117,3 +118,16 @@ def test_another_platforms_account_is_not_there(other: Platform, platform: Platf
     for tail in ("", "/link", "/verification", "/close"):
         assert owner.get(f"platform/accounts/{theirs}{tail}").status_code == 404
     assert owner.post(f"platform/accounts/{theirs}/restore").status_code == 404
+
+
+def test_an_account_without_an_approved_contact_says_what_that_means(platform: Platform, owner: Browser) -> None:
+    merchant = platform.sub(kyc=True)
+    page = f"platform/accounts/{merchant.id}"
+    shown = text(owner.get(page))
+    assert "none that a person has approved" in shown and "Nothing is sent to a live destination" in shown
+    assert "Tell of the business" in shown
+    assert owner.post(f"{page}/verification", **VERIFICATION).status_code == 303
+    approve_verification(Verification.objects.get(store_id=merchant.id))
+    shown = text(owner.get(page))
+    assert VERIFICATION["contact_email"] in shown
+    assert "Nothing is sent to a live destination" not in shown and "Tell of the business" not in shown
