@@ -3,6 +3,7 @@
 import uuid
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from django import forms
 from django.db import models
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ class _Numeric:
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         return None if value is None else int(value)
+
+    def formfield(self, **options: Any) -> Any:
+        return super().formfield(**{"form_class": forms.IntegerField, "min_value": 0, **options})  # type: ignore[misc]  # of a column
 
 
 class AtomicField(_Numeric, IntegerColumn):
