@@ -105,6 +105,7 @@ PERIODIC: dict[str, float] = {
     "webhooks.deliver_due": 5 * SECOND,
     "stores.check_domains": 5 * MINUTE,
     "stores.seal_audit_log": MINUTE,
+    "stores.expire_staff_requests": 10 * MINUTE,
     "access.prune": 60 * MINUTE,
     "webhooks.prune": 60 * MINUTE,
     "core.prune": 60 * MINUTE,

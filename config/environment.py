@@ -158,6 +158,8 @@ COLD_FLOATS: dict[str, str] = pairs_from_env("COLD_FLOATS")
 COLD_ADDRESSES: dict[str, str] = pairs_from_env("COLD_ADDRESSES")
 # The only addresses that the operator's own earnings may be withdrawn to.
 WITHDRAWAL_ADDRESSES: list[str] = env.list("WITHDRAWAL_ADDRESSES", default=[])
+# A payout in review that is worth more, in cents of its store's currency, takes two members of staff.
+STAFF_FOUR_EYES_ABOVE_CENTS: int = env.int("STAFF_FOUR_EYES_ABOVE_CENTS", 1_000_000)
 # The exchange of a chain: its router (Uniswap V2 or one with its interface) and the contract of the wrapped coin.
 SWAP_ROUTERS: list[str] = env.list(
     "SWAP_ROUTERS",

@@ -20,7 +20,7 @@ OTHERS = frozenset(
 PREFIXES = (
     *("APPROVAL_", "CARD_", "CHAIN_", "COINGECKO_", "COLD_", "DEPOSIT_", "EMAIL_", "ENCRYPTION_", "KRAKEN_"),
     *("METRICS_", "OFFRAMP_", "ONRAMPER_", "PAYOUT_", "PKCS11_", "RATE_", "ROW_", "S3_", "SIGNER_", "SWAP_"),
-    *("SWEEP_", "TILLGATE_", "TRUSTED_PROXY_", "WEBHOOK_", "WITHDRAWAL_", "X402_"),
+    *("STAFF_", "SWEEP_", "TILLGATE_", "TRUSTED_PROXY_", "WEBHOOK_", "WITHDRAWAL_", "X402_"),
 )
 # What Kubernetes puts into every container for each service that it knows.
 _OF_THE_CLUSTER = re.compile(r"_SERVICE_(HOST|PORT)(_|$)|_PORT_[0-9]+_|_PORT$")

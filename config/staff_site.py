@@ -10,8 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.urls import URLPattern, URLResolver, path, reverse
 
 from apps.access import second_factor, sessions
-from apps.core import clock
+from apps.core import clock, staff_roles
 from apps.core.acting import Kind, become
+from apps.core.staff import ReadOnly, may
 from apps.stores import audit
 from apps.stores.models import Store, User
 from config import proxies
@@ -47,8 +48,10 @@ class StaffSite(AdminSite):
     site_url = f"{settings.DASHBOARD_URL if settings.ADMIN_HOST != settings.DASHBOARD_HOST else ''}/dashboard/"
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Nothing is registered that isn't audited."""
-        audited = type(f"Audited{(admin_class or ModelAdmin).__name__}", (Audited, admin_class or ModelAdmin), {})
+        """Nothing is registered that isn't audited, and nothing that doesn't ask who may: pages that libraries bring stay away."""
+        if not issubclass(admin_class or ModelAdmin, ReadOnly):
+            return
+        audited = type(f"Audited{admin_class.__name__}", (Audited, admin_class), {})
         super().register(model_or_iterable, audited, **options)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
@@ -58,6 +61,8 @@ class StaffSite(AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         if not super().has_permission(request) or not sessions.is_alive(request.session, clock.real_now()):
             return False
+        if not may(request, staff_roles.READ):
+            return False
         sessions.touch(request.session, clock.real_now())
         become(Kind.STAFF, request.user.pk, str(request.user))
         return bool(request.user.is_verified())  # type: ignore[union-attr]  # put there by django_otp
@@ -66,7 +71,7 @@ class StaffSite(AdminSite):
         """To the page that is still missing: sign-in, a code, or setting up the app. People who aren't staff find nothing."""
         if not isinstance(request.user, User):
             page = "sign_in"
-        elif not request.user.is_staff:
+        elif not may(request, staff_roles.READ):
             raise Http404
         else:
             page = "security_enrol" if second_factor.confirmed(request.user) is None else "stepup"

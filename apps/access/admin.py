@@ -1,25 +1,23 @@
-"""Credentials for staff: never a secret or its hash; keys can be revoked and a lost second factor taken off."""
+"""Credentials for staff: never a secret or its hash; keys can be revoked. Two take off a lost second factor (apps.console.admin)."""
+
+from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
-from apps.access import second_factor
 from apps.access.models import (
-    AccessToken,
     AgentCredential,
     ApiKey,
     Application,
-    DeviceGrant,
-    Grant,
-    IDToken,
-    RefreshToken,
     RequestEntry,
     SecondFactor,
 )
 from apps.access.services import revoke_api_key
-from apps.core import clock
-from apps.core.staff import ReadOnly
+from apps.core import clock, staff_roles
+from apps.core.staff import ReadOnly, button
 
 
 @admin.register(ApiKey)
@@ -31,7 +29,7 @@ class ApiKeyAdmin(ReadOnly):
     exclude = ["secret_hash"]
     actions = ["revoke"]
 
-    @admin.action(description="Revoke the selected keys", permissions=["view"])
+    @button(staff_roles.KEY_REVOKE, "Revoke the selected keys")
     def revoke(self, request: HttpRequest, keys: "QuerySet[ApiKey]") -> None:
         for key in keys:
             revoke_api_key(key, clock.real_now())
@@ -58,23 +56,15 @@ class RequestEntryAdmin(ReadOnly):
 
 @admin.register(SecondFactor)
 class SecondFactorAdmin(ReadOnly):
-    list_display = ["user", "confirmed", "created_at", "throttling_failure_count"]
+    list_display = ["user", "confirmed", "created_at", "throttling_failure_count", "loss"]
     list_select_related = ["user"]
     search_fields = ["user__email"]
     exclude = ["sealed_key", "sealed_backup_codes", "last_step"]
-    actions = ["take_off"]
 
-    @admin.action(description="Take off (the person signs in with the password alone)", permissions=["view"])
-    def take_off(self, request: HttpRequest, factors: "QuerySet[SecondFactor]") -> None:
-        for factor in list(factors):
-            self.log_change(request, factor.user, "Second factor taken off")
-            second_factor.take_off(factor.user)
-
-
-# The library puts its models on the staff site with everything they hold; here staff see the apps, and nobody a token.
-for _model in (AccessToken, Application, DeviceGrant, Grant, IDToken, RefreshToken):
-    if admin.site.is_registered(_model):
-        admin.site.unregister(_model)
+    @admin.display(description="Lost")
+    def loss(self, row: SecondFactor) -> str:
+        page = reverse("admin:stores_staffrequest_ask", args=["second_factor"])
+        return format_html('<a href="{}?{}">Take it off</a>', page, urlencode({"email": row.user.email}))
 
 
 @admin.register(Application)

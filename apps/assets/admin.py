@@ -5,11 +5,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.assets.models import AcceptedAsset, Chain, Rate
-from apps.core.staff import ReadOnly, Switches
+from apps.core import staff_roles
+from apps.core.staff import ReadOnly, Switches, button
 
 
 @admin.register(Chain)
 class ChainAdmin(Switches):
+    operation = staff_roles.ASSETS
     list_display = ["id", "name", "chain_id", "mode", "required_confirmations"]
     list_filter = ["mode"]
     switches = ("required_confirmations", "explorer_url")
@@ -23,7 +25,7 @@ class AcceptedAssetAdmin(ReadOnly):
     search_fields = ["store__name", "=store__id"]
     actions = ["end_review"]
 
-    @admin.action(description="Review ended: take the asset again", permissions=["view"])
+    @button(staff_roles.ASSET_REVIEW, "Review ended: take the asset again")
     def end_review(self, request: HttpRequest, rows: "QuerySet[AcceptedAsset]") -> None:
         for row in rows.exclude(suspended_at=None):
             AcceptedAsset.objects.filter(pk=row.pk).update(suspended_at=None)

@@ -11,6 +11,7 @@ from django.contrib import admin
 from apps.assets.models import Asset
 from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction, UnmatchedTransfer
+from apps.core import staff_roles
 from apps.core.staff import ReadOnly, Switches
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class AssetForm(AssetModelForm):
 
 @admin.register(Asset)
 class AssetAdmin(Switches):
+    operation = staff_roles.ASSETS
     form = AssetForm
     list_display = ["id", "chain", "token_standard", "atomic_decimals", "is_active", "is_fiat_eligible"]
     list_filter = ["chain", "is_active"]

@@ -12,10 +12,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import ProgrammingError
 from psycopg.errors import UndefinedTable
 
+from apps.core import clock
 from apps.core.acting import Actor, Kind, acting
 from apps.core.errors import Failure
 from apps.core.literal import Invalid, is_uuid
-from apps.stores.models import Store
+from apps.stores import four_eyes
+from apps.stores.models import StaffRequest, Store, User
 
 _FRACTION = re.compile(r"0(\.[0-9]{1,8})?", re.ASCII)
 
@@ -70,6 +72,30 @@ def fraction(text: str) -> Decimal:
     if not _FRACTION.fullmatch(text):
         raise CommandError(f"{text!r} is not a decimal fraction below 1 with at most 8 places")
     return Decimal(text)
+
+
+def staff_named(email: str | None) -> User:
+    """An active member of staff; CommandError when there is none. What they may is asked by the services."""
+    found = User.objects.with_email(email) if email else None
+    if found is None or not (found.is_staff and found.is_active):
+        raise CommandError("Who answers for it? Give --staff, the e-mail address of a member of staff")
+    return found
+
+
+def told(row: StaffRequest) -> dict[str, Any]:
+    """A staff request, as a command prints it."""
+    return {
+        "id": str(row.pk),
+        "kind": row.kind,
+        "name": row.name,
+        "lines": four_eyes.content_of(row)["lines"],
+        "reason": row.reason,
+        "state": row.state,
+        "asked_by": row.asked_by.email,
+        "asked_at": clock.iso(row.asked_at),
+        "expires_at": clock.iso(row.expires_at),
+        "decided_by": row.decided_by.email if row.decided_by else None,
+    }
 
 
 def store_named(store_id: str) -> Store:

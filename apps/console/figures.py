@@ -25,7 +25,7 @@ from apps.payments.models import Payment, Refund, Withdrawal
 from apps.payouts.models import Payout
 from apps.platforms.models import AccessRequest
 from apps.reports.models import Report
-from apps.stores.models import Verification
+from apps.stores.models import StaffRequest, Verification
 from apps.swaps.models import Swap
 from apps.webhooks.models import Delivery, Endpoint
 
@@ -86,6 +86,7 @@ def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
         "verification": Verification.objects.filter(status="pending"),
         "platform_access": AccessRequest.objects.filter(status="pending"),
         "payout": Payout.objects.filter(mode=LIVE, status="requires_review"),
+        "staff_request": StaffRequest.objects.filter(state=StaffRequest.State.PENDING, expires_at__gt=now),
         "withdrawal": Withdrawal.objects.filter(mode=LIVE, status=Withdrawal.Status.REQUESTED),
         "outgoing_transaction": OutgoingTransaction.objects.filter(mode=LIVE, status=OutgoingTransaction.Status.REVIEW),
         "disputed_payment": Payment.objects.filter(mode=LIVE, reconciliation_status="disputed"),

@@ -20,6 +20,7 @@ from apps.console.payout_invariants import PAYOUTS
 from apps.console.price_invariants import PRICES
 from apps.console.record_invariants import RECORDS
 from apps.console.seal_invariants import AUDIT_LOG
+from apps.console.staff_invariants import STAFF
 from apps.console.swap_invariants import SWAPS
 from apps.console.treasury_invariants import TREASURY
 from apps.console.webhook_invariants import TOLD
@@ -27,6 +28,7 @@ from apps.console.x402_invariants import X402
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES
+from apps.payouts import states as payout_states
 from apps.webhooks import catalogue
 
 # A deposit that confirmed and wasn't booked within this time was lost on the way.
@@ -42,6 +44,7 @@ def parameters() -> dict[str, Any]:
         "canceled": states.CANCELED_EVENT,
         "subscribable": list(catalogue.SUBSCRIBABLE),
         "stale_seconds": BOOKED_WITHIN_SECONDS,
+        "held_for_review": list(payout_states.HELD),
         "webhook_kept_days": settings.WEBHOOK_KEPT_DAYS,
         "whole_unit_currencies": list(WHOLE_UNIT_CURRENCIES),
         "movement_kinds": [name for name in movements.__all__ if name.islower()],
@@ -290,4 +293,4 @@ FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last W
 )
 
 OF_BOOKS = GUARDS + LEDGER + RECORDS + PAYMENTS + HELD + PRICES + CHAINS + TOLD
-INVARIANTS = OF_BOOKS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + TREASURY + AUDIT_LOG
+INVARIANTS = OF_BOOKS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + TREASURY + STAFF + AUDIT_LOG

@@ -4,9 +4,9 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from apps.core import rows
+from apps.core import rows, staff_roles
 from apps.core.models import OutgoingMail, RowFailure
-from apps.core.staff import ReadOnly
+from apps.core.staff import ReadOnly, button
 
 
 @admin.register(OutgoingMail)
@@ -26,7 +26,7 @@ class RowFailureAdmin(ReadOnly):
     ordering = ("-dead_at", "-since")
     actions = ("retry",)
 
-    @admin.action(description="Retry", permissions=["view"])
+    @button(staff_roles.JOB_RETRY, "Retry")
     def retry(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
         for failure in failures:
             self.log_change(request, failure, "Retry")

@@ -1,49 +1,96 @@
-"""What the staff pages of every app share. Staff read; what they may change goes through a service or is a plain switch."""
+"""What the staff pages of every app share. Staff read; what they may change goes through a service or is a plain switch.
 
-from typing import TYPE_CHECKING, Any
+Who may what is asked of apps.core.staff_roles. No page adds or deletes rows.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from apps.core import money
+from apps.core import money, staff_roles
 from apps.core.errors import Failure
+from apps.core.staff_roles import StaffMember, StaffOperation
 
 if TYPE_CHECKING:
-    StaffAdmin = admin.ModelAdmin[Any]
-    StaffInline = admin.TabularInline[Any, Any]
+    _ModelAdmin = admin.ModelAdmin[Any]
+    _TabularInline = admin.TabularInline[Any, Any]
 else:
-    StaffAdmin, StaffInline = admin.ModelAdmin, admin.TabularInline
+    _ModelAdmin, _TabularInline = admin.ModelAdmin, admin.TabularInline
 
 
-class ReadOnly(StaffAdmin):
-    """Rows that staff look at and never write."""
+def may(request: HttpRequest, operation: StaffOperation | None) -> bool:
+    """The site has seen to it that only staff come here."""
+    return operation is not None and staff_roles.may(cast(StaffMember, request.user), operation)
 
+
+def button(operation: StaffOperation, description: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """An action over chosen rows, for those who may."""
+
+    def made(function: Callable[..., None]) -> Callable[..., None]:
+        @admin.action(description=description)
+        @wraps(function)
+        def run(self: Any, request: HttpRequest, rows: Any) -> None:
+            if not may(request, operation):
+                raise PermissionDenied
+            function(self, request, rows)
+
+        run.operation = operation  # type: ignore[attr-defined]  # read by get_actions, and by a test of the house
+        return run
+
+    return made
+
+
+class ReadOnly(_ModelAdmin):
+    """Rows that staff look at; `operation` is what changing them is, None while nobody does that here."""
+
+    operation: StaffOperation | None = None
     list_per_page = 50
     show_full_result_count = False
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return may(request, staff_roles.READ)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, staff_roles.READ)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+        return may(request, self.operation)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def get_actions(self, request: HttpRequest) -> Any:
+        found = super().get_actions(request)
+        return {name: row for name, row in found.items() if row and may(request, getattr(row[0], "operation", None))}
 
-class Part(StaffInline):
-    """Rows of a record that are looked at with it."""
 
+class Part(_TabularInline):
+    """Rows of a record that are looked at with it; `operation` as above."""
+
+    operation: StaffOperation | None = None
     extra = 0
     can_delete = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, staff_roles.READ)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, self.operation)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
@@ -51,9 +98,6 @@ class Switches(ReadOnly):
     """Rows of which staff change the columns in `switches` and nothing else."""
 
     switches: tuple[str, ...] = ()
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return True
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         hidden = {*self.switches, *(self.exclude or ())}  # Django would show an excluded column that is read-only
@@ -76,12 +120,19 @@ class Queue(ReadOnly):
     """Rows that wait for a person. A page of its own takes the decision with its reason; a service carries it out."""
 
     waiting = "pending"
+    approving: StaffOperation
+    rejecting: StaffOperation
 
-    def approve(self, row: Any, reason: str) -> object:
+    def approve(self, row: Any, reason: str, staff: Any) -> str:
+        """What the page says of it."""
         raise TypeError("a queue defines approve")
 
-    def reject(self, row: Any, reason: str) -> object:
+    def reject(self, row: Any, reason: str, staff: Any) -> str:
         raise TypeError("a queue defines reject")
+
+    def more_facts(self, row: Any) -> list[tuple[str, Any]]:
+        """What the row's own columns don't say."""
+        return []
 
     def get_urls(self) -> list[URLPattern]:
         decide = path("<uuid:row_id>/decide/", self.admin_site.admin_view(self.decide), name=self._page("decide"))
@@ -108,21 +159,34 @@ class Queue(ReadOnly):
             errors = self._decide(request, row, decision, reason)
             if not errors:
                 return HttpResponseRedirect(reverse(f"admin:{self._page('changelist')}"))
+        return self._show(request, row, errors, reason)
+
+    def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
         facts = [(field.verbose_name, shown(row, field.name)) for field in self.opts.fields if field.name not in (self.exclude or ())]
-        facts = [(name, value) for name, value in facts if value not in (None, "")]
-        title = f"Decide: {self.opts.verbose_name} of {row.store}"
-        context = {**self.admin_site.each_context(request), "title": title, "row": row, "facts": facts, "errors": errors, "reason": reason}
-        return render(request, "admin/decide.html", context | {"is_waiting": row.status == self.waiting}, status=422 if errors else 200)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Decide: {self.opts.verbose_name} of {row.store}",
+            "row": row,
+            "facts": [(name, value) for name, value in [*facts, *self.more_facts(row)] if value not in (None, "")],
+            "errors": errors,
+            "reason": reason,
+            "is_waiting": row.status == self.waiting,
+            "may_approve": may(request, self.approving),
+            "may_reject": may(request, self.rejecting),
+        }
+        return render(request, "admin/decide.html", context, status=422 if errors else 200)
 
     def _decide(self, request: HttpRequest, row: Any, decision: str | None, reason: str) -> list[str]:
         if decision not in ("approve", "reject"):
             return ["Choose a decision"]
+        if not may(request, self.approving if decision == "approve" else self.rejecting):
+            raise PermissionDenied
         if decision == "reject" and not reason:
             return ["A rejection needs a reason"]
         try:
-            self.approve(row, reason) if decision == "approve" else self.reject(row, reason)
+            told = self.approve(row, reason, request.user) if decision == "approve" else self.reject(row, reason, request.user)
         except Failure as refusal:
             return [refusal.text]
         self.log_change(request, row, f"{decision}: {reason}" if reason else decision)
-        messages.success(request, f"{row}: {'approved' if decision == 'approve' else 'rejected'}")
+        messages.success(request, f"{row}: {told}")
         return []

@@ -1,25 +1,15 @@
-"""The books as staff see them: to be read only. What is wrong is put right by `movements.correction`, never here."""
-
-from typing import Any
+"""The books as staff see them: to be read only. What is wrong is put right by two of them, with a correction (apps.console.admin)."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 
-from apps.core.staff import ReadOnly, StaffInline
+from apps.core.staff import Part, ReadOnly
 from apps.ledger.models import Account, Entry, Movement
 from apps.ledger.selectors import balance_of
 
 
-class EntryLines(StaffInline):
+class EntryLines(Part):
     model = Entry
     fields = ["account", "asset", "amount_atomic", "role"]
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Account)

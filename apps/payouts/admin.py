@@ -6,11 +6,12 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
-from apps.core.staff import Queue, ReadOnly, Switches
+from apps.core import staff_roles
+from apps.core.staff import Queue, ReadOnly, Switches, button
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import set_verified
-from apps.payouts.services.review import approve_payout, reject_payout
+from apps.payouts.services.review import approve_payout, needs_two, reject_payout, worth_text
 
 
 @admin.register(Payout)
@@ -32,12 +33,20 @@ class PayoutAdmin(Queue):
     search_fields = ["=id", "=store__id", "store__name", "=destination_address", "=tx_hash", "=provider_tx_id"]
     ordering = ["-created_at"]
     waiting = Payout.Status.REQUIRES_REVIEW
+    approving, rejecting = staff_roles.PAYOUT_APPROVE, staff_roles.PAYOUT_REJECT
 
-    def approve(self, row: Any, reason: str) -> object:
-        return approve_payout(row, reason)
+    def approve(self, row: Any, reason: str, staff: Any) -> str:
+        decided = approve_payout(row, reason, staff)
+        if isinstance(decided, Payout):
+            return "approved"
+        return "a second member of staff has been asked, and lets it go among the staff requests"
 
-    def reject(self, row: Any, reason: str) -> object:
-        return reject_payout(row, reason)
+    def reject(self, row: Any, reason: str, staff: Any) -> str:
+        reject_payout(row, reason, staff)
+        return "rejected"
+
+    def more_facts(self, row: Any) -> list[tuple[str, Any]]:
+        return [("worth now", worth_text(row)), ("people", "two" if needs_two(row) else "one")]
 
 
 @admin.register(Destination)
@@ -50,11 +59,11 @@ class DestinationAdmin(ReadOnly):
     exclude = ["account_sealed"]
     actions = ["verify", "take_back"]
 
-    @admin.action(description="The bank account is the store's: verify it")
+    @button(staff_roles.BANK_VERIFY, "The bank account is the store's: verify it")
     def verify(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
         self._set(rows, True)
 
-    @admin.action(description="Take the verification back")
+    @button(staff_roles.BANK_VERIFY, "Take the verification back")
     def take_back(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
         self._set(rows, False)
 
@@ -75,6 +84,7 @@ class ScheduleAdmin(ReadOnly):
 
 @admin.register(StorePayoutCap)
 class StorePayoutCapAdmin(Switches):
+    operation = staff_roles.PAYOUT_CAPS
     list_display = ["store", "asset", "per_tx_atomic", "daily_atomic"]
     list_select_related = ["store", "asset"]
     search_fields = ["=store__id", "store__name", "=asset__id"]

@@ -26,7 +26,11 @@ RETRIED_BY_ITSELF = frozenset({_Code.TEMPORARILY_UNAVAILABLE})
 WAITS = {"funds": "waiting_for_funds", "sweep": "waiting_for_sweep", "network": "network_congested"}
 COOLING_DOWN, AWAITING_APPROVAL = "cooling_down", "awaiting_approval"
 PENDING_REASONS = (*WAITS.values(), COOLING_DOWN, AWAITING_APPROVAL)
+# Why a person looks before anything is sent.
 NEW_DESTINATION = "The destination is new"
+ASSET_STOPPED = "A deposit of this asset was lost after it had been credited"
+ABOVE_THRESHOLD = "Above the amount that is paid out without review"
+HELD = (NEW_DESTINATION, ASSET_STOPPED, ABOVE_THRESHOLD)
 # As which state the merchant's history tells each; a review is not in it.
 TOLD: dict[str, str] = {
     _Status.PENDING: "pending",

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 
+from apps.core import staff_roles
 from apps.core.staff import Queue, ReadOnly
 from apps.platforms.models import AccessRequest, DestinationConfirmation, OnboardingLink
 from apps.platforms.services import access_requests, verifications
@@ -17,12 +18,13 @@ class AccessRequestAdmin(Queue):
     list_select_related = ["store"]
     search_fields = ["=id", "=store__id", "store__name"]
     ordering = ["-created_at"]
+    approving = rejecting = staff_roles.PLATFORM_ACCESS
 
-    def approve(self, row: Any, reason: str) -> object:
-        return access_requests.approve_access(row, reason)
+    def approve(self, row: Any, reason: str, staff: Any) -> str:
+        return str(access_requests.approve_access(row, reason).status)
 
-    def reject(self, row: Any, reason: str) -> object:
-        return access_requests.reject_access(row, reason)
+    def reject(self, row: Any, reason: str, staff: Any) -> str:
+        return str(access_requests.reject_access(row, reason).status)
 
 
 @admin.register(Verification)
@@ -32,12 +34,13 @@ class VerificationAdmin(Queue):
     list_select_related = ["store"]
     search_fields = ["=id", "=store__id", "store__name", "business_legal_name", "=registration_number"]
     ordering = ["-submitted_at"]
+    approving = rejecting = staff_roles.BUSINESS_VERIFY
 
-    def approve(self, row: Any, reason: str) -> object:
-        return verifications.approve_verification(row, reason)
+    def approve(self, row: Any, reason: str, staff: Any) -> str:
+        return str(verifications.approve_verification(row, reason).status)
 
-    def reject(self, row: Any, reason: str) -> object:
-        return verifications.reject_verification(row, reason)
+    def reject(self, row: Any, reason: str, staff: Any) -> str:
+        return str(verifications.reject_verification(row, reason).status)
 
 
 @admin.register(OnboardingLink)

@@ -15,6 +15,8 @@ from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 
 from apps.core import emails
+from apps.core.staff_roles import StaffRole
+from apps.stores.staff_models import StaffRequest as StaffRequest  # a model of this app
 
 
 class UserManager(BaseUserManager["User"]):
@@ -52,6 +54,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     name = models.CharField(max_length=100, blank=True)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
+    staff_roles = ArrayField(models.CharField(max_length=7, choices=StaffRole.choices), default=list, db_default=[], blank=True)
     session_version = models.PositiveIntegerField(default=0)
 
     objects: ClassVar[UserManager] = UserManager()
@@ -65,6 +68,7 @@ class User(AbstractBaseUser, PermissionsMixin):
                 name="user_email_key_is_of_email",
                 condition=models.Q(email_key=Lower("email")) | models.Q(email__regex="[^ -~]"),
             ),
+            models.CheckConstraint(name="user_with_staff_roles_is_staff", condition=models.Q(staff_roles=[]) | models.Q(is_staff=True)),
         ]
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from django.db.models import F
 from apps.core import clock, emails
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, check_storable
+from apps.core.staff_roles import ALL_ROLES
 from apps.stores import audit, notices
 from apps.stores.models import Currency, Member, Role, Store, User
 
@@ -24,14 +25,14 @@ class EmailTaken(Flat):
 
 
 def create_user(email: str, password: str, *, name: str = "", is_staff: bool = False) -> User:
-    """A person who can sign in. Raises Flat when the address is malformed or taken."""
+    """A person who can sign in; staff in every role. Raises Flat when the address is malformed or taken."""
     try:
         email = emails.for_account(email)
     except Invalid as refusal:
         raise Flat(str(refusal)) from None
     if not password:
         raise Flat("password is required")
-    user = User(email=email, name=name, is_staff=is_staff, is_superuser=is_staff)
+    user = User(email=email, name=name, is_staff=is_staff, staff_roles=sorted(ALL_ROLES) if is_staff else [])
     user.set_password(password)
     try:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The jobs of stores: their checkout domains, looked at again, test clocks, and the seals over the audit log."""
+"""The jobs of stores: checkout domains, looked at again, test clocks, seals over the audit log, staff requests that nobody decided."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from celery import shared_task
 
 from apps.core import clock
 from apps.core.rows import Job
-from apps.stores import domains, seals
+from apps.stores import domains, four_eyes, seals
 from apps.stores.models import Store
 
 LONGEST_SECONDS = 1800
@@ -21,6 +21,11 @@ def check_domains() -> None:
 @shared_task(name="stores.seal_audit_log")
 def seal_audit_log() -> None:
     seals.seal_lines(clock.real_now())
+
+
+@shared_task(name="stores.expire_staff_requests")
+def expire_staff_requests() -> None:
+    four_eyes.expire_due(clock.real_now())
 
 
 @shared_task(name=clock.JOB, time_limit=LONGEST_SECONDS)

@@ -9,10 +9,9 @@ from apps.agents.models import Mandate, Settlement
 from apps.agents.services.dispatch import advance_settlements
 from apps.chain.models import OutgoingTransaction
 from apps.console import audit
-from apps.core import clock
-from apps.ledger import movements
 from apps.ledger.selectors import account_balance, balances
 from apps.stores.models import Store
+from tests import make
 from tests.cast import Api, Cast, Shop
 
 PAY_TO = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -24,10 +23,7 @@ def bakery(cast: Cast) -> Shop:
     """A store that dispatches, with live coins and an envelope of a thousand."""
     shop = cast.bakery
     Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy", x402_dispatch=True)
-    movements.correction(
-        key="float", mode="live", asset_id="ETH", kind="available", store_id=shop.store.pk, amount_atomic=COINS, reason="a test",
-        staff_id=shop.owner.pk, at=clock.real_now(),
-    )  # fmt: skip
+    make._correct("ETH", "available", shop.store.pk, COINS, make.clerk())
     made = agent(shop).post("/agentic/mandates", {"asset_id": "ETH", "total_cap_atomic": "1000", "mandate_ref": "books"})
     assert made.status_code == 201, made.content
     return shop

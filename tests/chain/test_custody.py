@@ -7,8 +7,6 @@ import pytest
 from apps.chain.models import HotWallet
 from apps.console import audit
 from apps.console.custody import NAME
-from apps.core import clock
-from apps.ledger import movements
 from apps.payments.services.settle import settle_deposits
 from tests import make
 from tests.cast import Shop
@@ -87,10 +85,7 @@ def test_coins_of_the_hot_wallet_are_found_until_staff_book_them(
     watcher.read()
     assert differences() == ["SETH: +1000"]
 
-    movements.correction(
-        key="float", mode="test", asset_id="SETH", kind="custody_hot", store_id=None, amount_atomic=-1000,
-        reason="Gas money", staff_id=bakery.owner.pk, at=clock.real_now(),
-    )  # fmt: skip
+    make._correct("SETH", "custody_hot", None, -1000, make.clerk())
 
     assert differences() == []
 
@@ -107,9 +102,8 @@ def test_a_deposit_lost_after_it_was_booked_is_found_until_staff_correct_it(
     settle_deposits()
     assert differences() == [f"SETH: -{paid['amount']}"]
 
-    options = {"mode": "test", "asset_id": "SETH", "reason": "Reorg", "staff_id": bakery.owner.pk, "at": clock.real_now()}
-    movements.correction(key="1", kind="service_fees", store_id=None, amount_atomic=-1, **options)
-    movements.correction(key="2", kind="custody_deposits", store_id=None, amount_atomic=paid["amount"], **options)
+    make._correct("SETH", "service_fees", None, -1, make.clerk())
+    make._correct("SETH", "custody_deposits", None, paid["amount"], make.clerk())
 
     assert differences() == []
 

@@ -92,23 +92,41 @@ def test_what_did_not_fund_the_wallet_is_refused_with_the_reason(
     assert not Movement.objects.exists()
 
 
+def by_two(staff: User) -> tuple[str, ...]:
+    return ("--staff", staff.email, "--approved-by", make.clerk().email)
+
+
 CORRECTION = ("--asset", "SETH", "--account", "custody_hot", "--amount-atomic", "-5", "--reason", "A fee of the exchange", "--key", "one")
 
 
 def test_a_correction_is_booked_once_against_the_treasury_with_a_name_and_a_reason(staff: User, capsys: Any) -> None:
-    run("correct", *CORRECTION, "--staff", staff.email)
+    assert run("correct", *CORRECTION, *by_two(staff))["state"] == "approved"
 
     assert (account_balance(None, "test", "SETH", "custody_hot"), account_balance(None, "test", "SETH", "treasury")) == (-5, 5)
     made = Movement.objects.get(kind="correction")
     assert (made.reason, made.staff_user) == ("A fee of the exchange", staff)
     assert AuditEntry.objects.get(action="books.corrected").reason == "A fee of the exchange"
     assert "booked already" in refused(capsys, "correct", *CORRECTION, "--staff", staff.email)
+    assert audit.findings() == []
+
+
+def test_a_correction_that_one_asked_for_waits_for_another(staff: User, capsys: Any) -> None:
+    asked = run("correct", *CORRECTION, "--staff", staff.email)
+    assert asked["state"] == "pending" and not Movement.objects.exists()
+    assert "waits among the staff requests" in refused(capsys, "correct", *CORRECTION, "--staff", staff.email)
+    assert "not the one who asked" in refused(
+        capsys, "correct", *CORRECTION, "--key", "b", "--staff", staff.email, "--approved-by", staff.email
+    )
+    out = StringIO()
+    call_command("staff", "approve", asked["request"], "--staff", make.clerk().email, "--json", stdout=out)
+    assert json.loads(out.getvalue())["state"] == "approved"
+    assert account_balance(None, "test", "SETH", "custody_hot") == -5
 
 
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        (("--reason", " "), "has a reason"),
+        (("--reason", " "), "give a reason"),
         (("--asset", "GOLD"), "give --asset"),
         (("--amount-atomic", "0"), "isn't zero"),
         (("--amount-atomic", "1.5"), "isn't zero"),
@@ -120,6 +138,6 @@ def test_a_correction_is_booked_once_against_the_treasury_with_a_name_and_a_reas
     ],
 )
 def test_a_correction_that_can_not_be_is_refused(staff: User, bakery: Shop, capsys: Any, changed: tuple[str, ...], says: str) -> None:
-    arguments = [one.format(store=bakery.store.pk) for one in ("correct", *CORRECTION, "--staff", staff.email, *changed)]
+    arguments = [one.format(store=bakery.store.pk) for one in ("correct", *CORRECTION, *by_two(staff), *changed)]
     assert says in refused(capsys, *arguments)
     assert not Movement.objects.exists()

@@ -196,14 +196,14 @@ class TestWhatIsRefused:
     def test_whoever_asked_does_not_let_it_go_and_the_database_sees_to_it(self, people: tuple[User, User]) -> None:
         row = asked(people[0])
         for one in (people[0], person("bob", is_staff=False)):
-            with pytest.raises(WithdrawalRefused, match="A second member of staff"):
+            with pytest.raises(WithdrawalRefused, match="A second member of finance staff"):
                 let_go(row, one)
         for decided_by in (people[0], None):
             with pytest.raises(IntegrityError, match="withdrawal_takes_two"), transaction.atomic():
                 Withdrawal.objects.filter(pk=row.pk).update(status="approved", decided_by=decided_by, decided_at=clock.real_now())
 
     def test_only_staff_ask(self, people: tuple[User, User]) -> None:
-        with pytest.raises(WithdrawalRefused, match="Only staff"):
+        with pytest.raises(WithdrawalRefused, match="Only finance staff"):
             asked(person("bob", is_staff=False))
 
     def test_two_that_are_each_earned_are_not_both_let_go(self, people: tuple[User, User]) -> None:

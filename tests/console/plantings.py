@@ -200,6 +200,16 @@ MORE: dict[str, tuple[str, str]] = {
         "payments_withdrawal UNION SELECT requested_by_id FROM payments_withdrawal) LIMIT 1)", "withdrawals_booked"),
     "withdrawal invented": (_again("payments_withdrawal", "true", id="gen_random_uuid()", reference="'x'"), "withdrawals_booked"),
     "withdrawal deleted": ("DELETE FROM payments_withdrawal", "withdrawals_booked"),
+    "correction approved by whoever asked for it": (
+        "ALTER TABLE stores_staffrequest DROP CONSTRAINT staff_request_takes_two; "
+        "UPDATE stores_staffrequest SET decided_by_id = asked_by_id WHERE state = 'approved'", "corrections_by_two"),
+    "staff requests deleted": ("DELETE FROM stores_staffrequest", "corrections_by_two"),
+    "staff request of another amount": (
+        "UPDATE stores_staffrequest SET content = replace(content, '\"amount_atomic\":\"', '\"amount_atomic\":\"1')",
+        "staff_requests_by_two"),
+    "staff request approved by somebody else": (
+        "UPDATE stores_staffrequest r SET decided_by_id = (SELECT id FROM stores_user u WHERE u.id NOT IN (r.asked_by_id, r.decided_by_id) "
+        "LIMIT 1) WHERE state = 'approved'", "staff_requests_by_two"),
     "withdrawal sent twice": (
         _again("chain_outgoingtransaction", "purpose = 'withdrawal'", id="gen_random_uuid()", reference="gen_random_uuid()", nonce="NULL",
                status="'requested'"), "withdrawals_booked"),

@@ -25,7 +25,7 @@ from apps.payments.services import withdrawals
 from apps.payments.services.settle import settle_payment
 from apps.payments.tasks import advance_treasury
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.models import Store, User
+from apps.stores.models import Store
 from apps.stores.seals import seal_lines
 from apps.stores.services import change_store
 from apps.swaps.services.progress import advance_swaps
@@ -155,7 +155,7 @@ def _send_on_chain(shop: Shop) -> None:
 
 def _put_away(shop: Shop) -> None:
     """Earnings that the operator has withdrawn, and coins that went to cold storage."""
-    staff = [User.objects.create(email=f"staff-{number}@example.com", is_staff=True) for number in range(2)]
+    staff = [make.clerk() for _ in range(2)]
     make.service_coins("SETH", 10**18)
     HotWallet.objects.create(chain_id="sepolia", address=HOT, next_nonce=2)
     with override_settings(WITHDRAWAL_ADDRESSES=[SAFE]):

@@ -14,7 +14,6 @@ from apps.console import audit
 from apps.console.invariants import INVARIANTS, LEDGER, PAYMENTS
 from apps.console.webhook_invariants import TOLD
 from apps.core import clock
-from apps.ledger import movements
 from apps.ledger.models import Entry, Movement
 from apps.payments.models import Payment, Refund
 from apps.stores.services import change_store
@@ -275,8 +274,7 @@ def test_coins_held_for_nobody_are_found(world: Cast) -> None:
 
 def test_a_movement_that_staff_corrected_is_no_finding(world: Cast) -> None:
     shop = world.bakery
-    options = {"mode": "test", "asset_id": "SETH", "at": clock.real_now(), "staff_id": world.alice.pk, "reason": "Goodwill"}
-    movements.correction(key="1", kind="available", store_id=shop.store.pk, amount_atomic=7, **options)
+    make._correct("SETH", "available", shop.store.pk, 7, make.clerk())
 
     assert audit.findings() == []
     assert Entry.objects.filter(movement__kind="correction").count() == 2

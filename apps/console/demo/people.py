@@ -1,4 +1,4 @@
-"""Who is in the demo: a merchant with a store, and a member of the staff. Made once, found again at the next start."""
+"""Who is in the demo: a merchant with a store, and two members of the staff. Made once, found again at the next start."""
 
 from typing import Any
 
@@ -12,17 +12,21 @@ from apps.stores.services import change_store, create_store, create_user
 STORE_NAME = "Demo Coffee"
 MERCHANT = {"email": "merchant@demo.example", "password": "demo-coffee-2026", "totp_secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
 STAFF = {"email": "staff@demo.example", "password": "demo-staff-2026"}
+# What takes two members of staff can be tried.
+COLLEAGUE = {"email": "colleague@demo.example", "password": "demo-colleague-2026"}
 
 
 @transaction.atomic
 def open_demo_store() -> Store:
     """The demo's store, made with its people when it is not there."""
+    for person, name in ((STAFF, "Sam Staff"), (COLLEAGUE, "Cleo Colleague")):
+        if User.objects.with_email(person["email"]) is None:
+            create_user(person["email"], person["password"], name=name, is_staff=True)
     found = Member.objects.filter(user__email=MERCHANT["email"], store__name=STORE_NAME).select_related("store").first()
     if found is not None:
         return found.store
     merchant = create_user(MERCHANT["email"], MERCHANT["password"], name="Mira Merchant")
     second_factor.switch_on(merchant, MERCHANT["totp_secret"])
-    create_user(STAFF["email"], STAFF["password"], name="Sam Staff", is_staff=True)
     store = create_store(merchant, STORE_NAME, country="IE", settlement_currency="EUR", is_kyc_confirmed=True)
     change_store(store, support_email="support@demo.example", card_funding_live=True, card_funding_test=True)
     return store

@@ -159,10 +159,12 @@ def correction(
     staff_id: uuid.UUID,
     at: datetime,
     payment_id: uuid.UUID | None = None,
+    request_id: uuid.UUID | None = None,
 ) -> Posted:
     """Staff put something right, always against the treasury, with a reason and a line in the audit log.
 
-    What is held is corrected for the payment that it is held for.
+    What is held is corrected for the payment that it is held for. `request_id` is the staff request that two decided; only what the
+    chain has brought a hot wallet needs none.
     """
     if not reason.strip():
         raise ValueError("a correction has a reason")
@@ -177,5 +179,7 @@ def correction(
             told = {"movement": posted.movement_id, "account": kind, "asset": asset_id, "amount_atomic": amount_atomic, "staff": staff_id}
             if payment_id is not None:
                 told["payment"] = payment_id
+            if request_id is not None:
+                told["request"] = request_id
             audit.record("books.corrected", store=store_id, mode=mode, name=asset_id, reason=reason, details=told)
     return posted

@@ -1,12 +1,107 @@
-"""Keeping a network's secrets: sealed, bound to their row and column, named in the audit log and never shown again."""
+"""A network's secrets and settings: two members of staff change them, one switches a network off (decision 136).
 
-from django.db import transaction
+Secrets are sealed, bound to their row and column, named in the audit log and never shown again.
+"""
 
-from apps.core import clock, crypto
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from apps.core import clock, crypto, staff_roles
+from apps.core.errors import Flat
 from apps.onramp.models import Credential
-from apps.stores import audit
+from apps.onramp.services.networks import credential_networks
+from apps.stores import audit, four_eyes
+from apps.stores.four_eyes import Ask, Facts, Kind, StaffRequestRefused
+from apps.stores.models import StaffRequest, Store, User
 
 _SHOWN = 8
+
+
+class CredentialRefused(Flat):
+    """The text says why."""
+
+
+@dataclass(frozen=True)
+class CredentialChange:
+    """What a network's credential is to be; `row` is None for a new one. An empty secret leaves the one that is stored."""
+
+    row: Credential | None
+    provider: str
+    mode: str
+    store: Store | None
+    is_active: bool = True
+    api_key: str = ""
+    webhook_secret: str = ""
+
+
+def request_change(change: CredentialChange, reason: str, staff: User, at: datetime) -> StaffRequest | None:
+    """None when it only switches the network off, which is done at once.
+
+    Raises CredentialRefused, StaffForbidden, or what four_eyes.ask raises.
+    """
+    row, secrets = change.row, _secrets(change)
+    if row is None and (change.provider not in credential_networks() or not change.api_key):
+        raise CredentialRefused("A new credential is of a network that needs one, and has an API key")
+    if row is not None and not secrets and change.is_active == row.is_active:
+        raise StaffRequestRefused("Nothing of it would change")
+    if row is not None and not secrets and not change.is_active:
+        staff_roles.check(staff, staff_roles.CARD_NETWORK_OFF)
+        row.is_active = False
+        keep_secrets(row)
+        return None
+    wanted = {
+        "credential": str(row.pk if row else uuid.uuid4()),
+        "provider": row.provider if row else change.provider,
+        "mode": row.mode if row else change.mode,
+        "store": _store_id(row.store_id if row else change.store.pk if change.store else None),
+        "is_active": change.is_active,
+        "secrets": sorted(secrets),
+    }
+    whose = row.store if row else change.store
+    name = f"Card network {wanted['provider']} {wanted['mode']} of {whose.name if whose else 'all stores'}"
+    # A new one is known by what it is for: two of a kind can't wait.
+    target = str(row.pk) if row else f"{change.provider}:{change.mode}:{wanted['store']}"
+    return four_eyes.ask(CARD_NETWORK, Ask(target, name, wanted, _lines(change, secrets), reason, secrets), staff, at)
+
+
+def _secrets(change: CredentialChange) -> dict[str, str]:
+    given = {"api_key": change.api_key, "webhook_secret": change.webhook_secret}
+    return {name: value for name, value in given.items() if value}
+
+
+def _lines(change: CredentialChange, secrets: dict[str, str]) -> list[tuple[str, str, str]]:
+    row = change.row
+    lines = [("In use", "yes" if row and row.is_active else "no", "yes" if change.is_active else "no")]
+    if "api_key" in secrets:
+        lines.append(("API key", row.api_key_hint if row else "none", f"another one: {hint_of(change.api_key)}"))
+    if "webhook_secret" in secrets:
+        lines.append(("Webhook secret", "one is stored" if row and row.sealed_webhook_secret else "none", "another one"))
+    return lines
+
+
+def _before(wanted: Facts) -> Facts:
+    row = Credential.objects.select_for_update(of=("self",)).filter(pk=wanted["credential"]).first()
+    if row is None:
+        return {"is_there": False}
+    return {"is_there": True, "is_active": row.is_active, "api_key_hint": row.api_key_hint}
+
+
+def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Credential:
+    row = Credential.objects.filter(pk=wanted["credential"]).first()
+    if row is None:
+        row = Credential(pk=uuid.UUID(wanted["credential"]), provider=wanted["provider"], mode=wanted["mode"], store_id=wanted["store"])
+    row.is_active = wanted["is_active"]
+    try:
+        with transaction.atomic():
+            return keep_secrets(row, **four_eyes.secrets_of(request))
+    except IntegrityError:
+        raise CredentialRefused("Another credential of this network is in use here: switch it off first") from None
+
+
+CARD_NETWORK = Kind("card_network", "A change of a card network", staff_roles.CARD_NETWORK, _before, _carry_out)
 
 
 @transaction.atomic
@@ -17,7 +112,7 @@ def keep_secrets(row: Credential, *, api_key: str = "", webhook_secret: str = ""
         row.created_at = clock.real_now()
     if api_key:
         row.sealed_api_key = crypto.encrypt(api_key, row.place("sealed_api_key"))
-        row.api_key_hint = f"{api_key[:_SHOWN]}…" if len(api_key) > 2 * _SHOWN else "…"
+        row.api_key_hint = hint_of(api_key)
     if webhook_secret:
         row.sealed_webhook_secret = crypto.encrypt(webhook_secret, row.place("sealed_webhook_secret"))
     row.save()
@@ -26,3 +121,12 @@ def keep_secrets(row: Credential, *, api_key: str = "", webhook_secret: str = ""
     told = {"provider": row.provider, "changed": changed, "is_active": row.is_active}
     audit.record(action, store=row.store_id, mode=row.mode, target=row, name=str(row), details=told)
     return row
+
+
+def hint_of(api_key: str) -> str:
+    """What people may see of a key."""
+    return f"{api_key[:_SHOWN]}…" if len(api_key) > 2 * _SHOWN else "…"
+
+
+def _store_id(store_id: uuid.UUID | None) -> str | None:
+    return str(store_id) if store_id else None

@@ -1,7 +1,4 @@
-"""The service's own coins, booked by staff: what came to a hot wallet from outside, and corrections of any other account.
-
-Both stand against the treasury. A transaction funds a wallet once, and only with coins that the books don't hold already.
-"""
+"""What came to a hot wallet from outside, booked by staff against the treasury, and only with coins that the books don't hold already."""
 
 from collections import Counter
 from datetime import datetime
@@ -12,15 +9,15 @@ from apps.assets.models import Asset
 from apps.chain import blocks, cold
 from apps.chain.models import Address, HotWallet, SignedTransaction
 from apps.chain.providers.base import Nodes
+from apps.core import staff_roles
 from apps.core.errors import Flat
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_COLD, CUSTODY_HOT
 from apps.ledger.movements.own import cold_returned_key, correction_key
 from apps.ledger.posting import locked_balance
 from apps.ledger.selectors import is_posted
-from apps.payments.models import Payment
 from apps.stores import audit
-from apps.stores.models import Store, User
+from apps.stores.models import User
 
 
 class NotFunding(Flat):
@@ -39,8 +36,9 @@ def funding_key(tx_hash: str, asset_id: str) -> str:
 def book_funding(wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at: datetime) -> dict[str, int]:
     """Book what a transaction brought the wallet: atomic units by asset id. What cold storage sends back is no new float.
 
-    Raises NotFunding, AlreadyBooked and RpcError.
+    Raises StaffForbidden, NotFunding, AlreadyBooked and RpcError.
     """
+    staff_roles.check(staff, staff_roles.FUNDING)
     assets = {asset.contract_address or "": asset for asset in Asset.objects.filter(chain=wallet.chain_id) if _is_on_chain(asset)}
     arrived: Counter[str] = Counter()
     from_cold: Counter[str] = Counter()
@@ -107,39 +105,3 @@ def _transfers_to(wallet: HotWallet, tx_hash: str, nodes: Nodes, contracts: list
     if is_ours or wallet.address in senders:
         raise NotFunding("The transaction is the service's own: its coins are in the books already")
     return found
-
-
-def correct_books(
-    *,
-    key: str,
-    mode: str,
-    asset: Asset,
-    kind: str,
-    store: Store | None,
-    amount_atomic: int,
-    reason: str,
-    staff: User,
-    at: datetime,
-    payment: Payment | None = None,
-) -> None:
-    """Credit (or, below zero, debit) an account against the treasury; what is held, for the payment it is held for.
-
-    Raises ValueError for an account that can't be corrected so or without a reason, AlreadyBooked, and InsufficientBalance.
-    """
-    if payment is not None and (store is None or payment.store_id != store.pk or payment.mode != mode):
-        raise ValueError("the payment is another store's, or of the other mode")
-    with transaction.atomic():
-        posted = movements.correction(
-            key=key,
-            mode=mode,
-            asset_id=asset.pk,
-            kind=kind,
-            store_id=store.pk if store else None,
-            amount_atomic=amount_atomic,
-            reason=reason,
-            staff_id=staff.pk,
-            at=at,
-            payment_id=payment.pk if payment else None,
-        )
-        if not posted.is_new:
-            raise AlreadyBooked

@@ -15,7 +15,7 @@ from apps.assets.selectors import native_asset_id
 from apps.chain import sender
 from apps.chain.limits import is_listed_for_withdrawal, is_refused_destination
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock, jobs, locks
+from apps.core import clock, jobs, locks, staff_roles
 from apps.core.errors import Flat
 from apps.core.rows import Job
 from apps.ledger import movements
@@ -80,8 +80,8 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
 
 def _refuse(request: WithdrawalRequest, staff: User) -> None:
     to = request.to_address.lower()
-    if not (staff.is_staff and staff.is_active):
-        raise WithdrawalRefused("Only staff withdraw earnings")
+    if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
+        raise WithdrawalRefused("Only finance staff withdraw earnings")
     if not request.reference or not request.reason.strip():
         raise WithdrawalRefused("A withdrawal has a reference and a reason")
     if not is_listed_for_withdrawal(to) or is_refused_destination(to, PURPOSE, request.asset.mode):
@@ -103,8 +103,8 @@ def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> W
         row = Withdrawal.objects.select_for_update(of=("self",)).select_related("asset__chain").get(pk=withdrawal_id)
         if row.status != _Status.REQUESTED:
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
-        if not (staff.is_staff and staff.is_active) or staff.pk == row.requested_by_id:
-            raise WithdrawalRefused("A second member of staff lets it go, not the one who asked")
+        if not staff_roles.may(staff, staff_roles.WITHDRAWAL) or staff.pk == row.requested_by_id:
+            raise WithdrawalRefused("A second member of finance staff lets it go, not the one who asked")
         # The same turn as swaps against the service's coins take: nothing of its own goes out twice.
         locks.hold_in_transaction(locks.Turn.TREASURY, row.asset_id)
         _refuse_more_than_earned(row.asset, row.amount_atomic)
@@ -119,8 +119,10 @@ def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Wi
     """Don't; whoever asked may take it back. Raises WithdrawalRefused."""
     with transaction.atomic():
         row = Withdrawal.objects.select_for_update(of=("self",)).get(pk=withdrawal_id)
-        if not (staff.is_staff and staff.is_active) or row.status != _Status.REQUESTED:
+        if row.status != _Status.REQUESTED:
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
+        if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
+            raise WithdrawalRefused("Only finance staff reject a withdrawal")
         WITHDRAWAL_MACHINE.move(row, _Status.REJECTED, decided_by=staff, decided_at=at)
         _tell("rejected", row, staff)
     return row

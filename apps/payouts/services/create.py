@@ -53,8 +53,6 @@ SELECT c.per_tx_atomic, c.daily_atomic,
 FROM (VALUES (1)) AS one LEFT JOIN payouts_storepayoutcap c ON c.store_id = %(store_id)s AND c.asset_id = %(asset_id)s
 """)
 DAY = timedelta(days=1)
-ASSET_STOPPED = "A deposit of this asset was lost after it had been credited"
-ABOVE_THRESHOLD = "Above the amount that is paid out without review"
 
 
 class NotAnAmount(Flat):
@@ -207,7 +205,7 @@ def _make(viewer: Viewer, store: Store, order: Order, key: str, caller: str, at:
     PayoutTransition.objects.create(payout=payout, to_status=payout.status, at=at)
     failpoint("payout.K1")
     movements.payout_created(**moves.booking(payout, at))
-    reason = ASSET_STOPPED if is_stopped else _review_reason(viewer, store, order, at)
+    reason = states.ASSET_STOPPED if is_stopped else _review_reason(viewer, store, order, at)
     if reason:
         moves.move(payout, Payout.Status.REQUIRES_REVIEW, at, reason, review_reason=reason)
     else:
@@ -222,7 +220,7 @@ def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> 
         rate = current_rate(order.asset.pk, store.settlement_currency, clock.real_now())
         worth = None if rate is None else money.cents_for_atomic(order.amount_atomic, rate.rate, order.asset.atomic_decimals)
         if worth is None or worth > limit:
-            return ABOVE_THRESHOLD
+            return states.ABOVE_THRESHOLD
     if store.review_new_destinations and is_new_target(viewer, order.target, at):
         return states.NEW_DESTINATION
     return ""

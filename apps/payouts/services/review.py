@@ -1,20 +1,25 @@
 """A person's decision about a payout that waits for review: let it go, or fail it and give the coins back.
 
+Above STAFF_FOUR_EYES_ABOVE_CENTS, and when nobody knows what it is worth, two let it go.
 What became of a transaction is settled with the sender first: nothing is given back while coins may be on their way.
 """
 
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 
+from apps.assets.selectors import current_rate
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock, jobs, money
+from apps.core import clock, jobs, money, staff_roles
 from apps.core.errors import Flat
 from apps.ledger import movements
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
 from apps.payouts.services.offramp import PURPOSE, reference_of
-from apps.stores import audit, notices
+from apps.stores import audit, four_eyes, notices
+from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.models import StaffRequest, User
 
 _Status, _Funds = Payout.Status, Payout.Funds
 REJECTED = "Rejected in review"
@@ -32,22 +37,103 @@ class ReasonMissing(Flat):
     message = "A rejection needs a reason"
 
 
-def approve_payout(payout: Payout, reason: str = "") -> Payout:
-    """Back to pending, and on its way. Raises NotInReview or OutcomeUnknown."""
+class TwoNeeded(Flat):
+    message = "This amount takes two members of staff: say who asks and who approves"
+
+
+def approve_payout(payout: Payout, reason: str = "", staff: User | None = None, second: User | None = None) -> Payout | StaffRequest:
+    """On its way; or, where that takes two, what `staff` asks the second for. None is the operator, who decides what one may.
+
+    Raises NotInReview, OutcomeUnknown, TwoNeeded, StaffForbidden or what four_eyes.ask raises.
+    """
+    if staff is not None:
+        staff_roles.check(staff, staff_roles.PAYOUT_APPROVE)
     with transaction.atomic():
-        fresh, at = _locked(payout), clock.now(payout.store, payout.mode)
+        fresh = _locked(payout)
+        if not needs_two(fresh):
+            return _approve(fresh, reason, None)
+        if staff is None:
+            raise TwoNeeded
+        wish, at = _wish_of(fresh, reason), clock.real_now()
+        if second is None:
+            return four_eyes.ask(RELEASE, wish, staff, at)
+        four_eyes.at_once(RELEASE, wish, staff, second, at)
+        fresh.refresh_from_db()
+        return fresh
+
+
+def needs_two(payout: Payout) -> bool:
+    worth = _worth_cents(payout)
+    return worth is None or worth > settings.STAFF_FOUR_EYES_ABOVE_CENTS
+
+
+def worth_text(payout: Payout) -> str:
+    """What it is worth now, in the store's currency."""
+    worth = _worth_cents(payout)
+    return "nobody knows" if worth is None else f"{money.text_from_cents(worth)} {payout.store.settlement_currency}"
+
+
+def _worth_cents(payout: Payout) -> int | None:
+    rate = current_rate(payout.asset_id, payout.store.settlement_currency, clock.real_now())
+    return None if rate is None else money.cents_for_atomic(payout.amount_atomic, rate.rate, payout.asset.atomic_decimals)
+
+
+def _wish_of(payout: Payout, reason: str) -> Ask:
+    lines = [
+        ("Status", "in review", "on its way"),
+        ("Why it is in review", payout.review_reason, ""),
+        ("Amount", "", f"{_amount(payout)}, {worth_text(payout)}"),
+        ("Goes to", "", _target(payout)),
+    ]
+    name = f"Payout of {_amount(payout)} from {payout.store.name}" + ("" if payout.is_live else " (test mode)")
+    return Ask(str(payout.pk), name, {"payout": str(payout.pk)}, lines, reason)
+
+
+def _target(payout: Payout) -> str:
+    bank = payout.destination
+    if payout.is_crypto or bank is None:
+        return str(payout.destination_address)
+    return f"{bank.holder}, {bank.currency} account {bank.account_hint}"
+
+
+def _before(wanted: Facts) -> Facts:
+    """Raises NotInReview or OutcomeUnknown."""
+    payout = _locked(Payout(pk=wanted["payout"]))
+    names = ("store_id", "mode", "asset_id", "amount_atomic", "destination_id", "destination_address", "fiat_currency", "review_reason")
+    bank = payout.destination
+    return {name: _plain(getattr(payout, name)) for name in names} | {"account": bank.account_hint if bank else ""}
+
+
+def _plain(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Payout:
+    return _approve(_locked(Payout(pk=wanted["payout"])), request.reason, request)
+
+
+RELEASE = Kind("payout", "A payout in review", staff_roles.PAYOUT_APPROVE, _before, _carry_out)
+
+
+def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout:
+    """Back to pending, and on its way."""
+    with transaction.atomic():
+        at, worth = clock.now(fresh.store, fresh.mode), _worth_cents(fresh)
         if fresh.funds == _Funds.CLEARING:
             moves.move(fresh, _Status.SUBMITTED, at, reason, review_reason="", is_outcome_unknown=False)
         else:
             moves.move(fresh, _Status.PENDING, at, reason, review_reason="", is_outcome_unknown=False)
-        _note(fresh, "payout.approved", reason)
+        told = {"worth_cents": worth, "currency": fresh.store.settlement_currency, "limit_cents": settings.STAFF_FOUR_EYES_ABOVE_CENTS}
+        _note(fresh, "payout.approved", reason, **told, **({"request": request.pk} if request else {}))
         _tell(fresh, "was released", "It was checked, and is on its way.", at)
         jobs.enqueue("payouts.advance", mode=fresh.mode)
     return fresh
 
 
-def reject_payout(payout: Payout, reason: str) -> Payout:
-    """It fails, and the coins can be spent again. Raises NotInReview, OutcomeUnknown or ReasonMissing."""
+def reject_payout(payout: Payout, reason: str, staff: User | None = None) -> Payout:
+    """It fails, and the coins can be spent again. Raises NotInReview, OutcomeUnknown, ReasonMissing or StaffForbidden."""
+    if staff is not None:
+        staff_roles.check(staff, staff_roles.PAYOUT_REJECT)
     if not reason.strip():
         raise ReasonMissing
     with transaction.atomic():
@@ -77,13 +163,16 @@ def _locked(payout: Payout) -> Payout:
     return fresh
 
 
-def _note(payout: Payout, action: str, reason: str) -> None:
-    audit.record(action, store=payout.store_id, mode=payout.mode, target=payout, name=str(payout.pk), reason=reason)
+def _note(payout: Payout, action: str, reason: str, **details: object) -> None:
+    audit.record(action, store=payout.store_id, mode=payout.mode, target=payout, name=str(payout.pk), reason=reason, details=details)
+
+
+def _amount(payout: Payout) -> str:
+    return f"{money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)} {payout.asset.coin_symbol}"
 
 
 def _tell(payout: Payout, what: str, text: str, at: datetime, reason: str = "") -> None:
     """A payout may be reviewed again and again; each time is told."""
-    amount = f"{money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)} {payout.asset.coin_symbol}"
-    title = f"A payout of {amount} from {payout.store.name} {what}" + ("" if payout.is_live else " (test mode)")
+    title = f"A payout of {_amount(payout)} from {payout.store.name} {what}" + ("" if payout.is_live else " (test mode)")
     letter = notices.Decision(title, text, f"/dashboard/payouts/{payout.pk}", "Open the payout", reason)
     notices.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", letter)

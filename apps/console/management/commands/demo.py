@@ -187,11 +187,12 @@ class Command(BaseCommand):
         if self.is_json:
             self.stdout.write(json.dumps(document))
             self.stdout.flush()
-        admin = document["admin"]
+        admin, second = document["admin"], document["second_staff"]
         rows = [
             ("documentation", f"{document['base_url']}/docs"),
             ("mailbox", f"{document['base_url']}/dev/mailbox  (files in {document['mailbox']})"),
             ("staff", f"{admin['url']}  {admin['email']}  password {admin['password']}"),
+            ("a second one", f"{second['email']}  password {second['password']}"),
             ("API", f"{document['base_url']}/api/v2  test key {document['store']['keys']['test']['secret']}"),
             ("a checkout page", checkout_url),
             ("to stop", "Ctrl-C; what it has kept is there again next time, unless that begins with --fresh"),
@@ -231,6 +232,7 @@ def describe(port: int, credentials: dict[str, Any], contracts: dict[str, str]) 
         "base_url": base_url,
         "dashboard": {"url": f"{base_url}/dashboard/", **people.MERCHANT},
         "admin": {"url": f"{base_url}/admin/", **people.STAFF},
+        "second_staff": people.COLLEAGUE,
         "store": credentials,
         "chains": chains,
         "mailbox": str(settings.EMAIL_FILE_PATH),

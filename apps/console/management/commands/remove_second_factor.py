@@ -1,11 +1,13 @@
-"""`remove_second_factor`: for a person who lost their phone and their backup codes, once the operator knows who is asking."""
+"""`remove_second_factor`: for a person who lost their phone and their backup codes, once two members of staff know who is asking."""
 
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.access import second_factor
-from apps.console.command import OperatorCommand
+from apps.access import lost_factor
+from apps.console.command import OperatorCommand, staff_named, told
+from apps.core import clock
+from apps.stores import four_eyes
 from apps.stores.models import User
 
 
@@ -14,12 +16,17 @@ class Command(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email", help="whose")
+        parser.add_argument("--staff", required=True, help="e-mail address of the member of staff who asks for it")
+        parser.add_argument("--approved-by", help="e-mail address of the second one, who approves it at once; else in the admin")
+        parser.add_argument("--reason", required=True, help="how you know who is asking")
 
     def run(self, **options: Any) -> dict[str, Any]:
         user = User.objects.with_email(options["email"])
         if user is None:
             raise CommandError("Nobody has this e-mail address")
-        if second_factor.confirmed(user) is None:
-            raise CommandError("This account has no second factor")
-        second_factor.take_off(user)
+        staff, at = staff_named(options["staff"]), clock.real_now()
+        if not options["approved_by"]:
+            return told(lost_factor.request_removal(user, options["reason"], staff, at))
+        wish = lost_factor.wish_of(user, options["reason"])
+        four_eyes.at_once(lost_factor.FACTOR, wish, staff, staff_named(options["approved_by"]), at)
         return {"email": user.email, "second_factor": None}

@@ -5,21 +5,23 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, staff_named, told
 from apps.core.literal import is_uuid
 from apps.payouts.models import Payout
 from apps.payouts.services.review import approve_payout, reject_payout
 from apps.platforms.models import AccessRequest
 from apps.platforms.services.access_requests import approve_access, reject_access
 from apps.platforms.services.verifications import approve_verification, reject_verification
-from apps.stores.models import Verification
+from apps.stores.models import StaffRequest, User, Verification
 
 
-def _payout(row_id: str, decision: str, reason: str) -> dict[str, Any]:
+def _payout(row_id: str, decision: str, reason: str, staff: User | None, second: User | None) -> dict[str, Any]:
     payout = Payout.objects.filter(pk=row_id).select_related("store").first()
     if payout is None:
         raise CommandError(f"There is no payout {row_id}")
-    decided = approve_payout(payout, reason) if decision == "approve" else reject_payout(payout, reason)
+    decided = approve_payout(payout, reason, staff, second) if decision == "approve" else reject_payout(payout, reason, staff)
+    if isinstance(decided, StaffRequest):
+        return {"id": row_id, "status": payout.status, "request": told(decided)}
     return {"id": str(decided.pk), "status": decided.status}
 
 
@@ -43,20 +45,24 @@ def _platform_access(row_id: str, decision: str, reason: str) -> dict[str, Any]:
 KINDS: dict[str, Callable[[str, str, str], dict[str, Any]]] = {
     "verification": _verification,
     "platform_access": _platform_access,
-    "payout": _payout,
 }
 
 
 class Command(OperatorCommand):
-    help = "Approve or reject: " + ", ".join(KINDS)
+    help = "Approve or reject: " + ", ".join([*KINDS, "payout"])
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("kind", choices=list(KINDS))
+        parser.add_argument("kind", choices=[*KINDS, "payout"])
         parser.add_argument("id")
         parser.add_argument("decision", choices=["approve", "reject"])
-        parser.add_argument("--reason", default="", help="a rejection needs one")
+        parser.add_argument("--reason", default="", help="a rejection needs one, and what takes two")
+        parser.add_argument("--staff", help="e-mail address of the member of staff who decides (payout; what takes two needs it)")
+        parser.add_argument("--approved-by", help="e-mail address of the second one, who approves it at once (payout)")
 
     def run(self, **options: Any) -> dict[str, Any]:
         if not is_uuid(options["id"]):
             raise CommandError(f"There is no {options['kind']} {options['id']}")
+        if options["kind"] == "payout":
+            staff, second = (staff_named(options[name]) if options[name] else None for name in ("staff", "approved_by"))
+            return _payout(options["id"], options["decision"], options["reason"], staff, second)
         return KINDS[options["kind"]](options["id"], options["decision"], options["reason"])

@@ -12,6 +12,7 @@ from apps.core.models import OutgoingMail
 from apps.onramp.models import Credential
 from apps.payouts.models import Destination
 from apps.stores import audit
+from apps.stores.models import StaffRequest
 from apps.webhooks.models import Endpoint
 from apps.webhooks.signing import secret_place
 
@@ -24,6 +25,7 @@ SEALED: list[tuple[type[models.Model], str, Callable[[Any], str]]] = [
     (Credential, "sealed_webhook_secret", lambda row: row.place("sealed_webhook_secret")),
     (OutgoingMail, "sealed_letter", lambda row: row.place),
     (Destination, "account_sealed", lambda row: row.account_place),
+    (StaffRequest, "sealed", lambda row: row.place),
 ]
 
 

@@ -11,15 +11,14 @@ from apps.assets.models import Asset
 from apps.chain.models import HotWallet
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.console.command import OperatorCommand, store_named
+from apps.console.command import OperatorCommand, staff_named, store_named
 from apps.core import clock
+from apps.core.errors import Failure
 from apps.ledger.chart import CHART, TREASURY
-from apps.ledger.posting import InsufficientBalance
 from apps.ledger.selectors import service_balances
 from apps.payments.models import Withdrawal
 from apps.payments.selectors import by_reference
-from apps.payments.services import treasury, withdrawals
-from apps.stores.models import User
+from apps.payments.services import corrections, treasury, withdrawals
 
 _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 _AMOUNT = re.compile(r"-?[1-9][0-9]{0,76}", re.ASCII)
@@ -36,7 +35,7 @@ class Command(OperatorCommand):
         parser.add_argument("--hash", help="the transaction that brought the coins (fund)")
         parser.add_argument("--reference", help="makes a withdrawal happen once, and names it (withdraw, approve, reject)")
         parser.add_argument("--to", help="one of WITHDRAWAL_ADDRESSES (withdraw)")
-        parser.add_argument("--approved-by", help="e-mail address of the second member of staff, who lets it go at once (withdraw)")
+        parser.add_argument("--approved-by", help="e-mail address of the second one, who lets it go at once (withdraw, correct)")
         parser.add_argument("--asset", help="as in ETH_USDC (withdraw, correct)")
         parser.add_argument("--account", choices=_KINDS, help="the account that is wrong (correct)")
         parser.add_argument("--store", help="whose, for a store's account (correct)")
@@ -75,7 +74,7 @@ class Command(OperatorCommand):
             raise CommandError("Which transaction brought the coins? Give --hash")
         try:
             with closing(nodes_of(wallet.chain)) as nodes:
-                booked = treasury.book_funding(wallet, tx_hash, nodes, _staff(options["staff"]), clock.real_now())
+                booked = treasury.book_funding(wallet, tx_hash, nodes, staff_named(options["staff"]), clock.real_now())
         except RpcError as error:
             raise CommandError(f"The chain can't be asked: {error}") from None
         return {"network": wallet.pk, "hash": tx_hash, "booked": {asset_id: str(amount) for asset_id, amount in booked.items()}}
@@ -90,25 +89,24 @@ class Command(OperatorCommand):
         payment = by_reference(options["payment"]) if options["payment"] else None
         if options["payment"] and payment is None:
             raise CommandError(f"There is no payment {options['payment']!r}")
-        key = options["key"] or str(uuid.uuid4())
+        wanted = corrections.Correction(
+            key=options["key"] or str(uuid.uuid4()),
+            asset=asset,
+            kind=options["account"],
+            store=store_named(options["store"]) if options["store"] else None,
+            amount_atomic=int(options["amount_atomic"]),
+            payment=payment,
+        )
+        staff, reason, at = staff_named(options["staff"]), (options["reason"] or "").strip(), clock.real_now()
         try:
-            treasury.correct_books(
-                key=key,
-                mode=asset.mode,
-                asset=asset,
-                kind=options["account"],
-                store=store_named(options["store"]) if options["store"] else None,
-                amount_atomic=int(options["amount_atomic"]),
-                reason=(options["reason"] or "").strip(),
-                staff=_staff(options["staff"]),
-                at=clock.real_now(),
-                payment=payment,
-            )
-        except ValueError as error:
-            raise CommandError(f"Not booked: {error}") from None
-        except InsufficientBalance:
-            raise CommandError("Not booked: the account, or what the payment holds of it, would go below zero") from None
-        return {"key": key, "asset_id": asset.pk, "account": options["account"], "amount_atomic": options["amount_atomic"]}
+            if options["approved_by"]:
+                request = corrections.correct(wanted, reason, staff, staff_named(options["approved_by"]), at)
+            else:
+                request = corrections.request_correction(wanted, reason, staff, at)
+        except (Failure, ValueError) as refusal:
+            raise CommandError(f"Not booked: {refusal}") from None
+        asked = {"key": wanted.key, "asset_id": asset.pk, "account": wanted.kind, "amount_atomic": options["amount_atomic"]}
+        return {**asked, "request": str(request.pk), "state": request.state}
 
 
 def _withdraw(options: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +122,7 @@ def _withdraw(options: dict[str, Any]) -> dict[str, Any]:
         to_address=options["to"] or "",
         reason=options["reason"] or "",
     )
-    staff, second = _staff(options["staff"]), _staff(options["approved_by"]) if options["approved_by"] else None
+    staff, second = staff_named(options["staff"]), staff_named(options["approved_by"]) if options["approved_by"] else None
     row = withdrawals.request_withdrawal(wanted, staff, clock.real_now())
     if second is not None and row.status == Withdrawal.Status.REQUESTED:
         row = withdrawals.approve_withdrawal(row.pk, second, clock.real_now())
@@ -136,7 +134,7 @@ def _decide(options: dict[str, Any]) -> dict[str, Any]:
     if row is None:
         raise CommandError(f"There is no withdrawal {options['reference']!r}; give --reference")
     decide = withdrawals.approve_withdrawal if options["action"] == "approve" else withdrawals.reject_withdrawal
-    return _told(decide(row.pk, _staff(options["staff"]), clock.real_now()))
+    return _told(decide(row.pk, staff_named(options["staff"]), clock.real_now()))
 
 
 def _told(row: Withdrawal) -> dict[str, Any]:
@@ -149,10 +147,3 @@ def _told(row: Withdrawal) -> dict[str, Any]:
         "requested_by": row.requested_by.email,
         "decided_by": row.decided_by.email if row.decided_by else None,
     }
-
-
-def _staff(email: str | None) -> User:
-    found = User.objects.with_email(email) if email else None
-    if found is None or not (found.is_staff and found.is_active):
-        raise CommandError("Who answers for it? Give --staff, the e-mail address of a member of staff")
-    return found

@@ -1,0 +1,46 @@
+"""Taking off the second factor of a person who lost phone and backup codes, once two members of staff know who is asking."""
+
+from datetime import datetime
+
+from apps.access import passkeys, second_factor
+from apps.access.models import SecondFactor
+from apps.core import staff_roles
+from apps.core.clock import iso
+from apps.core.errors import Flat
+from apps.stores import four_eyes
+from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.models import StaffRequest, User
+
+
+class NoFactor(Flat):
+    message = "This account has no second factor"
+
+
+def request_removal(person: User, reason: str, staff: User, at: datetime) -> StaffRequest:
+    """Nothing is taken off yet. Raises NoFactor, or what four_eyes.ask raises."""
+    return four_eyes.ask(FACTOR, wish_of(person, reason), staff, at)
+
+
+def wish_of(person: User, reason: str) -> Ask:
+    """Raises NoFactor."""
+    if second_factor.confirmed(person) is None:
+        raise NoFactor
+    count = passkeys.of(person).count()
+    before = "authenticator app" + (f", {count} passkeys" if count else "")
+    lines = [("Signs in with", f"password, {before}", "password alone")]
+    return Ask(str(person.pk), f"Second factor of {person.email}", {"user": str(person.pk)}, lines, reason)
+
+
+def _before(wanted: Facts) -> Facts:
+    person = User.objects.select_for_update().get(pk=wanted["user"])
+    factor = SecondFactor.objects.select_for_update().filter(user=person, confirmed=True).first()
+    if factor is None:
+        raise NoFactor
+    return {"email": person.email, "factor": str(factor.pk), "set_up_at": iso(factor.created_at)}
+
+
+def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
+    second_factor.take_off(User.objects.get(pk=wanted["user"]))
+
+
+FACTOR = Kind("second_factor", "The removal of a second factor", staff_roles.FACTOR, _before, _carry_out)

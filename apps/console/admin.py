@@ -1,0 +1,124 @@
+"""What takes two members of staff, on the staff site: one asks on a form, another sees exactly that and approves it with a code."""
+
+import uuid
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.timesince import timesince
+
+from apps.access import stepup
+from apps.console.staff_forms import FORMS
+from apps.console.staff_kinds import KINDS
+from apps.core import clock
+from apps.core.errors import Failure
+from apps.core.middleware import client_address
+from apps.core.staff import ReadOnly, may
+from apps.stores import four_eyes
+from apps.stores.four_eyes import Kind
+from apps.stores.models import StaffRequest, User
+
+_Pending = StaffRequest.State.PENDING
+
+
+@admin.register(StaffRequest)
+class StaffRequestAdmin(ReadOnly):
+    list_display = ["name", "decision", "age", "state", "asked_by", "decided_by", "expires_at"]
+    list_display_links = None
+    list_filter = ["state", "kind"]
+    list_select_related = ["asked_by", "decided_by"]
+    search_fields = ["=id", "=target_id", "name", "asked_by__email"]
+    ordering = ["-asked_at"]
+    exclude = ["sealed"]
+
+    def get_urls(self) -> list[URLPattern]:
+        own = [
+            path("ask/<str:kind>/", self.admin_site.admin_view(self.ask), name="stores_staffrequest_ask"),
+            path("<uuid:row_id>/decide/", self.admin_site.admin_view(self.decide), name="stores_staffrequest_decide"),
+        ]
+        return [*own, *super().get_urls()]
+
+    @admin.display(description="Age", ordering="asked_at")
+    def age(self, row: StaffRequest) -> str:
+        return timesince(row.asked_at, clock.real_now())
+
+    @admin.display(description="Decision")
+    def decision(self, row: StaffRequest) -> str:
+        word = "Decide" if row.state == _Pending else "Look"
+        return format_html('<a href="{}">{}</a>', reverse("admin:stores_staffrequest_decide", args=[row.pk]), word)
+
+    def ask(self, request: HttpRequest, kind: str) -> HttpResponse:
+        """The form of a kind. What one may do alone is done."""
+        if kind not in FORMS:
+            raise Http404
+        if not may(request, KINDS[kind].operation):
+            raise PermissionDenied
+        known = {name: value for name, value in request.GET.items() if isinstance(value, str)}
+        form = FORMS[kind](request.POST if request.method == "POST" else None, known=known, initial=known)
+        errors: list[str] = []
+        if request.method == "POST" and form.is_valid():
+            try:
+                row = form.ask(cast(User, request.user), clock.real_now())
+            except Failure as refusal:
+                errors = [refusal.text]
+            else:
+                messages.success(request, f"{row}: a second member of staff has been asked" if row else "Done: it takes nobody else")
+                return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Ask for: {KINDS[kind].title.lower()}",
+            "form": form,
+            "errors": errors,
+        }
+        return render(request, "admin/ask.html", context, status=422 if errors or form.errors else 200)
+
+    def decide(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
+        """Exactly what was asked for, before and after; an approval takes a code."""
+        row = StaffRequest.objects.select_related("asked_by", "decided_by").filter(pk=row_id).first()
+        if row is None:
+            raise Http404
+        kind, errors = KINDS[row.kind], list[str]()
+        if request.method == "POST":
+            try:
+                told = _decide(request, kind, row)
+            except Failure as refusal:
+                errors = [refusal.text]
+            else:
+                messages.success(request, f"{row}: {told}")
+                return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
+        return render(request, "admin/staff_request.html", self._page(request, kind, row, errors), status=422 if errors else 200)
+
+    def _page(self, request: HttpRequest, kind: Kind, row: StaffRequest, errors: list[str]) -> dict[str, Any]:
+        is_own, decides = row.asked_by_id == request.user.pk, may(request, kind.operation)
+        is_waiting = row.state == _Pending and clock.real_now() < row.expires_at
+        return {
+            **self.admin_site.each_context(request),
+            "title": f"{kind.title}: {row.name}",
+            "row": row,
+            "lines": four_eyes.content_of(row)["lines"],
+            "errors": errors,
+            "is_own": is_own,
+            "is_waiting": is_waiting,
+            "may_approve": is_waiting and decides and not is_own,
+            "may_reject": is_waiting and (decides or is_own),
+        }
+
+
+def _decide(request: HttpRequest, kind: Kind, row: StaffRequest) -> str:
+    """Raises a Failure."""
+    staff, at = cast(User, request.user), clock.real_now()
+    if not may(request, kind.operation) and row.asked_by_id != staff.pk:
+        raise PermissionDenied
+    reason = request.POST.get("reason", "").replace("\x00", "").strip()[:500]
+    if request.POST.get("decision") == "reject":
+        four_eyes.reject(kind, row.pk, staff, at, reason=reason)
+        return "taken back" if row.asked_by_id == staff.pk else "rejected"
+    if request.POST.get("decision") != "approve":
+        raise four_eyes.StaffRequestRefused("Choose a decision")
+    stepup.take(request.session, staff, code=request.POST.get("code", "").strip(), address=client_address(request), at=at)
+    four_eyes.approve(kind, row.pk, staff, at, digest=request.POST.get("digest", ""), reason=reason)
+    return "approved, and carried out"

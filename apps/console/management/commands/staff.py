@@ -1,0 +1,71 @@
+"""`staff`: who is staff, in which roles; and what waits for a second member of staff."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from apps.console.command import OperatorCommand, staff_named, told
+from apps.console.staff_kinds import KINDS
+from apps.core import clock
+from apps.core.literal import is_uuid
+from apps.core.staff_roles import StaffRole, roles_of
+from apps.stores import four_eyes, staffing
+from apps.stores.models import StaffRequest, User
+from apps.stores.services import create_user
+
+
+class Command(OperatorCommand):
+    help = "Show staff and what waits for a second one of them, set somebody's roles, approve or reject"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", nargs="?", default="show", choices=["show", "set", "approve", "reject"])
+        parser.add_argument("what", nargs="?", help="an e-mail address (set), a request's id (approve, reject)")
+        parser.add_argument("--roles", help=f"of {', '.join(StaffRole.values)}, separated by commas; empty for none (set)")
+        parser.add_argument("--password", help="makes the account when there is none (set)")
+        parser.add_argument("--staff", help="e-mail address of the member of staff who asks or decides; needless until two are admin")
+        parser.add_argument("--approved-by", help="e-mail address of the second one, who approves it at once (set)")
+        parser.add_argument("--reason", default="", help="is kept")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        if options["action"] == "set":
+            return _set(options)
+        if options["action"] in ("approve", "reject"):
+            return _decide(options)
+        waiting = StaffRequest.objects.filter(state=StaffRequest.State.PENDING).select_related("asked_by", "decided_by")
+        people = User.objects.filter(is_staff=True).order_by("email")
+        return {
+            "staff": [{"email": one.email, "active": one.is_active, "roles": sorted(roles_of(one))} for one in people],
+            "waiting": [told(row) for row in waiting.order_by("asked_at")],
+        }
+
+
+def _set(options: dict[str, Any]) -> dict[str, Any]:
+    if options["roles"] is None:
+        raise CommandError("Give --roles")
+    roles = sorted({one.strip() for one in options["roles"].split(",") if one.strip()})
+    person = User.objects.with_email(options["what"] or "")
+    if person is None and options["password"]:
+        person = create_user(options["what"], options["password"])
+    if person is None:
+        raise CommandError("Nobody has this e-mail address; give a --password to make the account")
+    wish, at = staffing.wish_of(person, roles, options["reason"]), clock.real_now()
+    if len(staffing.admins()) < 2 and not options["staff"]:  # nobody could be the second
+        staffing.set_roles(person, roles, options["reason"])
+    elif options["approved_by"]:
+        four_eyes.at_once(staffing.ROLES, wish, staff_named(options["staff"]), staff_named(options["approved_by"]), at)
+    else:
+        request = staffing.request_roles(person, roles, options["reason"], staff_named(options["staff"]), at)
+        if request is not None:
+            return told(request)
+    person.refresh_from_db()
+    return {"email": person.email, "roles": sorted(roles_of(person))}
+
+
+def _decide(options: dict[str, Any]) -> dict[str, Any]:
+    row = StaffRequest.objects.filter(pk=options["what"]).first() if is_uuid(options["what"] or "") else None
+    if row is None:
+        raise CommandError(f"There is no request {options['what']}")
+    kind, staff, at = KINDS[row.kind], staff_named(options["staff"]), clock.real_now()
+    if options["action"] == "reject":
+        return told(four_eyes.reject(kind, row.pk, staff, at, reason=options["reason"]))
+    return told(four_eyes.approve(kind, row.pk, staff, at, digest=row.digest, reason=options["reason"]))

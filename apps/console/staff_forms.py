@@ -1,0 +1,202 @@
+"""What staff fill in to ask for something that takes two. Each form hands one service what it was told."""
+
+import re
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django import forms
+
+from apps.access import lost_factor
+from apps.assets.models import Asset
+from apps.core import money
+from apps.core.literal import is_uuid
+from apps.core.models import Mode
+from apps.core.staff_roles import StaffRole, roles_of
+from apps.ledger.chart import CHART, TREASURY
+from apps.onramp.models import Credential
+from apps.onramp.services import credentials
+from apps.onramp.services.networks import credential_networks, key_problem
+from apps.payments.selectors import by_reference
+from apps.payments.services import corrections
+from apps.stores import dispatch, staffing
+from apps.stores.models import AuthorizationProvider, StaffRequest, Store, User
+
+_COINS = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,30})?", re.ASCII)
+
+
+class AskForm(forms.Form):
+    """`known` names what the form was opened for, from the page's address."""
+
+    def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.known = known
+        self.fields["reason"] = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 3}), help_text="Kept with it.")
+
+    def ask(self, staff: User, at: datetime) -> StaffRequest | None:
+        """None when it needed nobody else and is done. Raises a Failure."""
+        raise TypeError("a form defines ask")
+
+    @property
+    def reason(self) -> str:
+        return str(self.cleaned_data["reason"])
+
+
+def _store_of(text: str) -> Store:
+    store = Store.objects.filter(pk=text, deleted_at=None).first() if is_uuid(text) else None
+    if store is None:
+        raise forms.ValidationError("There is no such store")
+    return store
+
+
+def _person_of(text: str) -> User:
+    person = User.objects.with_email(text)
+    if person is None:
+        raise forms.ValidationError("Nobody has this email address")
+    return person
+
+
+class CorrectionForm(AskForm):
+    asset = forms.ModelChoiceField(Asset.objects.select_related("chain").order_by("pk"))
+    account = forms.ChoiceField(choices=[(kind, kind) for kind in sorted(set(CHART) - {TREASURY})])
+    amount = forms.CharField(help_text="In coins: a credit, or below zero a debit. Custody accounts grow by debits.")
+    store = forms.CharField(required=False, help_text="The id of the store whose account it is.")
+    payment = forms.CharField(required=False, help_text="The reference of the payment that it is held for, for the account held.")
+
+    def clean_store(self) -> Store | None:
+        text = self.cleaned_data["store"].strip()
+        return _store_of(text) if text else None
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        asset, text = data.get("asset"), str(data.get("amount", "")).strip()
+        if asset is not None:
+            size = money.atomic_from_decimal(text.lstrip("-"), asset.atomic_decimals) if _COINS.fullmatch(text) else None
+            if not size:
+                self.add_error("amount", f"A number of coins that isn't zero, with at most {asset.atomic_decimals} places")
+            else:
+                data["amount_atomic"] = -size if text.startswith("-") else size
+        reference = str(data.get("payment", "")).strip()
+        data["payment"] = by_reference(reference) if reference else None
+        if reference and data["payment"] is None:
+            self.add_error("payment", "There is no such payment")
+        return data
+
+    def ask(self, staff: User, at: datetime) -> StaffRequest:
+        data = self.cleaned_data
+        wanted = corrections.Correction(
+            str(uuid.uuid4()), data["asset"], data["account"], data["store"], data["amount_atomic"], data["payment"]
+        )
+        return corrections.request_correction(wanted, self.reason, staff, at)
+
+
+class FactorForm(AskForm):
+    email = forms.CharField(help_text="Whose phone and backup codes are lost.")
+
+    def clean_email(self) -> User:
+        return _person_of(self.cleaned_data["email"])
+
+    def ask(self, staff: User, at: datetime) -> StaffRequest:
+        return lost_factor.request_removal(self.cleaned_data["email"], self.reason, staff, at)
+
+
+class RolesForm(AskForm):
+    email = forms.CharField(help_text="They sign in already, or are made by the command staff.")
+    roles = forms.MultipleChoiceField(choices=StaffRole.choices, required=False, widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
+        super().__init__(*args, known=known, **options)
+        person = User.objects.with_email(known.get("email", ""))
+        self.fields["roles"].initial = sorted(roles_of(person)) if person else []
+
+    def clean_email(self) -> User:
+        return _person_of(self.cleaned_data["email"])
+
+    def ask(self, staff: User, at: datetime) -> StaffRequest | None:
+        return staffing.request_roles(self.cleaned_data["email"], self.cleaned_data["roles"], self.reason, staff, at)
+
+
+class DispatchForm(AskForm):
+    store = forms.CharField(help_text="The store's id.")
+    card_funding_live = forms.BooleanField(required=False)
+    card_funding_test = forms.BooleanField(required=False)
+    x402_dispatch = forms.BooleanField(required=False, label="Agents' draws are sent on the chain")
+    authorization_provider = forms.ChoiceField(choices=AuthorizationProvider.choices)
+    authorization_url = forms.URLField(required=False, max_length=2048, assume_scheme="https")
+    authorization_policy = forms.JSONField(required=False)
+
+    def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
+        super().__init__(*args, known=known, **options)
+        text = known.get("store", "")
+        store = Store.objects.filter(pk=text).first() if is_uuid(text) else None
+        if store is not None:
+            self.initial.update({column: getattr(store, column) for column in dispatch.COLUMNS})
+
+    def clean_store(self) -> Store:
+        return _store_of(self.cleaned_data["store"].strip())
+
+    def clean_authorization_policy(self) -> dict[str, Any]:
+        rules = self.cleaned_data["authorization_policy"] or {}
+        if not isinstance(rules, dict):
+            raise forms.ValidationError("A policy is an object of rules")
+        return rules
+
+    def ask(self, staff: User, at: datetime) -> StaffRequest | None:
+        changes = {column: self.cleaned_data[column] for column in dispatch.COLUMNS}
+        return dispatch.request_dispatch(self.cleaned_data["store"], changes, self.reason, staff, at)
+
+
+class CardNetworkForm(AskForm):
+    provider = forms.ChoiceField()
+    mode = forms.ChoiceField(choices=Mode.choices)
+    store = forms.CharField(required=False, help_text="Its id; all stores when left empty.")
+    is_active = forms.BooleanField(required=False, initial=True, label="In use")
+    api_key = forms.CharField(required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"}))
+    webhook_secret = forms.CharField(required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"}))
+
+    def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
+        super().__init__(*args, known=known, **options)
+        text = known.get("credential", "")
+        self.row = Credential.objects.select_related("store").filter(pk=text).first() if is_uuid(text) else None
+        self.fields["provider"].choices = [(name, name) for name in credential_networks()]  # type: ignore[attr-defined]  # a choice field
+        if self.row is not None:
+            self.initial["is_active"] = self.row.is_active
+            for name in ("provider", "mode", "store"):  # whose secret a row holds never changes: another one is another row
+                del self.fields[name]
+            for name in ("api_key", "webhook_secret"):
+                self.fields[name].help_text = "Leave empty to keep the one that is stored."
+
+    def clean_store(self) -> Store | None:
+        text = self.cleaned_data["store"].strip()
+        return _store_of(text) if text else None
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        provider, mode = (self.row.provider, self.row.mode) if self.row else (data.get("provider", ""), data.get("mode", ""))
+        problem = key_problem(provider, mode, data["api_key"]) if data.get("api_key") and provider else ""
+        if problem:
+            self.add_error("api_key", f"This key is of the other mode: card payments would stay off here ({problem}).")
+        return data
+
+    def ask(self, staff: User, at: datetime) -> StaffRequest | None:
+        data, row = self.cleaned_data, self.row
+        change = credentials.CredentialChange(
+            row=row,
+            provider=row.provider if row else data["provider"],
+            mode=row.mode if row else data["mode"],
+            store=row.store if row else data["store"],
+            is_active=data["is_active"],
+            api_key=data["api_key"],
+            webhook_secret=data["webhook_secret"],
+        )
+        return credentials.request_change(change, self.reason, staff, at)
+
+
+# By kind of staff request; a payout is asked for where it is reviewed.
+FORMS: dict[str, type[AskForm]] = {
+    corrections.CORRECTION.name: CorrectionForm,
+    lost_factor.FACTOR.name: FactorForm,
+    credentials.CARD_NETWORK.name: CardNetworkForm,
+    dispatch.DISPATCH.name: DispatchForm,
+    staffing.ROLES.name: RolesForm,
+}

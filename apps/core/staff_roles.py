@@ -1,0 +1,97 @@
+"""THE table of what members of staff may do, by role, and what takes two of them.
+
+The staff site and the services ask it. A page or button of the site that isn't a row here is found by a test of the house.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from django.db import models
+
+from apps.core.errors import Coded
+
+
+class StaffRole(models.TextChoices):
+    """A member of staff has any number of them."""
+
+    SUPPORT = "support"
+    FINANCE = "finance"
+    ADMIN = "admin"
+
+
+ALL_ROLES = frozenset(StaffRole.values)
+_READERS, _FINANCE, _ADMIN = ALL_ROLES, frozenset({StaffRole.FINANCE}), frozenset({StaffRole.ADMIN})
+ONE, TWO, TWO_ABOVE = "one", "two", "two above the threshold"
+
+
+class StaffForbidden(Coded):
+    status = 403
+    code = "staff_role_forbidden"
+    message = "Your staff role does not allow this"
+
+
+class StaffMember(Protocol):
+    """What is asked of a person."""
+
+    is_active: bool
+    is_staff: bool
+    is_superuser: bool
+    staff_roles: list[str]
+
+
+@dataclass(frozen=True)
+class StaffOperation:
+    """One row: who does it, and how many people it takes."""
+
+    name: str
+    does: str
+    roles: frozenset[str]
+    people: str = ONE
+
+
+READ = StaffOperation("read", "Read every page of the staff site", _READERS)
+
+# Finance decides.
+PAYOUT_APPROVE = StaffOperation("payout.approve", "Let a payout in review go", _FINANCE, TWO_ABOVE)
+PAYOUT_REJECT = StaffOperation("payout.reject", "Reject a payout in review", _FINANCE)
+CORRECTION = StaffOperation("books.correct", "Correct the books", _FINANCE, TWO)
+FUNDING = StaffOperation("hot_wallet.fund", "Book coins that the chain has brought a hot wallet", _FINANCE)
+WITHDRAWAL = StaffOperation("withdrawal", "Withdraw earnings", _FINANCE, TWO)
+BANK_VERIFY = StaffOperation("bank_account.verify", "Verify a bank account, or take that back", _FINANCE)
+BUSINESS_VERIFY = StaffOperation("verification.decide", "Decide about a business's verification", _FINANCE)
+PLATFORM_ACCESS = StaffOperation("platform_access.decide", "Decide about a store's request to be a platform", _FINANCE)
+ASSET_REVIEW = StaffOperation("asset_review.end", "End the review of a store's asset", _FINANCE)
+
+# Admin configures.
+STORE_SETTINGS = StaffOperation("store.change", "Change a store's settings and its members' roles", _ADMIN)
+DISPATCH = StaffOperation("store.change_dispatch", "Change a store's settings of cards and agents", _ADMIN, TWO)
+DISPATCH_OFF = StaffOperation("store.stop_dispatch", "Switch a store's cards or its agents' dispatch off", _ADMIN)
+CARD_NETWORK = StaffOperation("card_network.change", "Change a card network's keys and settings", _ADMIN, TWO)
+CARD_NETWORK_OFF = StaffOperation("card_network.stop", "Switch a card network off", _ADMIN)
+PAYOUT_CAPS = StaffOperation("payout_cap.change", "Change what a store may pay out", _ADMIN)
+ASSETS = StaffOperation("asset.change", "Change chains and assets", _ADMIN)
+ACCOUNT = StaffOperation("account.change", "Rename a person, switch an account off or on", _ADMIN)
+FACTOR = StaffOperation("second_factor.take_off", "Take off a lost second factor", _ADMIN, TWO)
+ROLES = StaffOperation("staff.change_roles", "Give somebody the role finance or admin", _ADMIN, TWO)
+ROLES_LESS = StaffOperation("staff.take_roles", "Give the role support, or take a role away", _ADMIN)
+KEY_REVOKE = StaffOperation("api_key.revoke", "Revoke an API key", _ADMIN)
+JOB_RETRY = StaffOperation("job.retry", "Have a job that gave up tried again", _ADMIN)
+
+TABLE: tuple[StaffOperation, ...] = tuple(row for row in list(globals().values()) if isinstance(row, StaffOperation))
+
+
+def roles_of(person: StaffMember) -> frozenset[str]:
+    """A superuser has them all; whoever isn't active staff has none."""
+    if not (person.is_active and person.is_staff):
+        return frozenset()
+    return ALL_ROLES if person.is_superuser else ALL_ROLES & frozenset(person.staff_roles)
+
+
+def may(person: StaffMember, operation: StaffOperation) -> bool:
+    return not operation.roles.isdisjoint(roles_of(person))
+
+
+def check(person: StaffMember, operation: StaffOperation) -> None:
+    """Raises StaffForbidden."""
+    if not may(person, operation):
+        raise StaffForbidden

@@ -1,0 +1,131 @@
+"""Corrections of the books: one member of staff asks for it, another approves it, and it is booked against the treasury, once."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.assets.models import Asset
+from apps.assets.selectors import current_rate
+from apps.core import clock, money, staff_roles
+from apps.core.errors import Flat
+from apps.ledger import movements
+from apps.ledger.chart import CHART, HELD, STORE, TREASURY
+from apps.ledger.movements.own import correction_key
+from apps.ledger.posting import InsufficientBalance
+from apps.ledger.selectors import account_balance, is_posted
+from apps.payments.models import Payment
+from apps.payments.services.treasury import AlreadyBooked
+from apps.stores import four_eyes
+from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.models import StaffRequest, Store, User
+
+_CURRENCY = "EUR"  # in which an account that is nobody's is told
+
+
+class NotCorrected(Flat):
+    """The text says why."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Credit (or, below zero, debit) an account against the treasury; what is held, for the payment it is held for.
+
+    `key` books it once, however often somebody asks.
+    """
+
+    key: str
+    asset: Asset
+    kind: str
+    store: Store | None
+    amount_atomic: int
+    payment: Payment | None = None
+
+
+def request_correction(wanted: Correction, reason: str, staff: User, at: datetime) -> StaffRequest:
+    """Nothing is booked yet. Raises NotCorrected, AlreadyBooked, or what four_eyes.ask raises."""
+    return four_eyes.ask(CORRECTION, wish_of(wanted, reason), staff, at)
+
+
+def correct(wanted: Correction, reason: str, staff: User, second: User, at: datetime) -> StaffRequest:
+    """Both steps for two who are named to an operator's command."""
+    return four_eyes.at_once(CORRECTION, wish_of(wanted, reason), staff, second, at)
+
+
+def wish_of(correction: Correction, reason: str) -> Ask:
+    """Raises NotCorrected."""
+    _refuse(correction)
+    asset, store, payment = correction.asset, correction.store, correction.payment
+    wanted = {
+        "key": correction.key,
+        "mode": asset.mode,
+        "asset": asset.pk,
+        "account": correction.kind,
+        "store": str(store.pk) if store else None,
+        "amount_atomic": str(correction.amount_atomic),
+        "payment": str(payment.pk) if payment else None,
+    }
+    before = account_balance(store.pk if store else None, asset.mode, asset.pk, correction.kind)
+    whose = f"{store.name}'s" if store else "the service's"
+    what = f"{whose} {correction.kind} of {asset.pk}" + (f" for payment {payment.reference}" if payment else "")
+    lines = [
+        (f"Account: {what}", _text(asset, before, store), _text(asset, before + correction.amount_atomic, store)),
+        ("Amount, below zero a debit", "", _text(asset, correction.amount_atomic, store)),
+    ]
+    return Ask(correction.key[:100], f"Correction of {what}", wanted, lines, reason)
+
+
+def _refuse(wanted: Correction) -> None:
+    store, payment = wanted.store, wanted.payment
+    if not wanted.key or len(wanted.key) > 100:
+        raise NotCorrected("A correction's key has at most 100 characters")
+    if wanted.amount_atomic == 0:
+        raise NotCorrected("A correction is of more than nothing")
+    if wanted.kind not in CHART or wanted.kind == TREASURY or (CHART[wanted.kind].owner == STORE) != (store is not None):
+        raise NotCorrected(f"{wanted.kind} can't be corrected")
+    if (wanted.kind == HELD) != (payment is not None):
+        raise NotCorrected("what is held is corrected for its payment, and nothing else is")
+    if payment is not None and (store is None or payment.store_id != store.pk or payment.mode != wanted.asset.mode):
+        raise NotCorrected("the payment is another store's, or of the other mode")
+
+
+def _text(asset: Asset, amount_atomic: int, store: Store | None) -> str:
+    """Coins, what they are worth now, and the exact number."""
+    currency = store.settlement_currency if store else _CURRENCY
+    rate = current_rate(asset.pk, currency, clock.real_now())
+    coins = f"{money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
+    if rate is None:
+        return f"{coins} ({amount_atomic} atomic units)"
+    worth = money.text_from_cents(money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals))
+    return f"{coins}, {worth} {currency} ({amount_atomic} atomic units)"
+
+
+def _before(wanted: Facts) -> Facts:
+    """Balances change all the time, and a correction is of an amount: what must not have changed is that it isn't booked."""
+    if is_posted([correction_key(wanted["key"])]):
+        raise AlreadyBooked
+    return {}
+
+
+def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
+    store, payment = wanted["store"], wanted["payment"]
+    try:
+        posted = movements.correction(
+            key=wanted["key"],
+            mode=wanted["mode"],
+            asset_id=wanted["asset"],
+            kind=wanted["account"],
+            store_id=uuid.UUID(store) if store else None,
+            amount_atomic=int(wanted["amount_atomic"]),
+            reason=request.reason,
+            staff_id=request.asked_by_id,
+            request_id=request.pk,
+            at=at,
+            payment_id=uuid.UUID(payment) if payment else None,
+        )
+    except InsufficientBalance:
+        raise NotCorrected("the account, or what the payment holds of it, would go below zero") from None
+    if not posted.is_new:
+        raise AlreadyBooked
+
+
+CORRECTION = Kind("correction", "A correction of the books", staff_roles.CORRECTION, _before, _carry_out)

@@ -1,0 +1,54 @@
+"""A store's settings of cards and agents, through which money comes from or goes to others: two change them, one switches them off."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from apps.core import staff_roles
+from apps.stores import four_eyes
+from apps.stores.four_eyes import Ask, Facts, Kind, StaffRequestRefused
+from apps.stores.models import StaffRequest, Store, User
+from apps.stores.services import change_store
+
+_SWITCHES = ("card_funding_live", "card_funding_test", "x402_dispatch")
+COLUMNS = (*_SWITCHES, "authorization_provider", "authorization_url", "authorization_policy")
+
+
+def request_dispatch(store: Store, changes: Mapping[str, Any], reason: str, staff: User, at: datetime) -> StaffRequest | None:
+    """`changes` by column; None when they only switch something off, which is done at once.
+
+    Raises StaffForbidden, or what four_eyes.ask raises.
+    """
+    wanted = {column: value for column, value in changes.items() if getattr(store, column) != value}
+    if not wanted:
+        raise StaffRequestRefused("Nothing of it would change")
+    if all(column in _SWITCHES and value is False for column, value in wanted.items()):
+        staff_roles.check(staff, staff_roles.DISPATCH_OFF)
+        change_store(store, **wanted)
+        return None
+    lines = [(_label(column), _text(getattr(store, column)), _text(value)) for column, value in wanted.items()]
+    wish = Ask(str(store.pk), f"Cards and agents of {store.name}", {"store": str(store.pk), "changes": wanted}, lines, reason)
+    return four_eyes.ask(DISPATCH, wish, staff, at)
+
+
+def _label(column: str) -> str:
+    return column.replace("_", " ").capitalize()
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _before(wanted: Facts) -> Facts:
+    store = Store.objects.select_for_update().get(pk=wanted["store"])
+    return {column: getattr(store, column) for column in COLUMNS}
+
+
+def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Store:
+    return change_store(Store.objects.get(pk=wanted["store"]), **wanted["changes"])
+
+
+DISPATCH = Kind("dispatch", "A change of a store's cards or agents", staff_roles.DISPATCH, _before, _carry_out)

@@ -1,0 +1,98 @@
+"""Who is staff, in which roles. Two give finance or admin; one gives support, or takes a role away (decision 135)."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from apps.core import staff_roles
+from apps.core.errors import Flat
+from apps.core.staff_roles import StaffRole
+from apps.stores import audit, four_eyes, notices
+from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.models import StaffRequest, User
+from apps.stores.services import sign_out_everywhere
+
+_BY_TWO = frozenset({StaffRole.FINANCE, StaffRole.ADMIN})
+
+
+class StaffingRefused(Flat):
+    """The text says why."""
+
+
+def request_roles(person: User, roles: Collection[str], reason: str, staff: User, at: datetime) -> StaffRequest | None:
+    """What somebody will be, and nothing else; None when it needed nobody else and is done.
+
+    Raises StaffForbidden, StaffingRefused or what four_eyes.ask raises.
+    """
+    if not _gained(person, roles):
+        staff_roles.check(staff, staff_roles.ROLES_LESS)
+        set_roles(person, roles, reason)
+        return None
+    return four_eyes.ask(ROLES, wish_of(person, roles, reason), staff, at)
+
+
+def wish_of(person: User, roles: Collection[str], reason: str) -> Ask:
+    """Raises StaffingRefused."""
+    if not frozenset(roles) <= staff_roles.ALL_ROLES:
+        raise StaffingRefused(f"Staff roles are {', '.join(StaffRole.values)}")
+    if not person.is_active:
+        raise StaffingRefused("The account is switched off")
+    lines = [("Staff roles", _text(staff_roles.roles_of(person)), _text(roles))]
+    return Ask(str(person.pk), f"Staff roles of {person.email}", {"user": str(person.pk), "roles": sorted(roles)}, lines, reason)
+
+
+def set_roles(person: User, roles: Collection[str], reason: str = "") -> User:
+    """These and no others; a superuser isn't one any longer. Somebody stays admin. Raises StaffingRefused."""
+    with transaction.atomic():
+        locked = list(User.objects.select_for_update().filter(Q(is_staff=True) | Q(pk=person.pk)).order_by("pk"))
+        [fresh] = [one for one in locked if one.pk == person.pk]
+        before = staff_roles.roles_of(fresh)
+        if StaffRole.ADMIN not in roles:
+            refuse_last_admin(fresh)
+        fresh.staff_roles, fresh.is_staff, fresh.is_superuser = sorted(roles), bool(roles), False
+        fresh.save(update_fields=["staff_roles", "is_staff", "is_superuser"])
+        # A session that was begun with other rights ends.
+        sign_out_everywhere(fresh)
+        told = {"roles": [_text(before), _text(roles)]}
+        audit.record("staff.roles_changed", target=fresh, name=fresh.email, reason=reason, details=told)
+        notices.tell(fresh, f"Your staff roles are now: {_text(roles)}")
+    return fresh
+
+
+def admins() -> list[User]:
+    return [one for one in User.objects.filter(is_staff=True, is_active=True) if StaffRole.ADMIN in staff_roles.roles_of(one)]
+
+
+def refuse_last_admin(person: User) -> None:
+    """Raises StaffingRefused."""
+    if [one.pk for one in admins()] == [person.pk]:
+        raise StaffingRefused("This is the only admin: somebody else must be one first")
+
+
+def leave(person: User) -> None:
+    """An account that is switched off has no roles to come back with."""
+    if person.is_staff:
+        set_roles(person, [], "The account was switched off")
+
+
+def _gained(person: User, roles: Collection[str]) -> frozenset[str]:
+    return _BY_TWO & (frozenset(roles) - staff_roles.roles_of(person))
+
+
+def _text(roles: Collection[str]) -> str:
+    return ", ".join(sorted(roles)) or "none"
+
+
+def _before(wanted: Facts) -> Facts:
+    person = User.objects.select_for_update().get(pk=wanted["user"])
+    return {"email": person.email, "is_active": person.is_active, "roles": sorted(staff_roles.roles_of(person))}
+
+
+def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Any:
+    return set_roles(User.objects.get(pk=wanted["user"]), wanted["roles"], request.reason)
+
+
+ROLES = Kind("staff_roles", "A change of staff roles", staff_roles.ROLES, _before, _carry_out)

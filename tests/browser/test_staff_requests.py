@@ -1,0 +1,80 @@
+"""What takes two members of staff in a real browser: one asks on a form, another sees exactly that and approves it; wide, narrow, dark."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.access import second_factor
+from apps.console.audit import findings
+from apps.core.staff_roles import StaffRole
+from apps.ledger.models import Movement
+from apps.stores.models import StaffRequest, User
+from tests import make
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.test_dashboard import sign_in
+from tests.cast import PASSWORD, Cast
+from tests.dashboard.browse import next_code
+
+# axe writes styles of its own, which the site's policy refuses: it judges in a browser that lets it.
+LOOKS = [{}, {"width": 390, "height": 800}, {"dark": True, "bypass_csp": True}, {"width": 390, "height": 801, "bypass_csp": True}]
+
+
+def member(name: str) -> User:
+    person = make.clerk(*StaffRole.values)
+    person.name = name
+    person.set_password(PASSWORD)
+    person.save()
+    second_factor.switch_on(person, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    return person
+
+
+def enter(open_page: OpenPage, person: User, **look: Any) -> Page:
+    page = open_page("/admin/", **look)
+    sign_in(page, person.email)
+    page.get_by_role("textbox", name="Code").fill(next_code(person))
+    page.get_by_role("button", name="Continue").click()
+    return page
+
+
+def fine(page: Page, look: dict[str, Any]) -> None:
+    assert overflow(page) <= 0
+    if "bypass_csp" not in look:
+        return
+    assert barriers(page) == []
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["wide", "phone", "judged in the dark", "judged on a phone"])
+def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(world: Cast, open_page: OpenPage, look: dict[str, Any]) -> None:
+    name = "-".join(["staff", *(str(value) for value in look.values())])
+    first, second = member("Sam"), member("Tess")
+    page = enter(open_page, first, **look)
+    shoot(page, f"{name}-index")
+    page.get_by_role("link", name="Correct the books").click()
+    fine(page, look)
+    page.get_by_label("Asset").select_option("SETH")
+    page.get_by_label("Account").select_option("available")
+    page.get_by_label("Amount").fill("0.25")
+    page.get_by_label("Store").fill(str(world.bakery.store.pk))
+    page.get_by_label("Reason").fill("A refund that the customer sent back by mistake")
+    shoot(page, f"{name}-ask")
+    page.get_by_role("button", name="Ask for it").click()
+    expect(page.get_by_text("a second member of staff has been asked")).to_be_visible()
+    shoot(page, f"{name}-queue")
+    asked = StaffRequest.objects.get(asked_by=first)
+    page.goto(page.url.split("/admin/")[0] + f"/admin/stores/staffrequest/{asked.pk}/decide/")
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(page.get_by_role("button", name="Take it back")).to_be_visible()
+
+    other = enter(open_page, second, **look)
+    other.goto(page.url)
+    expect(other.get_by_text("A refund that the customer sent back by mistake")).to_be_visible()
+    fine(other, look)
+    shoot(other, f"{name}-decide")
+    other.get_by_label("Code").fill(next_code(second))
+    other.get_by_role("button", name="Approve").click()
+    expect(other.get_by_text("approved, and carried out")).to_be_visible()
+    assert Movement.objects.filter(key=f"correction:{asked.target_id}").count() == 1
+    other.goto(page.url)
+    shoot(other, f"{name}-decided")
+    assert [one for one in findings() if "staff" in one.invariant or "two" in one.invariant] == []

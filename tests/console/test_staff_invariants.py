@@ -1,0 +1,117 @@
+"""What verify_ledger finds of the doings of one: somebody with the database's keys, or code that asked nobody."""
+
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.access import second_factor
+from apps.console import audit
+from apps.core import clock
+from apps.core.acting import Actor, acting
+from apps.core.acting import Kind as ActorKind
+from apps.core.staff_roles import StaffRole
+from apps.ledger import movements
+from apps.payouts.models import Payout
+from apps.payouts.services import review
+from apps.stores import staffing
+from apps.stores.models import StaffRequest, User
+from apps.stores.services import change_store
+from tests import make
+from tests.cast import Cast
+from tests.onramp.cards import credential
+from tests.stores.wishes import SECRET, WISHES, approve, asked_for
+
+
+@pytest.fixture(autouse=True)
+def threshold(settings: Any) -> None:
+    settings.STAFF_FOUR_EYES_ABOVE_CENTS = 0
+
+
+@pytest.fixture
+def people(db: None) -> tuple[User, User]:
+    """Two who may do everything."""
+    return make.clerk(*StaffRole.values), make.clerk(*StaffRole.values)
+
+
+@pytest.fixture(autouse=True)
+def keys(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+
+
+def found() -> set[str]:
+    return {one.invariant for one in audit.findings()}
+
+
+def test_a_correction_of_one(cast: Cast) -> None:
+    movements.correction(
+        key="alone", mode="test", asset_id="SETH", kind="service_fees", store_id=None, amount_atomic=5, reason="x",
+        staff_id=cast.alice.pk, at=clock.real_now(),
+    )  # fmt: skip
+    assert "corrections_by_two" in found()
+
+
+def test_a_correction_of_another_amount_than_two_approved(cast: Cast, people: tuple[User, User]) -> None:
+    kind, row, _ = asked_for("correction", cast, people[0])
+    approve(kind, row, people[1])
+    assert "corrections_by_two" not in found()
+    movements.correction(
+        key="more", mode="test", asset_id="SETH", kind="available", store_id=cast.bakery.store.pk, amount_atomic=7, reason="x",
+        staff_id=people[0].pk, at=clock.real_now(), request_id=row.pk,
+    )  # fmt: skip
+    assert "corrections_by_two" in found()
+
+
+def test_a_payout_above_the_threshold_that_one_let_go(cast: Cast, settings: Any) -> None:
+    WISHES["payout"](cast)
+    review._approve(review._locked(Payout.objects.get()), "", None)
+    assert "payouts_let_go" in found()
+
+
+def test_a_payout_that_left_review_by_itself(cast: Cast) -> None:
+    WISHES["payout"](cast)
+    row = Payout.objects.get()
+    review.moves.move(row, "pending", clock.now(row.store, row.mode))
+    assert "payouts_let_go" in found()
+
+
+def test_a_second_factor_that_one_took_off(cast: Cast) -> None:
+    second_factor.switch_on(cast.alice, SECRET)
+    with _as_staff():
+        second_factor.take_off(cast.alice)
+    assert "staff_acts_by_two" in found()
+
+
+def test_dispatch_that_one_switched_on_and_not_one_that_was_switched_off(cast: Cast) -> None:
+    with _as_staff():
+        change_store(cast.bakery.store, x402_dispatch=True)
+        assert "staff_acts_by_two" in found()
+
+
+def test_a_role_that_one_gave(cast: Cast) -> None:
+    with _as_staff():
+        staffing.set_roles(cast.bob, ["support"])
+        assert "staff_acts_by_two" not in found()
+        staffing.set_roles(cast.bob, ["support", "finance"])
+    assert "staff_acts_by_two" in found()
+
+
+def test_a_card_network_that_one_changed(cast: Cast) -> None:
+    with _as_staff():
+        credential(api_key="pk_test_0123456789abcdef")
+    assert "staff_acts_by_two" in found()
+
+
+def test_a_request_approved_by_its_asker(cast: Cast, people: tuple[User, User]) -> None:
+    kind, row, _ = asked_for("correction", cast, people[0])
+    approve(kind, row, people[1])
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE stores_staffrequest DROP CONSTRAINT staff_request_takes_two")
+    StaffRequest.objects.update(decided_by=people[0])
+    assert {"corrections_by_two", "staff_requests_by_two", "guards_stand"} <= found()
+
+
+def _as_staff() -> Any:
+    return acting(Actor(ActorKind.STAFF, str(uuid.uuid4()), "mallory@example.com"))

@@ -1,0 +1,131 @@
+"""What members of staff ask for, one of each kind: how it is asked for, how often it was done, how its target changes meanwhile."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from apps.access import lost_factor, second_factor
+from apps.assets.models import Asset
+from apps.console.staff_kinds import KINDS
+from apps.core import clock
+from apps.ledger import movements
+from apps.ledger.models import Movement
+from apps.onramp.models import Credential
+from apps.onramp.services import credentials
+from apps.payments.services import corrections
+from apps.payouts.models import Payout
+from apps.payouts.services import review
+from apps.stores import dispatch, four_eyes, staffing
+from apps.stores.four_eyes import Kind
+from apps.stores.models import AuditEntry, StaffRequest, Store, User
+from apps.stores.services import change_store
+from tests import make
+from tests.cast import Cast
+
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One kind: how it is asked for, how often it was done, and how somebody else changes its target meanwhile."""
+
+    ask: Callable[[User], Any]
+    done: Callable[[], int]
+    change: Callable[[], object]
+
+
+def _payout(cast: Cast) -> Wish:
+    shop = cast.bakery
+    make.store_coins(shop.store, "SETH", 10**18)
+    change_store(shop.store, payout_review_threshold_cents=0)
+    row = Payout.objects.get(pk=make.payout(shop.test, 10**17)["id"])
+    return Wish(
+        lambda staff: review.approve_payout(row, "Their supplier", staff),
+        lambda: row.transitions.filter(from_status="requires_review", to_status="pending").count(),
+        lambda: Payout.objects.filter(pk=row.pk).update(destination_address=make.fresh_address()),
+    )
+
+
+def _correction(cast: Cast) -> Wish:
+    store, asset = cast.bakery.store, Asset.objects.select_related("chain").get(pk="SETH")
+    wanted = corrections.Correction(uuid.uuid4().hex, asset, "available", store, 7)
+    book = {
+        "key": wanted.key,
+        "mode": "test",
+        "asset_id": "SETH",
+        "kind": "available",
+        "store_id": store.pk,
+        "amount_atomic": 7,
+        "reason": "x",
+    }
+    return Wish(
+        lambda staff: corrections.request_correction(wanted, "Goodwill", staff, clock.real_now()),
+        lambda: Movement.objects.filter(key=f"correction:{wanted.key}", reason="Goodwill").count(),
+        lambda: movements.correction(staff_id=cast.alice.pk, at=clock.real_now(), **book),
+    )
+
+
+def _factor(cast: Cast) -> Wish:
+    second_factor.switch_on(cast.alice, SECRET)
+
+    def another() -> None:
+        second_factor.take_off(cast.alice)
+        second_factor.switch_on(cast.alice, SECRET)
+
+    taken_off = AuditEntry.objects.filter(action="second_factor.removed", actor_kind="staff", target_id=str(cast.alice.pk))
+    return Wish(
+        lambda staff: lost_factor.request_removal(cast.alice, "Showed her passport", staff, clock.real_now()),
+        lambda: taken_off.count() or int(second_factor.confirmed(cast.alice) is None),
+        another,
+    )
+
+
+def _network(cast: Cast) -> Wish:
+    row = Credential(provider="onramper", mode="test", store=cast.bakery.store)
+    credentials.keep_secrets(row, api_key="pk_test_0123456789abcdef")
+    change = credentials.CredentialChange(row, row.provider, row.mode, None, webhook_secret="whsec-new")
+    changed = AuditEntry.objects.filter(action="card_credential.changed", target_id=str(row.pk))
+    return Wish(
+        lambda staff: credentials.request_change(change, "A new contract", staff, clock.real_now()),
+        changed.count,
+        lambda: Credential.objects.filter(pk=row.pk).update(api_key_hint="pk_other…"),
+    )
+
+
+def _dispatch(cast: Cast) -> Wish:
+    store = cast.bakery.store
+    return Wish(
+        lambda staff: dispatch.request_dispatch(store, {"x402_dispatch": True}, "Their contract", staff, clock.real_now()),
+        lambda: AuditEntry.objects.filter(store_id=store.pk, details__x402_dispatch=[False, True]).count(),
+        lambda: Store.objects.filter(pk=store.pk).update(authorization_url="https://elsewhere.example"),
+    )
+
+
+def _roles(cast: Cast) -> Wish:
+    return Wish(
+        lambda staff: staffing.request_roles(cast.bob, ["finance"], "Joined us", staff, clock.real_now()),
+        lambda: AuditEntry.objects.filter(target_id=str(cast.bob.pk), details__roles=["none", "finance"]).count(),
+        lambda: staffing.set_roles(cast.bob, ["support"]),
+    )
+
+
+WISHES: dict[str, Callable[[Cast], Wish]] = {
+    "payout": _payout,
+    "correction": _correction,
+    "second_factor": _factor,
+    "card_network": _network,
+    "dispatch": _dispatch,
+    "staff_roles": _roles,
+}
+
+
+def asked_for(name: str, cast: Cast, staff: User, wish: Wish | None = None) -> tuple[Kind, StaffRequest, Wish]:
+    wish = wish or WISHES[name](cast)
+    row = wish.ask(staff)
+    assert isinstance(row, StaffRequest) and row.kind == name
+    return KINDS[name], row, wish
+
+
+def approve(kind: Kind, row: StaffRequest, staff: User, **options: Any) -> StaffRequest:
+    return four_eyes.approve(kind, row.pk, staff, options.pop("at", clock.real_now()), **{"digest": row.digest, **options})
