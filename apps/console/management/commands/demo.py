@@ -187,7 +187,7 @@ class Command(BaseCommand):
         if self.is_json:
             self.stdout.write(json.dumps(document))
             self.stdout.flush()
-        admin, second = document["admin"], document["second_staff"]
+        admin, second = document["admin"], people.COLLEAGUE
         rows = [
             ("documentation", f"{document['base_url']}/docs"),
             ("mailbox", f"{document['base_url']}/dev/mailbox  (files in {document['mailbox']})"),
@@ -232,7 +232,6 @@ def describe(port: int, credentials: dict[str, Any], contracts: dict[str, str]) 
         "base_url": base_url,
         "dashboard": {"url": f"{base_url}/dashboard/", **people.MERCHANT},
         "admin": {"url": f"{base_url}/admin/", **people.STAFF},
-        "second_staff": people.COLLEAGUE,
         "store": credentials,
         "chains": chains,
         "mailbox": str(settings.EMAIL_FILE_PATH),
