@@ -187,6 +187,6 @@ class Queue(ReadOnly):
             told = self.approve(row, reason, request.user) if decision == "approve" else self.reject(row, reason, request.user)
         except Failure as refusal:
             return [refusal.text]
-        self.log_change(request, row, f"{decision}: {reason}" if reason else decision)
+        self.log_change(request, row, f"{told}: {reason}" if reason else told)
         messages.success(request, f"{row}: {told}")
         return []
