@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from config.environment import *  # noqa: F403  # each of them is a setting
 from config.environment import (
     ADMIN_URL,
+    API_URL,
     BASE_DIR,
     DASHBOARD_URL,
     DATABASE_POOLER,
@@ -237,6 +238,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": [],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v2/",
+    "SERVERS": [{"url": API_URL}],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "/static/img/favicon.svg",
     "APPEND_COMPONENTS": {

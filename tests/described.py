@@ -57,8 +57,21 @@ def _validator(route: Route, method: str, door: Any, status: int) -> Draft202012
     key = (route.path, method, status)
     if key not in _made:
         is_done = status < 300
-        _made[key] = Draft202012Validator(ANSWERS.get(f"{method} {route.path}", {}) if is_done else _refusals(route, method, door)[status])
+        told = ANSWERS.get(f"{method} {route.path}", {}) if is_done else _refusals(route, method, door)[status]
+        _made[key] = Draft202012Validator(closed(told))
     return _made[key]
+
+
+def closed(schema: Any) -> Any:
+    """The same, but an object has the properties told and no others: what is answered is told, every field of it."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {name: closed(value) for name, value in schema.items()}
+    if "properties" in schema:
+        made.setdefault("additionalProperties", False)
+    return made
 
 
 def _refusals(route: Route, method: str, door: Any) -> dict[int, Any]:

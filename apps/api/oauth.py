@@ -160,6 +160,8 @@ class Revoke(OAuthDoor):
 class UserInfo(OAuthDoor):
     """The person who let the app in."""
 
+    takes_token = True
+
     def get(self, request: Request) -> Response:
         user = self.token(request, scopes.PROFILE).user
         return Response({"sub": str(user.pk), "name": user.name, "email": user.email}, headers={"Cache-Control": "no-store"})
@@ -168,6 +170,7 @@ class UserInfo(OAuthDoor):
 class AgentCredentials(OAuthDoor):
     """The app's agent credential, with a new secret at each call."""
 
+    takes_token = True
     takes_forms = False
     bodies = {"POST": _SCOPES.schema()}
     statuses = {"POST": 201}

@@ -17,6 +17,7 @@ from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.models import Event
 from tests import described, make
 from tests.cast import Api, Shop
+from tests.described import closed
 
 
 def test_the_description_is_valid_and_names_every_route(db: None) -> None:
@@ -118,7 +119,7 @@ def test_the_token_endpoint_takes_json_and_forms() -> None:
 @pytest.mark.parametrize("event", [*SUBSCRIBABLE, *PLATFORM_ONLY])
 def test_every_event_is_described_and_its_example_has_that_shape(event: str) -> None:
     told = operation_of(event)["requestBody"]["content"]["application/json"]
-    Draft202012Validator(told["schema"]).validate(told["example"])
+    Draft202012Validator(closed(told["schema"])).validate(told["example"])
 
 
 def test_the_events_that_are_really_recorded_have_the_described_shape(bakery: Shop) -> None:
@@ -129,9 +130,27 @@ def test_the_events_that_are_really_recorded_have_the_described_shape(bakery: Sh
     make.detail(bakery.test, advance_past["id"])
     seen = set()
     for event in Event.objects.seen_by(bakery.access()):
-        Draft202012Validator(envelope(event.type)["properties"]["data"]).validate({"object": event.object})
+        Draft202012Validator(closed(envelope(event.type)["properties"]["data"])).validate({"object": event.object})
         seen.add(event.type)
     assert {"payment_intent.created", "payment_intent.completed", "payment_intent.expired", "transaction.confirming"} <= seen
+
+
+def test_every_operation_says_where_it_is_who_may_call_it_and_what_it_does() -> None:
+    document = json.loads(_document())
+    assert [one["url"] for one in document["servers"]] == ["http://localhost:8000"]
+    for part in ("paths", "webhooks"):
+        for path, methods in document[part].items():
+            for method, operation in methods.items():
+                assert operation["summary"] and "security" in operation, f"{method} {path}"
+    for path, method in (("userinfo", "get"), ("agent_credentials", "post")):
+        assert document["paths"][f"/api/v2/oauth/{path}"][method]["security"] == [{"bearer": []}]
+    assert document["paths"]["/api/v2/checkout/{reference}"]["get"]["security"] == []
+
+
+def test_a_client_tells_a_refusal_with_a_code_from_one_without() -> None:
+    """Generated clients take the first shape that fits: the one with a code stands before the bare sentence, which fits everything."""
+    schemas = json.loads(_document())["components"]["schemas"]
+    assert [one["$ref"].rpartition("/")[2] for one in schemas["AnyError"]["anyOf"]] == ["Error", "ErrorText"]
 
 
 def test_the_document_is_drawn_up_once(db: None) -> None:
@@ -141,6 +160,10 @@ def test_the_document_is_drawn_up_once(db: None) -> None:
 def test_an_answer_that_is_not_described_is_noticed(bakery: Shop) -> None:
     answer = bakery.test.get("/payment_currencies")
     described.check("GET", answer)
+    told = answer.json()
     answer.content = b'[{"code": 1}]'
     with pytest.raises(described.Undescribed):
+        described.check("GET", answer)
+    answer.content = json.dumps([{**told[0], "color": "red"}]).encode()
+    with pytest.raises(described.Undescribed, match="color"):
         described.check("GET", answer)

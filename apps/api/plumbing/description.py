@@ -9,7 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from apps.api.plumbing.routes import FORM, PUBLIC, Budget
-from apps.api.schemas import ALSO, ANSWERS, EMPTY, FURTHER, MIXED, PDFS
+from apps.api.schemas import ALSO, ANSWERS, BLOCKS, EMPTY, FURTHER, MIXED, PDFS
 from apps.api.schemas.queries import QUERIES
 from apps.core.errors import Coded, Listed
 from apps.core.literal import Schema
@@ -27,10 +27,34 @@ STRUCTURED = {
     },
     "required": ["error"],
 }
+# What stands in the way is told beside the code.
+BLOCKED = {
+    "type": "object",
+    "properties": {
+        "error": {
+            "type": "object",
+            "properties": {
+                "message": TEXT,
+                "code": TEXT,
+                "blockers": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"type": TEXT, "count": {"type": "integer"}},
+                        "required": ["type", "count"],
+                    },
+                },
+            },
+            "required": ["message", "code", "blockers"],
+        }
+    },
+    "required": ["error"],
+}
 ARRAY = {"type": "object", "properties": {"errors": {"type": "array", "items": TEXT}}, "required": ["errors"]}
 OBJECT: Schema = {"type": "object", "additionalProperties": True}
-EITHER: Schema = {"anyOf": [FLAT, STRUCTURED]}
-ANY: Schema = {"anyOf": [FLAT, STRUCTURED, ARRAY]}
+# The strictest first: a generated client takes the first that fits.
+EITHER: Schema = {"anyOf": [STRUCTURED, FLAT]}
+ANY: Schema = {"anyOf": [STRUCTURED, ARRAY, FLAT]}
 RFC6749: Schema = {"type": "object", "properties": {"error": TEXT, "error_description": TEXT}, "required": ["error"]}
 OAUTH = {status: (RFC6749, words) for status, words in {401: "Who calls isn't known", 403: "Not allowed"}.items()}
 
@@ -67,6 +91,8 @@ class DoorSchema(AutoSchema):
 
     def _who_may(self) -> str:
         scope = self.view.route.scopes.get(self.method)
+        if self.view.takes_token:
+            return "For an app's access token."
         if scope == PUBLIC:
             return "Public: no credential is asked for."
         if self._is_for_people:
@@ -76,6 +102,8 @@ class DoorSchema(AutoSchema):
         return f"Scope: `{scope}`." if scope else "Any valid credential but a publishable key."
 
     def get_auth(self) -> list[dict[str, list[str]]]:
+        if self.view.takes_token:
+            return [{"bearer": []}]
         if PUBLIC in self.view.route.scopes.values():
             return []
         if self._is_for_people:
@@ -148,6 +176,8 @@ def refusals(door: Any, route: Any, method: str) -> dict[Any, OpenApiResponse]:
         told[400] = STRUCTURED, "The body is no JSON object"
         told[413] = STRUCTURED, "The body is larger than 1 MiB"
         told[415] = STRUCTURED, "The body is no application/json"
+    if f"{method} {route.path}" in BLOCKS:
+        told[409] = {"anyOf": [BLOCKED, STRUCTURED]}, "Something stands in the way"
     told |= {status: (STRUCTURED, words) for status, words in FURTHER.get(f"{method} {route.path}", {}).items()}
     if route.path.startswith("oauth/"):
         told = {status: (RFC6749, words) for status, (_, words) in {**told, 400: told.get(400, told[422]), **OAUTH}.items()}

@@ -65,6 +65,7 @@ class Door(APIView):
     queries: ClassVar[Mapping[str, Schema]] = {}  # what a GET asks in its address, for the API description; `required` is taken out
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
     for_agents: ClassVar[bool] = False
+    takes_token: ClassVar[bool] = False  # whether a public route reads an app's token itself, for the API description
     asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code
     asks_on: ClassVar[tuple[str, ...]] = ("POST",)  # the methods for which it does
     asks_for_second_factor: ClassVar[bool] = False  # whether it also must have a second factor

@@ -19,6 +19,8 @@ FURTHER: dict[str, dict[int, str]] = {
     "POST onramp_callbacks/<str:id>": {401: "It isn't signed by the network"},
     "POST offramp_callbacks": {401: "It isn't signed by the off-ramp"},
 }
+# Refused with a list of what stands in the way.
+BLOCKS = ("DELETE platform/accounts/<str:id>",)
 PDFS = ("GET payments/<str:id>/invoice",)
 EMPTY = ("POST oauth/revoke",)
 # Actions that are asked for by their path alone.

@@ -4,19 +4,21 @@ from apps.api.plumbing.shapes import many, null, of, page, plus
 from apps.api.schemas.payments import CHECKOUT
 from apps.core.literal import Schema
 
-PRODUCT = of("id:uuid name description|null active:bool metadata:map created_at:time updated_at:time")
+PRODUCT = of("id:uuid name description|null active:bool livemode:bool metadata:map created_at:time updated_at:time")
 PRICE = of(
-    "id:uuid product_id:uuid unit_amount_cents:int currency interval interval_count:int active:bool metadata:map "
+    "id:uuid product_id:uuid unit_amount_cents:int currency interval interval_count:int active:bool livemode:bool metadata:map "
     "created_at:time updated_at:time"
 )
-CUSTOMER = of("id:uuid email name|null phone|null address:map|null metadata:map created_at:time updated_at:time")
+CUSTOMER = of(
+    "id:uuid email name|null phone|null address:map|null metadata:map livemode:bool deleted_at:time|null created_at:time updated_at:time"
+)
 _PARTY = of("id:uuid email name|null")
 _PRICED = of("id:uuid product_id:uuid product_name unit_amount_cents:int currency interval interval_count:int")
 SUBSCRIPTION = of(
     "id:uuid customer_id:uuid price_id:uuid quantity:int status started_at:time|null current_period_start:time|null "
     "current_period_end:time|null next_billing_at:time|null trial_end:time|null cancel_at_period_end:bool cancel_at:time|null "
-    "canceled_at:time|null paused_at:time|null failed_cycle_count:int grace_cycles:int amount_cents:int metadata:map created_at:time "
-    "updated_at:time",
+    "canceled_at:time|null paused_at:time|null failed_cycle_count:int grace_cycles:int amount_cents:int currency interval "
+    "interval_count:int livemode:bool metadata:map created_at:time updated_at:time",
     items=many(of("id:uuid|null quantity:int", price=_PRICED)),
     price=_PRICED,
     customer=_PARTY,
@@ -27,7 +29,7 @@ INVOICE = of(
     f"id:uuid status number:int|null formatted_number|null custom_number|null po_number|null public_token|null hosted_url|null "
     f"customer_id:uuid subscription_id:uuid|null period_key|null currency {_TOTALS} refunded_cents:int discount_type|null "
     f"discount_value:int|null tax_rate_bps:int|null due_at:time|null description|null notes|null footer|null metadata:map "
-    f"needs_attention|null finalized_at:time|null paid_at:time|null voided_at:time|null created_at:time updated_at:time",
+    f"needs_attention|null livemode:bool finalized_at:time|null paid_at:time|null voided_at:time|null created_at:time updated_at:time",
     customer=_PARTY,
     line_items=many(plus(_LINE, "id:uuid")),
 )

@@ -27,6 +27,17 @@ _OBJECTS: dict[str, Schema] = {
     "payout": of("id:uuid status amount_atomic:digits created_at:time"),
     "fee_sweep": of("id:uuid status amount_atomic:digits asset_id created_at:time"),
 }
+# What a schema is called where its constant says it only beside its neighbors: generated clients have a class of each name.
+_CLASSES = {
+    "ROW": "PaymentListed", "CREATED": "PaymentCreated", "DETAIL": "Payment", "SIMULATED": "PaymentSimulated", "ADDRESS": "PaymentAddress",
+    "SESSION": "CardSession", "EVENT": "PaymentEvent", "TIMELINE": "TimelineEntry", "SUMMARY": "PaymentSummary", "METHODS": "CardMethods",
+    "FEE": "PaymentFee", "ENDPOINT": "WebhookEndpoint", "WITH_SECRET": "WebhookEndpointWithSecret", "DELIVERY": "WebhookDelivery",
+    "KEY": "ApiKey", "APP": "OAuthApp", "APP_WITH_SECRET": "OAuthAppWithSecret", "TOKENS": "OAuthTokens", "_LINE": "InvoiceLine",
+    "HOSTED": "HostedInvoice", "_PARTY": "CustomerSummary", "_PRICED": "PriceWithProduct", "_WITH_PRICES": "ProductWithPrices",
+    "SCHEDULE": "PayoutSchedule", "CLOCK": "TestClock", "REQUEST": "PlatformAccessRequest", "LINK": "OnboardingLink",
+    "OVERVIEW": "PlatformOverview", "CONTEXT": "AgentContext", "_TOKEN": "AgentToken", "FLAT": "ErrorText", "STRUCTURED": "Error",
+    "ARRAY": "ErrorTexts", "BLOCKED": "ErrorWithBlockers", "EITHER": "AnyError", "ANY": "AnyErrors", "RFC6749": "OAuthError",
+}  # fmt: skip
 _WORDS = (
     "Answer any 2xx. The header Service-Signature is t=<unix seconds>,v1=<hex of the HMAC-SHA256 over t.body with the endpoint's secret>."
 )
@@ -41,7 +52,13 @@ def envelope(event_type: str) -> Schema:
 
 
 def add_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """drf-spectacular's hook on the finished document: the events, and every known schema told once, by name."""
+    """drf-spectacular's hook on the finished document: the events, and every known schema told once, by name.
+
+    It leaves out the security of what is public, which would then be that of the whole document.
+    """
+    for methods in result["paths"].values():
+        for operation in methods.values():
+            operation.setdefault("security", [])
     result["webhooks"] = {event: {"post": operation_of(event)} for event in (*SUBSCRIBABLE, *PLATFORM_ONLY)}
     named = {json.dumps(schema, sort_keys=True): name for name, schema in _named().items()}
     for part in ("paths", "webhooks"):
@@ -55,8 +72,8 @@ def _named() -> dict[str, Schema]:
     """The constants of the tables of answers, and the shapes of refusals."""
     modules = (payments, money, access, billing, platforms, description)
     constants = {name: value for module in modules for name, value in vars(module).items() if name.isupper() and isinstance(value, dict)}
-    objects = {name.strip("_"): value for name, value in constants.items() if "type" in value or "anyOf" in value}
-    return {name.title().replace("_", ""): value for name, value in objects.items() if name != "TEXT"}
+    objects = {name: value for name, value in constants.items() if "properties" in value or "anyOf" in value}
+    return {_CLASSES.get(name, name.strip("_").title().replace("_", "")): value for name, value in objects.items()}
 
 
 def _by_name(value: Any, named: dict[str, str]) -> Any:
@@ -82,7 +99,9 @@ def operation_of(event: str) -> Schema:
     return {
         "operationId": f"on_{event.replace('.', '_')}",
         "tags": ["webhooks"],
+        "summary": f"We tell you of `{event}`",
         "description": _WORDS,
         "requestBody": {"required": True, "content": content},
+        "security": [],
         "responses": {"2XX": {"description": "Taken"}},
     }

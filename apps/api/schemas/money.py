@@ -13,7 +13,7 @@ PAYOUT = of(
     "id:uuid status payout_rail payout_schedule_id:uuid|null amount_atomic:digits amount_decimal:decimal destination_address|null "
     "provider_tx_id|null tx_hash|null fiat_currency|null paid_fiat_amount_cents:int|null paid_fx_rate:decimal|null "
     "paid_fee_cents:int|null "
-    "failed_gas_charged_atomic:digits "
+    "withheld_atomic:digits failed_gas_charged_atomic:digits funds_returned:bool next_retry_at:time|null simulated:bool|null "
     "paid_at:time|null paid_external_reference|null network_fee_decimal:decimal|null failure_reason|null failure_code|null "
     "livemode:bool "
     "created_at:time updated_at:time",
@@ -44,7 +44,7 @@ SWAP_QUOTE = of(
     "buy_atomic_decimals:int"
 )
 _REPORT = of(
-    "id:uuid report_type status period_from:date period_to:date currency|null created_at:time generated_at:time|null "
+    "id:uuid report_type format status period_from:date period_to:date currency|null created_at:time generated_at:time|null "
     "size_bytes:int|null "
     "error|null url? expires_in?:int"
 )

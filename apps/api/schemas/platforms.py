@@ -20,9 +20,10 @@ VERIFICATION = of(
 _LINK = "id:uuid account_id:uuid purpose return_url|null token_prefix expires_at:time completed_at:time|null created_at:time"
 LINK = of(f"{_LINK} status")
 OVERVIEW = of(
-    "from:date to:date livemode:bool sub_merchant_count:int activated_count:int completed_payments:int",
+    "from:date to:date livemode:bool sub_merchant_count:int activated_count:int verified_count:int pending_count:int "
+    "completed_payments:int",
     volume_by_currency=many(of("currency amount_cents:int")),
-    platform_fee_earned=many(of("asset_id amount_atomic:digits")),
+    platform_fee_earned=many(of("asset_id amount_atomic:digits atomic_decimals:int")),
     top_sub_merchants=many(of("account_id:uuid name amount_cents:int")),
 )
 PLATFORM_PAYMENT = of(
@@ -46,7 +47,7 @@ CONTEXT = of(
     authorization=of("provider mandates:bool"),
     rate_limit=of("per_minute:int"),
 )
-_TOKEN = of("asset_id coin_symbol chain_symbol active:bool")
+_TOKEN = of("asset_id coin_symbol chain_symbol name atomic_decimals:int active:bool")
 _CAPS = "per_tx_cap_atomic:digits|null daily_cap_atomic:digits|null daily_spent_atomic:digits daily_remaining_atomic:digits|null"
 
 ANSWERS: dict[str, Schema] = {
@@ -77,7 +78,9 @@ ANSWERS: dict[str, Schema] = {
         "utc_day:date", limits=many(of(f"asset_id coin_symbol chain_symbol atomic_decimals:int {_CAPS} controls_configured:bool"))
     ),
     "GET agentic/balances": of("", balances=many(BALANCE), settlement_balance=SETTLEMENT_BALANCE),
-    "GET agentic/exchange_rates": of("currency", rates=many(of("asset_id coin_symbol chain_symbol currency rate:decimal source"))),
+    "GET agentic/exchange_rates": of(
+        "currency", rates=many(of("asset_id coin_symbol chain_symbol currency rate:decimal source as_of:time"))
+    ),
     "GET agentic/tokens": of("", accepted=many(_TOKEN), available=many(_TOKEN)),
     "PATCH agentic/tokens/<str:id>": of("asset_id active:bool provider"),
     "GET agentic/market_data": of(
