@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 
 from apps.console.command import OperatorCommand, staff_named, told
 from apps.console.staff_kinds import KINDS
@@ -39,6 +40,7 @@ class Command(OperatorCommand):
         }
 
 
+@transaction.atomic
 def _set(options: dict[str, Any]) -> dict[str, Any]:
     if options["roles"] is None:
         raise CommandError("Give --roles")
