@@ -91,6 +91,7 @@ PERIODIC: dict[str, float] = {
     "payouts.advance": 2 * SECOND,
     "payouts.run_schedules": 10 * SECOND,
     "payouts.release_lines": 5 * SECOND,
+    "payouts.expire_approvals": MINUTE,
     "reports.generate": 10 * SECOND,
     "documents.draw": 5 * SECOND,
     "test_clocks.advance": 10 * SECOND,

@@ -293,6 +293,7 @@ DUE: list[str] = [
     "apps.payments.services.refund_progress",
     "apps.swaps.services.auto",
     "apps.swaps.services.progress",
+    "apps.payouts.services.approval_decisions",
     "apps.payouts.services.runs",
     "apps.payouts.services.progress",
     "apps.agents.services.mandates",

@@ -25,6 +25,7 @@ class Access:
     scopes: frozenset[str]
     caller: str
     credential_id: uuid.UUID | None = None
+    maker_id: uuid.UUID | None = None  # the person of a session, or who made the credential or let the app in
     user: User | None = None
     label: str = ""  # what people know the credential by, never a secret
     platform: Store | None = None  # whose credential it is, when a platform acts for its sub-merchant
@@ -46,7 +47,9 @@ class Access:
     def for_session(cls, user: User, store: Store, mode: str, role: str = Role.OWNER, proof: str = "") -> "Access":
         """A person in the dashboard, who has chosen a store and a mode; what they may do is their role's."""
         held = scopes_of(role, frozenset(ALL))
-        return cls(store=store, mode=mode, kind=SESSION, scopes=held, caller=f"user:{user.pk}", user=user, role=role, proof=proof)
+        return cls(
+            store=store, mode=mode, kind=SESSION, scopes=held, caller=f"user:{user.pk}", maker_id=user.pk, user=user, role=role, proof=proof
+        )
 
     @classmethod
     def for_public(cls, store: Store, mode: str) -> "Access":

@@ -80,6 +80,15 @@ PAYOUT = Operation("payout.create", "Pay out to a wallet", MOVE_MONEY, OUT, OUT,
 BANK_PAYOUT = Operation("payout.create_to_bank", "Pay out to a bank account", MOVE_MONEY, OUT, code=ACT)
 PAYOUT_RETRY = Operation("payout.retry", "Try a failed payout again", MOVE_MONEY, OUT, code=ACT)
 PAYOUT_GIVE_UP = Operation("payout.give_up", "Take a failed payout's coins back", MOVE_MONEY, factor=NEVER)
+PAYOUT_APPROVE = Operation(
+    "payout.approve",
+    "Approve a payout that waits for a second person",
+    MOVE_MONEY,
+    factor=ALWAYS,
+    code=ACT,
+    for_platforms=False,
+)
+PAYOUT_REJECT = Operation("payout.reject", "Reject one", MOVE_MONEY, factor=NEVER, for_platforms=False)
 BATCH_RELEASE = Operation("payout_batch.release", "Send a list of payouts", MOVE_MONEY, factor=ALWAYS, code=ACT, cools=True, letter=OWNERS)
 BATCH_DISCARD = Operation("payout_batch.discard", "Discard a list of payouts", MOVE_MONEY, factor=NEVER)
 REFUND = Operation("refund.create", "Refund a payment", MOVE_MONEY, BACK, "payments:write", code=ACT)
@@ -105,6 +114,15 @@ AUTO_SWAP_STOP = Operation("auto_swap.stop", "Stop the automatic swaps", MOVE_MO
 AGENT_CAPS = Operation("agent.cap_change", "Change what an agent may pay out", MOVE_MONEY, code=ACT)
 COOLING_CHANGE = Operation(
     "store.change_cooling", "Change how long what people name cools", OWN, code=ACT, has_mode=False, cools=True, letter=OWNERS
+)
+APPROVAL_CHANGE = Operation(
+    "store.change_payout_approval",
+    "Choose which payouts need a second person",
+    OWN,
+    code=ACT,
+    cools=True,
+    for_platforms=False,
+    letter=OWNERS,
 )
 
 # Credentials. Those with a scope of this table open a way for money; nobody gives one beyond their own rights.

@@ -214,6 +214,7 @@ def _key_access(credential: str) -> Access:
         scopes=frozenset(key.scopes) if key.user_id is None else rights.left_of(key.scopes, role),
         caller=kind,
         credential_id=key.pk,
+        maker_id=key.user_id,
         label=key.name or f"…{key.last_four}",
     )
 
@@ -257,6 +258,7 @@ def _token_access(credential: str) -> Access:
         kind=OAUTH,
         scopes=frozenset(token.scope.split()) & scopes_of(role, frozenset(scopes.ALL)),
         caller=SECRET,
+        maker_id=token.user_id,
         label=token.application.name,
         role=role,
     )
@@ -286,6 +288,7 @@ def _agent_access(credential: str) -> Access:
         scopes=held,
         caller=f"agent:{row.pk}",
         credential_id=row.pk,
+        maker_id=row.user_id,
         label=row.name or row.token_prefix,
     )
 

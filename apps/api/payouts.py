@@ -27,7 +27,10 @@ _CALLBACK = Object({"id": Text(100, required=True), "reference": Text(36)}).sche
 
 
 class Payouts(Door):
-    """Send a part of the balance to a wallet or a bank account, or list the payouts newest first."""
+    """Send a part of the balance to a wallet or a bank account, or list the payouts newest first.
+
+    One that a person has to approve first (`pending_reason`: `awaiting_approval`) is made all the same, and reserves its coins.
+    """
 
     asks_for_code = is_act = True
     bodies = {"POST": BODY.schema()}

@@ -85,7 +85,7 @@ def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
     for name, rows in {
         "verification": Verification.objects.filter(status="pending"),
         "platform_access": AccessRequest.objects.filter(status="pending"),
-        "payout": Payout.objects.filter(mode=LIVE, status="requires_review"),
+        "payout": Payout.objects.filter(mode=LIVE, status="requires_review").exclude(approval__status="waiting"),
         "staff_request": StaffRequest.objects.filter(state=StaffRequest.State.PENDING, expires_at__gt=now),
         "withdrawal": Withdrawal.objects.filter(mode=LIVE, status=Withdrawal.Status.REQUESTED),
         "outgoing_transaction": OutgoingTransaction.objects.filter(mode=LIVE, status=OutgoingTransaction.Status.REVIEW),

@@ -68,6 +68,28 @@ FROM payouts_payout p LEFT JOIN lines l ON l.payout_id = p.id AND l.from_end = 1
 """,
     ),
     Invariant(
+        "payouts_approved",
+        "What a second person is asked for went on when another than its maker had approved it; nothing above the rule went without",
+        "SELECT count(*) FROM payouts_payout",
+        """
+SELECT 'payout ' || p.id, 'it is ' || p.status || ', and its approval is ' || a.status
+FROM payouts_payout p JOIN payouts_payoutapproval a ON a.id = p.approval_id
+WHERE a.status <> 'approved' AND p.status NOT IN ('requires_review', 'failed')
+UNION ALL SELECT 'payout ' || p.id, 'it was handed to the signer, and nobody had approved it'
+FROM payouts_payout p JOIN payouts_payoutapproval a ON a.id = p.approval_id
+JOIN chain_outgoingtransaction o ON o.purpose = 'payout' AND left(o.reference, 36) = p.id::text
+WHERE a.status <> 'approved' OR p.mode = 'live' AND o.requested_at < a.decided_at
+UNION ALL SELECT 'approval ' || id, 'nobody but its maker approved it' FROM payouts_payoutapproval
+WHERE status = 'approved' AND (decided_by_id IS NULL OR decided_by_id = maker_id)
+-- Whoever asked in the moment of a change may have asked under the rule of before.
+UNION ALL SELECT 'payout ' || p.id, 'it is above what one person moves alone, and was never asked about'
+FROM payouts_payout p JOIN payouts_approvalrule r ON r.store_id = p.store_id AND r.mode = p.mode
+WHERE p.approval_id IS NULL AND p.created_at > r.changed_at + interval '1 minute'
+  AND coalesce(p.worth_cents, 9223372036854775807)
+      > CASE WHEN r.next_from <= p.created_at THEN r.next_above_cents ELSE r.above_cents END
+""",
+    ),
+    Invariant(
         "due_times_paid_once",
         "A run of a schedule has made at most one payout",
         "SELECT count(*) FROM payouts_schedulerun",

@@ -41,6 +41,7 @@ class Turn(IntEnum):
     PAYMENT_SEALS = 15
     DRAWING = 16
     SWAPS_OF_A_STORE = 17
+    PAYOUT_APPROVALS = 18
     CHAIN_FOLLOWER = 18
 
 

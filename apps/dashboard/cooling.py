@@ -12,6 +12,7 @@ from apps.access import cooling, operations
 from apps.core import clock
 from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show, status_of
+from apps.payouts.services import approval_rules
 from apps.payouts.services.batches import stop_batch
 from apps.payouts.services.destinations import stop_destination
 from apps.payouts.services.schedules import stop_schedule
@@ -26,6 +27,7 @@ STOPS: dict[str, tuple[Stop, str]] = {
     operations.SCHEDULE_CHANGE.name: (stop_schedule, "The schedule has been deleted. Nothing is paid out by it."),
     operations.BATCH_RELEASE.name: (stop_batch, "None of its payouts is made."),
     operations.AUTO_SWAP.name: (stop_auto_swap, "Nothing is swapped by itself."),
+    operations.APPROVAL_CHANGE.name: (approval_rules.stop_change, "The rule stays as it was."),
     operations.COOLING_CHANGE.name: (cooling.stop_change, "The time stays as it was."),
 }
 _TITLES = {row.name: row.does for row in operations.TABLE}

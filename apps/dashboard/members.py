@@ -12,6 +12,7 @@ from apps.core import clock
 from apps.core.errors import Failure, NotFound
 from apps.core.literal import is_uuid
 from apps.dashboard.plumbing import PageRequest, find, go, sentences, show
+from apps.payouts.services.approval_rules import leaves_too_few
 from apps.stores import roles
 from apps.stores.models import Invitation, Member, Role
 
@@ -75,7 +76,7 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
 def change_role(request: PageRequest, id: str) -> HttpResponse:
     member = _find(request, id)
     if request.method == "GET":
-        return _form(request, "role", {"member_shown": member, "chosen": member.role})
+        return _form(request, "role", {"member_shown": member, "chosen": member.role, "leaves_too_few": leaves_too_few(member)})
     role = request.POST.get("role", "")
     try:
         team.change_role(request.access, member, role)
@@ -88,7 +89,7 @@ def change_role(request: PageRequest, id: str) -> HttpResponse:
 def remove(request: PageRequest, id: str) -> HttpResponse:
     member = _find(request, id)
     if request.method == "GET":
-        return _form(request, "remove", {"member_shown": member})
+        return _form(request, "remove", {"member_shown": member, "leaves_too_few": leaves_too_few(member)})
     try:
         team.remove(request.access, member)
     except Failure as refusal:
@@ -114,7 +115,7 @@ def leave(request: PageRequest) -> HttpResponse:
     if getattr(request, "member", None) is None:
         raise NotFound
     if request.method == "GET":
-        return _form(request, "leave", {})
+        return _form(request, "leave", {"leaves_too_few": leaves_too_few(request.member)})
     try:
         team.leave(request.member)
     except Failure as refusal:

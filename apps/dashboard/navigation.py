@@ -6,6 +6,8 @@ from django.urls import reverse
 
 from apps.stores import roles
 
+APPROVALS = "approvals"
+
 
 @dataclass(frozen=True)
 class Room:
@@ -28,6 +30,7 @@ ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
         (
             Room("Balances", "wallet", "balances"),
             Room("Payouts", "arrow-up-right", "payouts"),
+            Room("Approvals", "check-badge", APPROVALS),
             Room("Swaps", "arrows-right-left", "swaps"),
         ),
     ),
@@ -64,9 +67,9 @@ ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
 )
 
 
-def rooms_of(role: str) -> list[tuple[str, list[Room]]]:
+def rooms_of(role: str, *, without: str = "") -> list[tuple[str, list[Room]]]:
     """What the side bar shows to a role."""
-    shown = [(label, [room for room in group if roles.may(role, room.permission)]) for label, group in ROOMS]
+    shown = [(label, [one for one in group if one.name != without and roles.may(role, one.permission)]) for label, group in ROOMS]
     return [(label, group) for label, group in shown if group]
 
 

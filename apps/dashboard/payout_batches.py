@@ -93,7 +93,12 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     stepup.spend(request.session)
     batch.refresh_from_db()
     waits = "Some addresses are new, so it waits. Every owner has an email with a link that stops it."
-    messages.success(request, waits if batch.usable_from else "The payouts are being created. This page shows their progress.")
+    if batch.approval is not None:
+        waits = "It is more than one person moves alone, so it waits for a second person. Owners and admins have an email about it."
+    messages.success(
+        request,
+        waits if batch.approval is not None or batch.usable_from else "The payouts are being created. This page shows their progress.",
+    )
     return go("payout_batch", batch.pk)
 
 
@@ -126,7 +131,7 @@ def _cells(line: PayoutBatchLine) -> tuple[object, ...]:
 
 
 def _seen(request: PageRequest) -> Any:
-    return PayoutBatch.objects.seen_by(request.access).select_related("store", "uploaded_by", "released_by")
+    return PayoutBatch.objects.seen_by(request.access).select_related("store", "uploaded_by", "released_by", "approval")
 
 
 def _lines(batch: PayoutBatch) -> Any:

@@ -85,6 +85,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "steps": told_transitions(payout),
         "network_fee": None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
         "is_open": payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED) or payout.retry_at is not None,
+        "waits_for_approval": payout.review_reason == states.NEEDS_APPROVER,
         "can_retry": is_failed,
         "can_give_up": is_failed and not payout.is_outcome_unknown,
         "rate": None if payout.paid_fx_rate is None else money.fraction_text(payout.paid_fx_rate),
@@ -163,7 +164,9 @@ def create(request: PageRequest) -> HttpResponse:
         payout, _ = create_payout(request.access, asked, f"dashboard-{given['form_key']}", caller=request.access.caller)
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
-    if payout.status == Payout.Status.REQUIRES_REVIEW:
+    if payout.review_reason == states.NEEDS_APPROVER:
+        messages.success(request, "The payout is made, and waits for a second person. Owners and admins have an email about it.")
+    elif payout.status == Payout.Status.REQUIRES_REVIEW:
         messages.success(request, "The payout is made, and waits for a person to look at it.")
     else:
         messages.success(request, "The payout is on its way. This page shows how far it is.")

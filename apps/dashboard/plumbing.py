@@ -25,7 +25,8 @@ from apps.core.acting import Kind, become
 from apps.core.errors import Failure, Listed, NotFound
 from apps.core.literal import Invalid, is_uuid
 from apps.core.middleware import client_address
-from apps.dashboard.navigation import current, rooms_of
+from apps.dashboard.navigation import APPROVALS, current, rooms_of
+from apps.payouts.services import approval_decisions
 from apps.stores import roles
 from apps.stores.models import Member, User
 
@@ -219,7 +220,7 @@ def show(request: PageRequest, template: str, context: Mapping[str, Any] | None 
         "access": request.access,
         "member": member,
         "may": {permission: roles.may(member.role, permission) for permission in roles.TABLE},
-        "rooms": rooms_of(member.role),
+        "rooms": rooms_of(member.role, without="" if approval_decisions.are_shown(request.access) else APPROVALS),
         "room": current(request.path),
         "memberships": Member.objects.filter(user=request.person, store__deleted_at=None).select_related("store").order_by("store__name"),
     }

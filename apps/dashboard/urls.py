@@ -5,6 +5,7 @@
 
 from apps.dashboard import (
     agents,
+    approvals,
     audit_log,
     balances,
     cooling,
@@ -128,6 +129,10 @@ PAGES = (
     Page("payouts/<str:id>", "payout", payouts.show_one),
     Page("payouts/<str:id>/retry", "payout_retry", payouts.retry, MOVE_MONEY, methods=POST, is_act=True),
     Page("payouts/<str:id>/give-up", "payout_give_up", payouts.give_up, MOVE_MONEY, methods=POST),
+    Page("approvals", "approvals", approvals.index),
+    Page("approvals/<str:id>", "approval", approvals.show_one),
+    Page("approvals/<str:id>/approve", "approval_approve", approvals.approve, MOVE_MONEY, methods=BOTH, is_act=True),
+    Page("approvals/<str:id>/reject", "approval_reject", approvals.reject, MOVE_MONEY, methods=BOTH),
     Page("swaps", "swaps", swaps.index),
     Page("swaps/new", "swap_create", swaps.create, MOVE_MONEY, methods=BOTH, is_act=True),
     Page("swaps/<str:id>", "swap", swaps.show_one),
@@ -174,6 +179,7 @@ PAGES = (
     Page("team/<str:id>/owner", "member_hand_over", members.hand_over, OWN, methods=BOTH, stepup=True),
     Page("stop/<str:token>", "stop", cooling.stop, EVERYBODY, methods=BOTH),
     Page("settings/cooling", "settings_cooling", cooling.hours, VIEW, OWN, methods=BOTH, is_act=True),
+    Page("settings/approvals", "settings_approvals", approvals.rule, VIEW, OWN, methods=BOTH, is_act=True),
     Page("join/<str:token>", "join", join.join, EVERYBODY, methods=BOTH),
     Page("settings", "settings", settings.checkout, VIEW, MANAGE, methods=BOTH),
     Page("settings/assets", "settings_assets", settings.assets, VIEW, MANAGE, methods=BOTH),

@@ -24,6 +24,7 @@ class PayoutBatch(Owned):
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     released_at = models.DateTimeField(null=True)
     usable_from = models.DateTimeField(null=True, blank=True)  # a released one with new addresses waits till then
+    approval = models.OneToOneField("payouts.PayoutApproval", null=True, on_delete=models.PROTECT, related_name="batch")
     form_key = models.CharField(max_length=32)
 
     class Meta:

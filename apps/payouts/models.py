@@ -3,16 +3,20 @@
 A payout's status changes only through services.moves; `funds` says where its coins stand in the books.
 """
 
+from django.conf import settings
 from django.db import models
 
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
+from apps.payouts.approval_models import ApprovalRule, PayoutApproval
 from apps.payouts.batch_models import PayoutBatch, PayoutBatchLine
 
 __all__ = [
+    "ApprovalRule",
     "Destination",
     "Network",
     "OfframpCallback",
     "Payout",
+    "PayoutApproval",
     "PayoutBatch",
     "PayoutBatchLine",
     "PayoutTransition",
@@ -102,6 +106,8 @@ class Schedule(Owned):
     last_failure = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
     usable_from = models.DateTimeField(null=True, blank=True)  # it doesn't run before; null: at once
+    # Who named its destination, or made the credential that did; null: nobody knows.
+    maker = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     deleted_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
 
@@ -208,6 +214,10 @@ class Payout(Owned):
     asked_at = models.DateTimeField(null=True)  # when the off-ramp was last asked, by the machine's clock; null: ask at once
     updated_at = models.DateTimeField()
     agent_credential_id = models.UUIDField(null=True)
+    # Who asked for it, or made the credential that did; null: nobody knows.
+    maker = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    approval = models.ForeignKey(PayoutApproval, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    worth_cents = models.BigIntegerField(null=True)  # in the currency of the store's rule of approval, where it has one
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")
     idempotency_key = models.CharField(max_length=255)
 
@@ -224,6 +234,7 @@ class Payout(Owned):
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(fields=["store", "mode", "asset", "created_at"], name="payout_by_day"),
             models.Index(fields=["schedule", "-created_at"], condition=models.Q(schedule__isnull=False), name="payout_of_schedule"),
+            models.Index(fields=["approval"], condition=models.Q(approval__isnull=False), name="payout_of_approval"),
             models.Index(fields=["created_at"], condition=models.Q(funds__in=["reserved", "clearing"]), name="payout_open"),
             models.Index(
                 fields=["store", "mode", "destination_address"],

@@ -26,6 +26,7 @@ RETRIED_BY_ITSELF = frozenset({_Code.TEMPORARILY_UNAVAILABLE})
 WAITS = {"funds": "waiting_for_funds", "sweep": "waiting_for_sweep", "network": "network_congested"}
 COOLING_DOWN, AWAITING_APPROVAL = "cooling_down", "awaiting_approval"
 PENDING_REASONS = (*WAITS.values(), COOLING_DOWN, AWAITING_APPROVAL)
+NEEDS_APPROVER = "More than one person moves alone"
 # Why a person looks before anything is sent.
 NEW_DESTINATION = "The destination is new"
 ASSET_STOPPED = "A deposit of this asset was lost after it had been credited"

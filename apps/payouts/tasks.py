@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from apps.core import jobs
-from apps.payouts.services import batches, progress, runs
+from apps.payouts.services import approval_decisions, batches, progress, runs
 
 
 @shared_task(name="payouts.advance")
@@ -23,3 +23,8 @@ def run_schedules(ids: Sequence[str] = ()) -> None:
 @shared_task(name="payouts.release_lines")
 def release_lines(ids: Sequence[str] = ()) -> None:
     batches.release_lines()
+
+
+@shared_task(name="payouts.expire_approvals")
+def expire_approvals(ids: Sequence[str] = ()) -> None:
+    approval_decisions.expire_approvals()

@@ -23,14 +23,16 @@ from apps.access.services import create_agent_credential, create_api_key
 from apps.agents.models import Mandate
 from apps.assets.models import Asset
 from apps.core import buckets, clock
-from apps.payouts.models import Payout, Schedule
+from apps.core.models import OutgoingMail
+from apps.payouts.models import ApprovalRule, Payout, PayoutApproval, Schedule
+from apps.payouts.services.approval_decisions import digest_of
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.stores import roles
 from apps.stores.models import Invitation, Member, Role, Store, User
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
-from tests.cast import Cast, person
+from tests.cast import Api, Cast, person
 from tests.contract.test_oauth import BACK, CHALLENGE, App
 from tests.dashboard.browse import Browser, text
 
@@ -110,6 +112,8 @@ LINES = (
     api(T.PAYOUT_RETRY, "POST", "payouts/{payout}/retry"),
     page(T.PAYOUT_RETRY, "payouts/{payout}/retry"),
     page(T.PAYOUT_GIVE_UP, "payouts/{payout}/give-up"),
+    page(T.PAYOUT_APPROVE, "approvals/{approval}/approve", agreed="{agreed}"),
+    page(T.PAYOUT_REJECT, "approvals/{approval}/reject", reason="No"),
     page(T.BATCH_RELEASE, "payouts/batches/{batch}", agreed="{digest}"),
     page(T.BATCH_DISCARD, "payouts/batches/{batch}/discard"),
     api(T.REFUND, "POST", "payments/{payment}/refunds", {}),
@@ -139,6 +143,7 @@ LINES = (
     page(T.AUTO_SWAP, "settings/auto-swap", target_asset_id="{dollars}"),
     page(T.AUTO_SWAP_STOP, "settings/auto-swap", target_asset_id=""),
     page(T.COOLING_CHANGE, "settings/cooling", hours="48"),
+    page(T.APPROVAL_CHANGE, "settings/approvals", above="100"),
     page(T.AGENT_CAPS, "agents/{agent}/caps"),
     api(T.CREDENTIALS_SEE, "GET", "api_keys"),
     api(T.CREDENTIALS_SEE, "GET", "merchants/oauth_apps"),
@@ -219,11 +224,25 @@ class World:
         return [self.fill(one, mode) for one in given] if isinstance(given, list) else given
 
 
+def waiting(api: Api, coin: str) -> PayoutApproval:
+    """What waits for a second person, in a store whose other payouts need none."""
+    store = Store.objects.get(name="Alice's Bakery")
+    rule = ApprovalRule.objects.create(
+        store=store, mode="test" if coin == "SETH" else "live", currency="EUR", above_cents=0, created_at=clock.real_now(),
+        changed_at=clock.real_now(),
+    )  # fmt: skip
+    make.payout(api, 10**16, asset_id=coin)
+    rule.delete()
+    OutgoingMail.objects.all().delete()  # of what waits
+    return PayoutApproval.objects.select_related("store").get(mode=rule.mode)
+
+
 def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
     shop, at = cast.bakery, clock.real_now()
     store, coin = shop.store, COIN[mode]
     here = {"store": store, "mode": mode, "created_at": at}
     make.store_coins(store, coin, 10**18)
+    held = waiting(getattr(shop, mode), coin)
     viewer = person("victor")
     Member.objects.create(store=store, user=viewer, role=Role.VIEWER, created_at=at)
     lost = create_api_key(store, mode, wanted=["payouts:write"])[0]
@@ -252,7 +271,7 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
         "payment": make.payment(getattr(shop, mode))["id"], "ended": ended, "deposit": deposit, "mandate": mandate.pk, "agent": agent.pk,
         "wallet": add_wallet(store, mode, NETWORK[mode], make.fresh_address()).pk,
         "key": create_api_key(store, mode, wanted=["payments:read"])[0].pk, "lost": lost.pk, "hook": hook.endpoint.pk,
-        "store": str(store.pk),
+        "store": str(store.pk), "approval": held.pk, "agreed": digest_of(held),
     }  # fmt: skip
 
 

@@ -36,6 +36,7 @@ ELSEWHERE = {
     "access.sessions.leave": "their own session",
     "access.team.leave": "nobody is kept in a store",
     "access.cooling.stop_change": "by an owner's link, and only closes",
+    "payouts.approval_rules.stop_change": "by an owner's link, and only closes",
     "payouts.batches.stop_batch": "by an owner's link, and only closes",
     "payouts.schedules.stop_schedule": "by an owner's link, and only closes",
     "swaps.auto.stop_auto_swap": "by an owner's link, and only closes",

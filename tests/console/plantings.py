@@ -225,4 +225,11 @@ MORE: dict[str, tuple[str, str]] = {
         f"DELETE FROM ledger_movement WHERE id = {LAST.replace('{kind}', 'cold_transfer_sent')}", "cold_booked"),
     "movement to cold storage invented": (
         f"UPDATE ledger_movement SET kind = 'cold_transfer_sent' WHERE id = {CORRECTED}", "movements_serve"),
+    "payout approved by its maker": (
+        "ALTER TABLE payouts_payoutapproval DROP CONSTRAINT payout_approval_by_another; "
+        "UPDATE payouts_payoutapproval SET maker_id = decided_by_id", "payouts_approved"),
+    "payout's approval taken back": (
+        "UPDATE payouts_payoutapproval SET status = 'waiting', decided_at = NULL", "payouts_approved"),
+    "payout of two people made one person's": (
+        "UPDATE payouts_payout SET approval_id = NULL WHERE approval_id IS NOT NULL", "payouts_approved"),
 }  # fmt: skip

@@ -24,14 +24,17 @@ from apps.payments.seals import seal_payments
 from apps.payments.services import withdrawals
 from apps.payments.services.settle import settle_payment
 from apps.payments.tasks import advance_treasury
+from apps.payouts.models import PayoutApproval
+from apps.payouts.services.approval_decisions import approve, digest_of
+from apps.payouts.services.approval_rules import change_rule
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.models import Store
+from apps.stores.models import Member, Role, Store
 from apps.stores.seals import seal_lines
 from apps.stores.services import change_store
 from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.billing import records as billing
-from tests.cast import Api, Shop, assemble
+from tests.cast import Api, Shop, assemble, person, signed_in
 from tests.console.plantings import HARD, MORE, PLAIN
 from tests.console.test_verify_ledger import refund
 
@@ -63,6 +66,7 @@ def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
         _sell(shop)
         _bill(shop)
         _spend(shop)
+        _ask_two(shop)
         _tell(shop)
         _receive_on_chain(shop)
         _send_on_chain(shop)
@@ -108,6 +112,18 @@ def _spend(shop: Shop) -> None:
     assert agent.post("/agentic/mandates", mandate).status_code == 201
     draw = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "300", "pay_to": make.fresh_address()}
     assert agent.post("/agentic/x402/settlements", draw, key="draw").status_code == 201
+
+
+def _ask_two(shop: Shop) -> None:
+    """A payout that a second person has approved."""
+    admin = person("adam")
+    Member.objects.create(store=shop.store, user=admin, role=Role.ADMIN, created_at=clock.real_now())
+    change_rule(shop.owner_access(), 100)
+    make.advance(shop.test, 120)
+    make.payout(shop.test, 10**15)
+    held = PayoutApproval.objects.select_related("store").get()
+    approve(signed_in(admin, shop.store, role=Role.ADMIN), held, digest_of(held))
+    advance_payouts()
 
 
 def _tell(shop: Shop) -> None:

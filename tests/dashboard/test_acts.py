@@ -14,13 +14,13 @@ from apps.core import clock
 from apps.dashboard.acts import ACTS
 from apps.dashboard.urls import PAGES
 from apps.payments.models import Refund
-from apps.payouts.models import Destination, Payout, PayoutBatch, Schedule
+from apps.payouts.models import ApprovalRule, Destination, Payout, PayoutApproval, PayoutBatch, Schedule
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
-from apps.stores.models import Store
+from apps.stores.models import Member, Role, Store
 from apps.swaps.models import AutoSwap, Swap
 from tests import make
-from tests.cast import Cast, shop_of
+from tests.cast import Cast, person, shop_of
 from tests.dashboard.browse import Browser, hidden_fields, next_code, text
 
 ADDRESS, OTHER = "0x52908400098527886E0F7030069857D2E4169EE7", "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
@@ -119,6 +119,22 @@ def a_failed_payout(world: Cast, browser: Browser) -> Step:
     return f"payouts/{made['id']}/retry", {}
 
 
+def a_waiting_payout(world: Cast, browser: Browser) -> Step:
+    """Of a key whose maker nobody knows."""
+    a_second_person(world, browser)
+    at = clock.real_now()
+    rule = {"store": world.bakery.store, "mode": "test", "created_at": at, "changed_at": at, "currency": "EUR"}
+    ApprovalRule.objects.create(**rule, above_cents=0)
+    make.payout(world.bakery.test, 10**16)
+    page = f"approvals/{PayoutApproval.objects.get().pk}"
+    return f"{page}/approve", hidden_fields(browser.get(page))
+
+
+def a_second_person(world: Cast, browser: Browser) -> Step:
+    Member.objects.create(store=world.bakery.store, user=person("adam"), role=Role.ADMIN, created_at=clock.real_now())
+    return "settings/approvals", {"above": "100"}
+
+
 BANK = {"currency": "EUR", "holder": "Alice", "account": "DE89370400440532013000", "label": ""}
 # page: how the act is asked for, and what there is more of once it is done
 TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] = {
@@ -135,6 +151,8 @@ TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] =
     "payout_schedule_change": (a_changed_schedule, lambda: Schedule.objects.get().destination_id),
     "payout_schedule_switch": (a_paused_schedule, Schedule.objects.filter(is_active=True).count),
     "payout_retry": (a_failed_payout, Payout.objects.filter(status="retrying").count),
+    "approval_approve": (a_waiting_payout, Payout.objects.filter(status="pending").count),
+    "settings_approvals": (a_second_person, ApprovalRule.objects.count),
     "payout_schedule_run": (a_run, Payout.objects.count),
     "agent_create": (lambda *_: ("agents/new", {"name": "Bot", "scopes": ["payouts:write"]}), AgentCredential.objects.count),
     "agent_caps": (caps, AgentPayoutCap.objects.count),

@@ -13,6 +13,7 @@ from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
 from apps.payments.models import Payment
+from apps.payouts.models import ApprovalRule, PayoutApproval
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.platforms.services.accounts import create_account
@@ -80,6 +81,16 @@ def sent_payout(cast: Cast) -> dict[str, str]:
     return {"id": payout(cast.bakery.test, 10**17)["id"]}
 
 
+def waiting_approval(cast: Cast) -> dict[str, str]:
+    """A payout that waits for a second person."""
+    at = clock.real_now()
+    here = {"store": cast.bakery.store, "mode": "test", "created_at": at}
+    rule = ApprovalRule.objects.create(**here, changed_at=at, currency="EUR", above_cents=0)
+    sent_payout(cast)
+    rule.delete()
+    return {"id": str(PayoutApproval.objects.get().pk)}
+
+
 def saved_wallet(cast: Cast) -> dict[str, str]:
     return {"id": str(add_wallet(cast.bakery.store, "test", "sepolia", fresh_address()).pk)}
 
@@ -121,6 +132,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "agents": agent,
     "agents/mandates": mandate,
     "api-keys": lambda cast: {"id": str(cast.bakery.access().credential_id)},
+    "approvals": waiting_approval,
     "apps": app_let_in,
     "customers": billed_by(billing.customer),
     "email": lambda cast: {"token": "unknown"},

@@ -59,6 +59,7 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
         cursor.execute(
             "DELETE FROM payouts_payoutbatchline l WHERE NOT EXISTS (SELECT 1 FROM payouts_payoutbatch b WHERE b.id = l.batch_id)"
         )
+        cursor.execute("DELETE FROM core_outgoingmail")  # letters belong to no store
         for table in ("payments_paymentaddress", "payments_paymentevent"):
             cursor.execute(f"DELETE FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM payments_payment p WHERE p.id = t.payment_id)")
         cursor.execute(

@@ -8,15 +8,21 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from apps.access.access import Access
 from apps.console import audit
 from apps.core import clock
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
+from apps.payouts.services.approval_decisions import NotWaiting, approve, digest_of, reject
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.progress import advance_payouts
+from apps.payouts.services.runs import run_by_hand
+from apps.payouts.services.schedules import create_schedule
+from apps.stores.models import Member, Role
 from tests import make
-from tests.cast import Cast
+from tests.cast import Cast, person, signed_in
+from tests.payouts.two_people import LITTLE, MUCH, held_of, two_people
 
 PARTS, TENTHS = 50, 10
 
@@ -92,3 +98,42 @@ def test_several_workers_bring_a_payout_to_its_end_once(world: Cast) -> None:
     together([advance_payouts for _ in range(6)])
     assert set(Payout.objects.values_list("status", "is_simulated")) == {("confirmed", True)}
     assert balances(world.bakery.store.pk, "test")["SETH"].available_atomic == 10**18 - 5 * 10**16
+
+
+def test_two_approvers_at_once_let_it_go_once(world: Cast) -> None:
+    two, olga = two_people(world), person("olga")
+    Member.objects.create(store=world.bakery.store, user=olga, role=Role.ADMIN, created_at=clock.real_now())
+    held = held_of(make.payout(two.key, MUCH)["id"])
+    people = [two.as_alice(), signed_in(olga, world.bakery.store, role=Role.ADMIN)] * 5
+
+    def decide(access: Access, number: int) -> str:
+        try:
+            if number % 3 == 2:
+                reject(access, held, "No")
+                return "rejected"
+            approve(access, held, digest_of(held))
+        except NotWaiting:
+            return "late"
+        return "approved"
+
+    answers = Counter(together([lambda number=number, one=one: decide(one, number) for number, one in enumerate(people)]))
+    assert answers["late"] == 9 and answers["approved"] + answers["rejected"] == 1
+    payout = Payout.objects.select_related("approval").get()
+    assert (payout.status, payout.approval.status) in {("pending", "approved"), ("failed", "rejected")}
+    assert [one.to_status for one in payout.transitions.all()] == ["pending", "requires_review", payout.status]
+
+
+def test_small_payouts_at_once_do_not_add_up_to_more_than_one_person_moves_alone(world: Cast) -> None:
+    two = two_people(world)
+    answers = together([lambda: make.ask_payout(two.key, str(LITTLE)) for _ in range(10)])
+    assert Counter(one.json()["status"] for one in answers) == {"pending": 1, "requires_review": 9}
+
+
+def test_a_schedule_and_payouts_of_the_same_person_do_not_lock_each_other_out(world: Cast) -> None:
+    two = two_people(world)
+    body = {"payout_schedule": {"asset_id": "SETH", "frequency": "daily", "destination_address": make.fresh_address()}}
+    schedule = create_schedule(two.key_access(), body)
+    calls: list[Callable[[], Any]] = [lambda: make.ask_payout(two.key, str(LITTLE)).status_code for _ in range(10)]
+    calls.insert(3, lambda: run_by_hand(two.key_access(), schedule) and 200)
+    assert set(together(calls)) <= {200, 201, 422}
+    assert not Payout.objects.filter(schedule=schedule, status="pending").exists()

@@ -7,6 +7,7 @@ from apps.assets.models import Asset
 from apps.core.clock import iso
 from apps.ledger.selectors import balances
 from apps.payouts.models import Destination, Schedule
+from apps.payouts.services.approvals import maker_of
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import add_bank, add_wallet
 from apps.payouts.services.schedules import create_schedule
@@ -36,7 +37,8 @@ def seed_payouts(store: Store, merchant: User) -> None:
         for name, threshold, is_saved in WISHES:
             change_store(store, payout_review_threshold_cents=threshold)
             to = {"crypto_payout_detail_id": str(wallet.pk)} if is_saved else {"destination_address": SUPPLIER}
-            make_payout(access, {"asset_id": COIN, "amount_atomic": str(amount), **to}, f"demo: {name}", caller=access.caller)
+            wish = {"asset_id": COIN, "amount_atomic": str(amount), **to}
+            make_payout(access, wish, f"demo: {name}", maker=maker_of(access), caller=access.caller)
         change_store(store, payout_review_threshold_cents=None)
     _schedule(access, wallet)
 

@@ -198,6 +198,12 @@ BADGES = {
         "retrying": (WAIT, _("Being tried again")),
         "requires_review": (WAIT, _("Under review")),
     },
+    "payout_approval": {
+        "waiting": (WAIT, _("Waiting for approval")),
+        "approved": (GOOD, _("Approved")),
+        "rejected": (BAD, _("Rejected")),
+        "expired": (QUIET, _("Not answered")),
+    },
     "payout_batch": {
         "review": (WAIT, _("To review")),
         "released": (GOOD, _("Sent")),

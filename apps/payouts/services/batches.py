@@ -22,7 +22,9 @@ from apps.core.machine import Machine
 from apps.core.models import Viewer
 from apps.core.rows import Job
 from apps.ledger.selectors import balances
-from apps.payouts.models import PayoutBatch, PayoutBatchLine
+from apps.payouts.models import PayoutApproval, PayoutBatch, PayoutBatchLine
+from apps.payouts.services import approval_decisions, approval_rules
+from apps.payouts.services.approvals import Maker, Rule, Wish, in_words, judge, maker_of
 from apps.payouts.services.batch_file import digest_of, read_lines
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import usable_addresses
@@ -33,6 +35,7 @@ CALLER, JOB = "batch", Job("payouts.release_lines", limit=500)
 STOPPED = "An owner stopped the list"
 INSERT_SIZE, NAME_MAX, PROBLEM_MAX = 1000, 100, 200
 _Status, _Line = PayoutBatch.Status, PayoutBatchLine.Status
+_MAY_GO = Q(batch__approval=None) | Q(batch__approval__status=PayoutApproval.Status.APPROVED)
 BATCHES = Machine({_Status.REVIEW: {_Status.RELEASED, _Status.DISCARDED}, _Status.RELEASED: (), _Status.DISCARDED: ()})
 
 
@@ -159,7 +162,8 @@ def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str,
     at = clock.now(batch.store, batch.mode)
     until = cooling.usable_from(access, operations.BATCH_RELEASE, batch.mode) if names_new(batch) else None
     with transaction.atomic():
-        if not BATCHES.move(batch, _Status.RELEASED, released_at=at, released_by=person, usable_from=until):
+        held = _approval_of(access, batch, at)
+        if not BATCHES.move(batch, _Status.RELEASED, released_at=at, released_by=person, usable_from=until, approval=held):
             raise NotUnderReview
         count = batch.lines.filter(status=_Line.VALID).update(status=_Line.QUEUED)
         audit.record(
@@ -172,6 +176,16 @@ def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str,
         what = f"{batch.filename}: {count} payouts{', some to new addresses' if until else ''}"
         cooling.tell(access, operations.BATCH_RELEASE, batch.pk, what, until)
         jobs.enqueue(JOB.name)
+
+
+def _approval_of(access: Access, batch: PayoutBatch, at: datetime) -> PayoutApproval | None:
+    """The approval that the list waits for as a whole; None when it needs none."""
+    present = approval_rules.rule_of(batch)
+    rule = Rule(approval_rules.above_of(present, at), present.currency if present is not None else "")
+    totals = [(one.asset, one.amount_atomic) for one in totals_of(batch)]
+    count = batch.lines.filter(status=_Line.VALID).count()
+    wish = Wish({asset.pk: amount for asset, amount in totals}, f"{batch.filename}: {count} payouts, {in_words(totals)}")
+    return judge(batch, rule, maker_of(access), wish, at)[1]
 
 
 def names_new(batch: PayoutBatch) -> bool:
@@ -191,6 +205,8 @@ def stop_batch(id: uuid.UUID, until: datetime) -> bool:
             return False
         batch.lines.filter(status=_Line.QUEUED).update(status=_Line.FAILED, problem=STOPPED)
         PayoutBatch.objects.filter(pk=batch.pk).update(usable_from=None)
+        if batch.approval is not None:
+            approval_decisions.withdraw(batch.approval, STOPPED)
         audit.record("payout_batch.stopped", store=batch.store_id, mode=batch.mode, target=batch, name=batch.filename)
     return True
 
@@ -209,7 +225,8 @@ def discard_batch(batch: PayoutBatch, *, by: Access | None = None) -> None:
 
 def release_lines() -> int:
     """Make the payouts of released lines, small numbers of every list first; how many were looked at."""
-    queued = PayoutBatchLine.objects.filter(status=_Line.QUEUED).exclude(batch__usable_from__gt=clock.real_now()).order_by("number", "pk")
+    queued = PayoutBatchLine.objects.filter(_MAY_GO, status=_Line.QUEUED).exclude(batch__usable_from__gt=clock.real_now())
+    queued = queued.order_by("number", "pk")
     seen = JOB.walk(queued.values_list("pk", flat=True), release_line)
     if seen == JOB.limit:
         jobs.nudge(JOB.name)
@@ -219,20 +236,26 @@ def release_lines() -> int:
 def release_line(line_id: int) -> None:
     """One line, inside the caller's transaction: its payout, or the reason why there is none."""
     locked = PayoutBatchLine.objects.select_for_update(of=("self",), skip_locked=True)
-    due = locked.select_related("batch__store", "destination").defer("destination__account_sealed")
-    line = due.filter(pk=line_id, status=_Line.QUEUED).first()
+    due = locked.select_related("batch__store", "batch__approval", "batch__released_by", "destination")
+    line = due.defer("destination__account_sealed").filter(_MAY_GO, pk=line_id, status=_Line.QUEUED).first()
     if line is None:
         return
     try:
         with transaction.atomic():
             key = f"{line.batch_id}-{line.number}"
-            payout, _ = make_payout(line.batch, _fields(line), key, caller=CALLER)
+            payout, _ = make_payout(line.batch, _fields(line), key, maker=_maker(line.batch), caller=CALLER)
     except (Failure, Invalid) as refusal:
         text = refusal.text if isinstance(refusal, Failure) else str(refusal)
         line.status, line.problem = _Line.FAILED, (text[:1].upper() + text[1:])[:PROBLEM_MAX]
     else:
         line.status, line.payout = _Line.CREATED, payout
     line.save(update_fields=["status", "problem", "payout"])
+
+
+def _maker(batch: PayoutBatch) -> Maker:
+    """Whoever released it; the list's own approval is that of its lines."""
+    person = batch.released_by
+    return Maker(batch.released_by_id, (person.name or person.email) if person is not None else "", batch.approval)
 
 
 def _fields(line: PayoutBatchLine) -> dict[str, object]:

@@ -13,10 +13,11 @@ from django.conf import settings
 
 from apps.access import operations
 from apps.access.access import Access
-from apps.assets.models import Asset
+from apps.assets.models import AcceptedAsset, Asset
 from apps.assets.selectors import current_rate, with_chains
 from apps.assets.services import AssetNotActive
 from apps.chain import costs
+from apps.chain.addresses import checksummed
 from apps.core import clock, jobs, money
 from apps.core.errors import Flat, NotFound
 from apps.core.failpoints import failpoint
@@ -28,10 +29,11 @@ from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts import states
 from apps.payouts.models import Destination, Payout, PayoutTransition, Schedule
-from apps.payouts.services import moves
+from apps.payouts.services import approvals, moves
 from apps.payouts.services.acting import check_named_by_platform
+from apps.payouts.services.approvals import WAITING, Maker, Rule, Wish, in_words, judge
 from apps.payouts.services.caps import Cap, check_caps
-from apps.payouts.services.destinations import check_address, check_known, check_usable, find_destination, is_new_address
+from apps.payouts.services.destinations import check_address, check_known, check_usable, find_destination, is_new_address, title
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_name
 from apps.stores.models import PaysNetworkFee, Store
 
@@ -49,8 +51,10 @@ SELECT c.per_tx_atomic, c.daily_atomic,
        EXISTS (SELECT 1 FROM assets_acceptedasset a WHERE a.store_id = %(store_id)s AND a.mode = %(mode)s AND a.asset_id = %(asset_id)s
                AND a.suspended_at IS NOT NULL),
        (SELECT count(*) FROM payouts_payout p WHERE p.store_id = %(store_id)s AND p.mode = %(mode)s
-        AND p.destination_address = %(address)s AND p.created_at > %(since)s AND (p.failed_gas_atomic > 0 OR p.failed_gas_due_atomic > 0))
+        AND p.destination_address = %(address)s AND p.created_at > %(since)s AND (p.failed_gas_atomic > 0 OR p.failed_gas_due_atomic > 0)),
+       CASE WHEN r.next_from <= %(at)s THEN r.next_above_cents ELSE r.above_cents END, coalesce(r.currency, '')
 FROM (VALUES (1)) AS one LEFT JOIN payouts_storepayoutcap c ON c.store_id = %(store_id)s AND c.asset_id = %(asset_id)s
+LEFT JOIN payouts_approvalrule r ON r.store_id = %(store_id)s AND r.mode = %(mode)s
 """)
 DAY = timedelta(days=1)
 
@@ -126,7 +130,9 @@ def create_payout(
     operations.check(access, operations.BANK_PAYOUT if is_bank else operations.PAYOUT)
     if access.user is not None and isinstance(raw := given.get("destination_address"), str) and not _is_known(access, caller, key):
         check_known(access, raw.lower())
-    return make_payout(access, given, key, caller=caller, caps=caps, agent_credential_id=agent_credential_id)
+    return make_payout(
+        access, given, key, maker=approvals.maker_of(access), caller=caller, caps=caps, agent_credential_id=agent_credential_id
+    )
 
 
 def make_payout(
@@ -134,6 +140,7 @@ def make_payout(
     given: Mapping[str, Any],
     key: str,
     *,
+    maker: Maker,
     caller: str = "",
     caps: Iterable[Cap] = (),
     agent_credential_id: uuid.UUID | None = None,
@@ -148,7 +155,7 @@ def make_payout(
     order = read_order(viewer, store, given)
     if agent_credential_id is not None:
         order = Order(order.asset, order.amount_atomic, order.target, order.rail, agent_credential_id=agent_credential_id)
-    return place(viewer, store, order, key, caller=caller, caps=caps)
+    return place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
 
 
 def _is_known(viewer: Viewer, caller: str, key: str) -> bool:
@@ -160,20 +167,25 @@ def _rows(viewer: Viewer, caller: str, key: str) -> Any:
     return mine.select_related("asset__chain")
 
 
-def place(viewer: Viewer, store: Store, order: Order, key: str, *, caller: str = "", caps: Iterable[Cap] = ()) -> tuple[Payout, bool]:
+def place(
+    viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker, caller: str = "", caps: Iterable[Cap] = ()
+) -> tuple[Payout, bool]:
     """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or what a cap refuses with."""
     if _is_known(viewer, caller, key):
         return _rows(viewer, caller, key).get(), False
     at = clock.now(store, viewer.mode)
-    asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.asset.pk, "address": order.target.address, "since": at - DAY}
-    ((per_tx, daily, is_stopped, failed),) = _FACTS.rows(**asked)
+    asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.asset.pk, "address": order.target.address, "at": at}
+    ((per_tx, daily, is_stopped, failed, above_cents, currency),) = _FACTS.rows(**asked, since=at - DAY)
+    rule = Rule(above_cents, currency)
     limits = [*caps, Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))]
 
     def make() -> Payout:
         check_caps(store.pk, viewer.mode, order.asset.pk, order.amount_atomic, limits, at)
         if failed >= settings.PAYOUT_FAILURES_MAX:
             raise FailsTooOften
-        return _make(viewer, store, order, key, caller, at, is_stopped=is_stopped)
+        worth, held = judge(viewer, rule, maker, _wish(order), at)
+        made = {"maker_id": maker.user_id, "worth_cents": worth, "approval": held, "idempotency_caller": caller, "idempotency_key": key}
+        return _make(viewer, store, order, made, at, is_stopped=is_stopped)
 
     try:
         return make_once(_rows(viewer, caller, key), make)
@@ -181,9 +193,19 @@ def place(viewer: Viewer, store: Store, order: Order, key: str, *, caller: str =
         raise Insufficient from None
 
 
-def _make(viewer: Viewer, store: Store, order: Order, key: str, caller: str, at: datetime, *, is_stopped: bool) -> Payout:
-    bank = order.target.destination if order.target.is_bank else None
+def _wish(order: Order) -> Wish:
+    saved, address = order.target.destination, order.target.address
+    where = title(saved) if saved is not None else checksummed(str(address))
+    return Wish({order.asset.pk: order.amount_atomic}, f"{in_words([(order.asset, order.amount_atomic)])} to {where}")
+
+
+def _make(viewer: Viewer, store: Store, order: Order, made: dict[str, Any], at: datetime, *, is_stopped: bool) -> Payout:
+    bank, held = order.target.destination if order.target.is_bank else None, made["approval"]
+    waits = held is not None and held.status == WAITING
+    # It is never pending before somebody else has approved it: the database refuses that.
     payout: Payout = Payout.objects.create(
+        status=Payout.Status.REQUIRES_REVIEW if waits else Payout.Status.PENDING,
+        review_reason=states.NEEDS_APPROVER if waits else "",
         store=store,
         mode=viewer.mode,
         created_at=at,
@@ -199,18 +221,31 @@ def _make(viewer: Viewer, store: Store, order: Order, key: str, caller: str, at:
         provider=offramp_name(viewer.mode) if bank is not None else "",
         fiat_currency=None if bank is None else bank.currency,
         agent_credential_id=order.agent_credential_id,
-        idempotency_caller=caller,
-        idempotency_key=key,
+        **made,
     )
-    PayoutTransition.objects.create(payout=payout, to_status=payout.status, at=at)
+    PayoutTransition.objects.create(payout=payout, to_status=Payout.Status.PENDING, at=at)
     failpoint("payout.K1")
     movements.payout_created(**moves.booking(payout, at))
+    if waits:
+        PayoutTransition.objects.create(
+            payout=payout, from_status=Payout.Status.PENDING, to_status=payout.status, note=payout.review_reason, at=at
+        )
+        return payout
     reason = states.ASSET_STOPPED if is_stopped else _review_reason(viewer, store, order, at)
     if reason:
         moves.move(payout, Payout.Status.REQUIRES_REVIEW, at, reason, review_reason=reason)
     else:
         jobs.enqueue("payouts.advance", mode=payout.mode)
     return payout
+
+
+def reason_for_review(payout: Payout, at: datetime) -> str:
+    """Why staff should look at a payout that somebody has approved; empty when they needn't. `store` and `asset` are at hand."""
+    stopped = AcceptedAsset.objects.filter(store=payout.store_id, mode=payout.mode, asset=payout.asset_id).exclude(suspended_at=None)
+    if stopped.exists():
+        return states.ASSET_STOPPED
+    order = Order(payout.asset, payout.amount_atomic, Target(payout.destination, payout.destination_address), payout.rail)
+    return _review_reason(payout, payout.store, order, at)
 
 
 def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> str:

@@ -14,7 +14,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs, money, staff_roles
 from apps.core.errors import Flat
 from apps.ledger import movements
-from apps.payouts.models import Payout
+from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
 from apps.payouts.services.offramp import PURPOSE, reference_of
 from apps.stores import audit, four_eyes, notices
@@ -31,6 +31,10 @@ class NotInReview(Flat):
 
 class OutcomeUnknown(Flat):
     message = "Its transaction is in review: say with the sending command what became of it"
+
+
+class AwaitsApprover(Flat):
+    message = "Somebody of the store has to approve it first"
 
 
 class ReasonMissing(Flat):
@@ -157,6 +161,8 @@ def _locked(payout: Payout) -> Payout:
     fresh: Payout = rows.get(pk=payout.pk)
     if fresh.status != _Status.REQUIRES_REVIEW:
         raise NotInReview
+    if fresh.approval is not None and fresh.approval.status == PayoutApproval.Status.WAITING:
+        raise AwaitsApprover
     sent = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=reference_of(fresh)).first()
     if fresh.is_crypto and sent is not None and sent.status != OutgoingTransaction.Status.FAILED:
         raise OutcomeUnknown

@@ -21,7 +21,8 @@ from apps.core.rows import Job
 from apps.ledger.chart import AVAILABLE, RESERVED
 from apps.ledger.posting import account_id, locked_balance
 from apps.payouts.models import Payout, Schedule, ScheduleRun
-from apps.payouts.services import moves
+from apps.payouts.services import approvals, moves
+from apps.payouts.services.approvals import Maker
 from apps.payouts.services.caps import take_turn
 from apps.payouts.services.create import Order, Target, check_order, network_minimum, place
 from apps.payouts.services.destinations import check_usable
@@ -130,6 +131,7 @@ def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
     """Decide, pay, and write down what became of it."""
     # Before the balance, as every payout takes them: whatever else spends it now comes before or after this run, never between.
     take_turn(schedule.store_id, schedule.mode, schedule.asset_id)
+    approvals.take_turn(schedule.store_id, schedule.mode)
     account_id(schedule.store_id, schedule.mode, schedule.asset_id, RESERVED)  # made before others are kept waiting, never while they are
     amount = locked_balance(schedule.store_id, schedule.mode, schedule.asset_id, AVAILABLE)
     reason = _skip_reason(schedule, amount)
@@ -171,7 +173,8 @@ def _pay(schedule: Schedule, run: ScheduleRun, asset: Asset, amount_atomic: int,
         with transaction.atomic():
             check_usable(destination, at)
             check_order(schedule.store, asset, amount_atomic, target)
-            payout, _ = place(owner, schedule.store, order, f"{schedule.pk}:{run.pk}", caller=CALLER)
+            maker = Maker(schedule.maker_id, "A schedule", approvals.covering(schedule, asset.pk, target.address))
+            payout, _ = place(owner, schedule.store, order, f"{schedule.pk}:{run.pk}", maker=maker, caller=CALLER)
     except Failure as refusal:
         log.warning("schedule_run_refused", schedule=str(schedule.pk), reason=str(refusal))
         return Ran(failure=str(refusal))

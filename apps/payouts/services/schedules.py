@@ -91,6 +91,7 @@ def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
         row = Schedule(store=store, mode=viewer.mode, asset=asset, created_at=at, updated_at=at, minimum_fiat_currency="USD")
         _apply(viewer, store, row, given, is_new=True)
         row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CREATE, viewer.mode)
+        row.maker_id = viewer.maker_id
         row.next_payout_at = _first_due(given.get("next_payout_at"), row, at)
         row.anchor_day = row.next_payout_at.day
         row.is_active = given.get("active", True)
@@ -121,6 +122,7 @@ def update_schedule(viewer: Access, schedule: Schedule, body: Mapping[str, Any])
         is_other = any(name in given for name in DESTINATIONS)
         if is_other:
             row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CHANGE, viewer.mode)
+            row.maker_id = viewer.maker_id
         if "next_payout_at" in given:
             row.next_payout_at = _first_due(given["next_payout_at"], row, at)
             row.anchor_day = row.next_payout_at.day

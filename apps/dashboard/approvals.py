@@ -1,0 +1,194 @@
+"""Payouts that wait for a second person: the list, one with what would leave, approving and rejecting it, and the store's rule.
+
+What is approved is what the page showed: a digest of it comes back with the form, and the code is for just that.
+"""
+
+import re
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.access import stepup
+from apps.chain.addresses import checksummed
+from apps.core import clock, money
+from apps.core.literal import Invalid
+from apps.dashboard import confirming
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.payouts.models import Payout, PayoutApproval, PayoutBatch
+from apps.payouts.services import approval_decisions, approval_rules
+from apps.payouts.services.approvals import ALONE_WITHIN, LIFETIME
+from apps.payouts.services.batches import totals_of
+from apps.payouts.services.destinations import title
+from apps.stores import roles
+
+_TABS = {"": "Waiting", "decided": "Decided"}
+_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
+
+
+class NotAnAmount(Invalid):
+    """The form's amount is no amount of money."""
+
+
+def index(request: PageRequest) -> HttpResponse:
+    chosen = request.GET.get("show", "")
+    chosen = chosen if chosen in _TABS else ""
+    rows = approval_decisions.approvals_seen_by(request.access)
+    waiting = PayoutApproval.Status.WAITING
+    page = window(rows.exclude(status=waiting) if chosen else rows.filter(status=waiting), request.GET, {"show": chosen})
+    payouts = _payouts_of(request, page.rows)
+    context = {
+        "rows": [{"held": one, "payout": (payout := payouts.get(one.pk)), "to": _to(payout)} for one in page.rows],
+        "window": page,
+        "tabs": [{"name": name, "query": f"?show={one}" if one else "", "is_current": one == chosen} for one, name in _TABS.items()],
+        "is_decided": bool(chosen),
+        "now": request.access.now(),
+        **_rule_context(request),
+    }
+    return show(request, "dashboard/approvals/list.html", context)
+
+
+def _payouts_of(request: PageRequest, rows: list[PayoutApproval]) -> dict[Any, Payout]:
+    """The payout that each was asked for: a schedule's first; a list's lines are looked at in the list."""
+    mine = Payout.objects.seen_by(request.access).filter(approval__in=[one for one in rows if not hasattr(one, "batch")])
+    found = mine.select_related("asset", "destination")
+    return {one.approval_id: one for one in found.defer("destination__account_sealed").order_by("-created_at")}
+
+
+def _to(payout: Payout | None) -> str:
+    if payout is None:
+        return ""
+    if payout.destination is not None and not payout.destination.is_wallet:
+        return title(payout.destination)
+    return checksummed(payout.destination_address or "")
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    held = _find(request, id)
+    payout, batch = approval_decisions.payout_of(held), _batch_of(held)
+    is_waiting = held.status == PayoutApproval.Status.WAITING
+    is_own = held.maker_id == request.person.pk
+    context = {
+        "held": held,
+        "payout": payout,
+        "to": _to(payout),
+        "batch": batch,
+        "totals": [] if batch is None else totals_of(batch),
+        "agreed": approval_decisions.digest_of(held),
+        "is_own": is_own,
+        "may_approve": is_waiting and not is_own,
+        "is_waiting": is_waiting,
+        "needs_second_factor": is_waiting and not is_own and stepup.lacks_second_factor(request.person),
+    }
+    return show(request, "dashboard/approvals/detail.html", context)
+
+
+def _batch_of(held: PayoutApproval) -> PayoutBatch | None:
+    return held.batch if hasattr(held, "batch") else None
+
+
+def approve(request: PageRequest, id: str) -> HttpResponse:
+    held = _find(request, id)
+    if request.method == "GET":
+        return go("approval", held.pk)
+    agreed = request.POST.get("agreed", "")
+    try:
+        asked = confirming.ask_about_form(request, _rows(held), lambda: approval_decisions.approve(request.access, held, agreed))
+        if asked is not None:
+            return asked
+        approval_decisions.approve(request.access, held, agreed)
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, "Approved. It is on its way.")
+    return go("approval", held.pk)
+
+
+def _rows(held: PayoutApproval) -> list[tuple[str, object]]:
+    """What leaves, once more on the page that asks for the code."""
+    worth = "" if held.worth_cents is None else f"{money.text_from_cents(held.worth_cents)} {held.currency}"
+    payout, batch = approval_decisions.payout_of(held), _batch_of(held)
+    rows: list[tuple[str, object]] = []
+    if payout is not None:
+        amount = money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
+        rows = [("Amount", f"{amount} {payout.asset.coin_symbol}"), ("To", _to(payout)), ("On", payout.asset.chain.name)]
+    elif batch is not None:
+        sums = [
+            f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)} {one.asset.coin_symbol}" for one in totals_of(batch)
+        ]
+        rows = [("List", batch.filename), ("Amount", ", ".join(sums))]
+    return [*rows, ("Worth when asked for", worth), ("Asked for by", held.made_by)]
+
+
+def reject(request: PageRequest, id: str) -> HttpResponse:
+    held = _find(request, id)
+    errors, status, reason = [], 200, request.POST.get("reason", "")[:200]
+    if request.method == "POST":
+        try:
+            approval_decisions.reject(request.access, held, reason)
+        except Refusals as refusal:
+            errors, status = sentences(refusal), status_of(refusal)
+        else:
+            messages.success(request, "Rejected. Nothing is sent.")
+            return go("approval", held.pk)
+    payout = approval_decisions.payout_of(held)
+    context = {"held": held, "payout": payout, "to": _to(payout), "batch": _batch_of(held), "errors": errors, "reason": reason}
+    return show(request, "dashboard/approvals/reject.html", context, status=status)
+
+
+def _find(request: PageRequest, id: str) -> PayoutApproval:
+    found: PayoutApproval = find(approval_decisions.approvals_seen_by(request.access), id)
+    return found
+
+
+# --- the rule -------------------------------------------------------------------------------------
+
+
+def rule(request: PageRequest) -> HttpResponse:
+    """Above which amount payouts of this mode need a second person."""
+    given, errors, status = request.POST.get("above", "").strip(), [], 200
+    if request.method == "POST":
+        try:
+            above_cents = _read(given)
+
+            def keep() -> object:
+                return approval_rules.change_rule(request.access, above_cents)
+
+            told = given or "No payout needs a second person"
+            asked = confirming.ask_about_form(request, [("Payouts above", told)], keep)
+            if asked is not None:
+                return asked
+            keep()
+            messages.success(request, "Saved. In live mode a looser rule begins when the waiting time has passed.")
+            return go("settings_approvals")
+        except Refusals as refusal:
+            errors, status = sentences(refusal), status_of(refusal)
+    context = {
+        "given": given,
+        "errors": errors,
+        "may_change": roles.may(request.member.role, roles.OWN),
+        "people": approval_rules.approvers(request.access.store_id).order_by("created_at"),
+        "days": LIFETIME.days,
+        "hours": int(ALONE_WITHIN.total_seconds()) // 3600,
+        **_rule_context(request),
+    }
+    return show(request, "dashboard/settings/approvals.html", context, status=status)
+
+
+def _read(given: str) -> int | None:
+    if given and not _AMOUNT.fullmatch(given):
+        raise NotAnAmount("write the amount as a number such as 1000 or 1000.00")
+    return money.cents_from_text(given) if given else None
+
+
+def _rule_context(request: PageRequest) -> dict[str, Any]:
+    present, at = approval_rules.rule_of(request.access), clock.now(request.access.store, request.access.mode)
+    above = approval_rules.above_of(present, at)
+    is_changing = present is not None and present.next_from is not None and present.next_from > at
+    return {
+        "above": None if above is None else money.text_from_cents(above),
+        "currency": present.currency if present is not None and above is not None else request.access.store.settlement_currency,
+        "next_from": present.next_from if present is not None and is_changing else None,
+        "next": approval_rules.told(present, present.next_above_cents) if present is not None and is_changing else "",
+    }

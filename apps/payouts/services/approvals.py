@@ -1,0 +1,134 @@
+"""Whether a payout, or a list, waits for a second person: what one person moves alone in a day adds up to the rule's amount.
+
+A person's keys, agents, apps and schedules are that person. What can't be valued waits. The database holds the rule too.
+"""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Sum
+
+from apps.access.access import AGENT, OAUTH, SESSION, Access
+from apps.assets.models import Asset
+from apps.assets.selectors import valued
+from apps.core import clock, locks, mail, money
+from apps.core.models import Viewer
+from apps.payouts.models import Payout, PayoutApproval, Schedule
+from apps.payouts.services import approval_rules
+
+LIFETIME, ALONE_WITHIN, LETTERS_WITHIN = timedelta(days=7), timedelta(days=1), timedelta(hours=1)
+LETTERS_MAX = 10  # requests of an hour that letters are written about; the others are on the page
+WAITING = PayoutApproval.Status.WAITING
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Who asks for a payout, or made the credential that does. A list that has been approved brings its approval."""
+
+    user_id: uuid.UUID | None
+    name: str
+    approval: PayoutApproval | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What counts now: above which worth, in cents of the currency; None: nothing waits."""
+
+    above_cents: int | None
+    currency: str
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What would leave, by asset, and in words for the letter."""
+
+    amounts: dict[str, int]
+    text: str
+
+
+def maker_of(access: Access) -> Maker:
+    if access.kind == SESSION and access.user is not None:
+        return Maker(access.maker_id, access.user.name or access.user.email)
+    kind = {AGENT: "Agent", OAUTH: "App"}.get(access.kind, "API key")
+    acting = f" of {access.platform.name}" if access.platform is not None else ""
+    return Maker(access.maker_id, f"{kind} {access.label}{acting}")
+
+
+def take_turn(store_id: uuid.UUID, mode: str) -> None:
+    """Wait until no other payout of the store is judged, and keep others waiting until the transaction ends."""
+    locks.hold_in_transaction(locks.Turn.PAYOUT_APPROVALS, f"{store_id}:{mode}")
+
+
+def judge(viewer: Viewer, rule: Rule, maker: Maker, wish: Wish, at: datetime) -> tuple[int | None, PayoutApproval | None]:
+    """The worth under the rule, and the approval that it waits for if it needs one. Inside the caller's transaction."""
+    if maker.approval is not None or rule.above_cents is None:
+        return None, maker.approval
+    take_turn(viewer.store_id, viewer.mode)
+    worth = worth_of(wish.amounts, rule.currency)
+    before = worth_of(moved_alone(viewer, maker, at), rule.currency)
+    if worth is not None and before is not None and worth + before <= rule.above_cents:
+        return worth, None
+    return worth, _ask(viewer, rule, maker, wish, worth, at)
+
+
+def covering(schedule: Schedule, asset_id: str, address: str | None) -> PayoutApproval | None:
+    """The approval of an earlier payout of the schedule to where it pays now: later ones need no other."""
+    paid = Payout.objects.filter(schedule=schedule, asset=asset_id, destination=schedule.destination_id, destination_address=address)
+    found = paid.filter(approval__status=PayoutApproval.Status.APPROVED).select_related("approval").order_by("-created_at").first()
+    return found.approval if found is not None else None
+
+
+def moved_alone(viewer: Viewer, maker: Maker, at: datetime) -> dict[str, int]:
+    """What the maker's payouts of the last day without a second person came to, by asset; what came back doesn't count."""
+    rows = Payout.objects.seen_by(viewer).filter(maker=maker.user_id, approval=None, created_at__gt=at - ALONE_WITHIN)
+    sums = rows.exclude(funds=Payout.Funds.RETURNED).order_by().values_list("asset").annotate(sum=Sum("amount_atomic"))
+    return {asset_id: int(amount) for asset_id, amount in sums}
+
+
+def worth_of(amounts: dict[str, int], currency: str) -> int | None:
+    """In cents; None when one of the assets has no rate."""
+    cents = 0
+    for asset, rate in valued(amounts, currency, clock.real_now()):
+        if rate is None:
+            return None
+        cents += money.cents_for_atomic(amounts[asset.pk], rate, asset.atomic_decimals)
+    return cents
+
+
+def in_words(amounts: Iterable[tuple[Asset, int]]) -> str:
+    return ", ".join(f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}" for asset, amount in amounts)
+
+
+def _ask(viewer: Viewer, rule: Rule, maker: Maker, wish: Wish, worth: int | None, at: datetime) -> PayoutApproval:
+    held: PayoutApproval = PayoutApproval.objects.create(
+        store_id=viewer.store_id,
+        mode=viewer.mode,
+        created_at=at,
+        maker_id=maker.user_id,
+        made_by=maker.name[:300],
+        currency=rule.currency,
+        worth_cents=worth,
+        above_cents=rule.above_cents or 0,
+        expires_at=at + LIFETIME,
+    )
+    recent = PayoutApproval.objects.seen_by(viewer).filter(created_at__gt=at - LETTERS_WITHIN)
+    if recent.count() <= LETTERS_MAX:
+        _tell_approvers(held, wish)
+    return held
+
+
+def _tell_approvers(held: PayoutApproval, wish: Wish) -> None:
+    """A link to the page: nothing is approved by opening it."""
+    for one in approval_rules.approvers(held.store_id).exclude(user=held.maker_id):
+        context = {
+            "store": one.store.name,
+            "what": wish.text,
+            "worth": None if held.worth_cents is None else f"{money.text_from_cents(held.worth_cents)} {held.currency}",
+            "made_by": held.made_by,
+            "is_test": not held.is_live,
+            "until": held.expires_at,
+            "path": f"/dashboard/approvals/{held.pk}",
+        }
+        mail.send(key=f"payout_approval:{held.pk}:{one.user_id}", to=one.user.email, template="payout_approval", context=context)

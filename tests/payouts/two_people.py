@@ -1,0 +1,52 @@
+"""A store of two people who may move money, in which payouts above 100 euros need both. A SETH is 1,800 euros."""
+
+from dataclasses import dataclass
+
+from apps.access.access import Access
+from apps.access.services import authenticate, create_api_key
+from apps.core import clock
+from apps.payouts.models import Payout, PayoutApproval
+from apps.payouts.services.approval_rules import change_rule
+from apps.stores.models import Member, Role, User
+from tests import make
+from tests.cast import Api, Cast, person, signed_in
+
+LITTLE, MUCH = 5 * 10**16, 10**17  # 90 and 180 euros
+ABOVE_CENTS = 100_00
+
+
+@dataclass
+class Two:
+    """Alice, who owns the store, and Adam, its admin; `key` is a key that Adam has made."""
+
+    cast: Cast
+    adam: User
+    mode: str = "test"
+
+    def __post_init__(self) -> None:
+        self.secret = create_api_key(self.cast.bakery.store, self.mode, by=self.as_adam())[1]
+        self.key = Api(self.secret)
+
+    def as_alice(self) -> Access:
+        return self.cast.bakery.owner_access(self.mode)
+
+    def as_adam(self, role: str = Role.ADMIN) -> Access:
+        return signed_in(self.adam, self.cast.bakery.store, self.mode, role)
+
+    def key_access(self) -> Access:
+        return authenticate(self.secret)
+
+
+def two_people(cast: Cast, mode: str = "test", asset_id: str = "SETH") -> Two:
+    make.store_coins(cast.bakery.store, asset_id, 10**19)
+    adam = person("adam")
+    Member.objects.create(store=cast.bakery.store, user=adam, role=Role.ADMIN, created_at=clock.real_now())
+    two = Two(cast, adam, mode)
+    change_rule(two.as_alice(), ABOVE_CENTS)
+    return two
+
+
+def held_of(payout_id: object) -> PayoutApproval:
+    """What a payout waits for, or has waited for."""
+    found: PayoutApproval = PayoutApproval.objects.select_related("store").get(pk=Payout.objects.get(pk=payout_id).approval_id)
+    return found
