@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.urls import URLPattern, URLResolver, path, reverse
 
 from apps.access import second_factor, sessions
-from apps.core import clock, staff_roles
+from apps.core import clock, staff_roles, tenancy
 from apps.core.acting import Kind, become
 from apps.core.staff import ReadOnly, may
 from apps.stores import audit
@@ -65,7 +65,10 @@ class StaffSite(AdminSite):
             return False
         sessions.touch(request.session, clock.real_now())
         become(Kind.STAFF, request.user.pk, str(request.user))
-        return bool(request.user.is_verified())  # type: ignore[union-attr]  # put there by django_otp
+        if not request.user.is_verified():  # type: ignore[union-attr]  # put there by django_otp
+            return False
+        tenancy.open_for("staff")
+        return True
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseRedirect:
         """To the page that is still missing: sign-in, a code, or setting up the app. People who aren't staff find nothing."""

@@ -27,6 +27,7 @@ SOURCES = (
     "apps/core/models.py",
     "apps/core/first_tables.py",
     "apps/console/grants.*",
+    "apps/console/policies.*",
     "config/settings.py",
     "requirements/base.txt",
 )

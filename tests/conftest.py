@@ -10,7 +10,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from apps.access import request_log
 from apps.assets.rates import refresh
 from apps.chain import selectors
-from apps.core import acting, buckets
+from apps.core import acting, buckets, tenancy
 from config import embedded, template_database
 from tests.cast import Cast, Shop, assemble
 
@@ -79,8 +79,8 @@ def bakery(cast: Cast) -> Shop:
 
 @pytest.fixture(autouse=True)
 def _nobody_acts() -> Iterator[None]:
-    """Who acted in one test acts in no other."""
-    with acting.acting(acting.Actor()):
+    """Who acted in one test acts in no other, and whose rows were shown are shown in no other."""
+    with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
         yield
 
 

@@ -15,6 +15,7 @@ from apps.access import credentials, operations, rights, scopes
 from apps.access.access import OAUTH, Access
 from apps.access.models import AccessToken, AgentCredential, Application, RefreshToken
 from apps.access.oauth_validator import checksum
+from apps.core import tenancy
 from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
 from apps.stores import audit
@@ -102,7 +103,8 @@ def deactivate_app(app: Application, at: datetime, *, by: Access | None = None) 
     operations.check(by, operations.APP_DEACTIVATE)
     with transaction.atomic():
         Application.objects.filter(pk=app.pk).update(is_active=False)
-        AgentCredential.objects.filter(application=app, revoked_at=None).update(revoked_at=at)
+        with tenancy.everyone("an app is let into many stores"):
+            AgentCredential.objects.filter(application=app, revoked_at=None).update(revoked_at=at)
         audit.record("oauth_app.deactivated", store=app.store, target=app, name=app.name)
 
 
@@ -115,6 +117,7 @@ def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datet
     if token.store is None:
         raise StoreRequired
     role = role_of(token.user, token.store)
+    tenancy.narrow(token.store, modes=[token.mode])
     if role is None:  # they left between the look-up of the token and now
         raise StoreRequired
     person = Access.for_session(token.user, token.store, token.mode, role)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from apps.access import operations
 from apps.access.access import Access
+from apps.core import tenancy
 from apps.core.errors import Coded
 from apps.core.literal import is_uuid
 from apps.stores.models import Store
@@ -35,4 +36,5 @@ def act_for(access: Access, account_id: str) -> Access:
     account = accounts.filter(pk=account_id).first() if is_uuid(account_id) else None
     if account is None:
         raise NotItsAccount
+    tenancy.narrow(account, platform, modes=[access.mode])
     return replace(access, store=account, platform=platform)

@@ -17,10 +17,10 @@ from django.db import models, transaction
 from apps.access import credentials, letters, operations, rights, scopes
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
-from apps.core import clock
+from apps.core import clock, tenancy
 from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
-from apps.core.sql import Statement
+from apps.core.sql import Narrowing
 from apps.stores import audit
 from apps.stores.models import Member, Store, User
 from apps.stores.roles import scopes_of
@@ -252,6 +252,7 @@ def _token_access(credential: str) -> Access:
     token, role = _token_and_role(credential)
     if token.store is None or role is None:
         raise InvalidToken
+    tenancy.narrow(token.store, modes=[token.mode])
     return Access(
         store=token.store,
         mode=token.mode,
@@ -301,16 +302,20 @@ _JSON_OF_STORE = [field.attname for field in Store._meta.concrete_fields if isin
 
 
 @cache
-def _look_up_sql(model: type[models.Model]) -> tuple[Statement, list[str], list[str]]:
+def _look_up_sql(model: type[models.Model]) -> tuple[Narrowing, list[str], list[str]]:
     """One statement for a credential with its store and what its maker is there now, compiled once: the ORM would build it every time."""
     fields, store_fields = ([field.attname for field in one._meta.concrete_fields] for one in (model, Store))
+    return Narrowing(_look_up_text(model)), fields, store_fields
+
+
+def _look_up_text(model: type[models.Model]) -> str:
     names = [f'k."{one.column}"' for one in model._meta.concrete_fields] + [f's."{one.column}"' for one in Store._meta.concrete_fields]
-    text = (
-        f'SELECT {", ".join(names)}, ({_MAKERS_ROLE}) FROM "{model._meta.db_table}" k '  # noqa: S608
+    return (
+        f"SELECT {', '.join(names)}, ({_MAKERS_ROLE}), {Narrowing.COLUMN} "  # noqa: S608
+        f'FROM "{model._meta.db_table}_by_hash"(%(digest)s) k '
         f'JOIN "{Store._meta.db_table}" s ON s.id = k.store_id '
-        "WHERE k.secret_hash = %(digest)s AND k.revoked_at IS NULL AND s.deleted_at IS NULL"
+        "WHERE k.revoked_at IS NULL AND s.deleted_at IS NULL"
     )
-    return Statement(text), fields, store_fields
 
 
 def _look_up(model: Any, credential: str) -> tuple[Any, Store, str | None] | None:
@@ -320,11 +325,12 @@ def _look_up(model: Any, credential: str) -> tuple[Any, Store, str | None] | Non
         return None
     row = rows[0]
     found = model.from_db("default", fields, row[: len(fields)])
-    store = Store.from_db("default", store_fields, row[len(fields) : -1])
+    store = Store.from_db("default", store_fields, row[len(fields) : -2])
     for name in _JSON_OF_STORE:  # a bare cursor hands JSON over as text
         setattr(store, name, json.loads(getattr(store, name)))
+    statement.narrow(store, found.mode)
     _note_use(found)
-    return found, store, row[-1]
+    return found, store, row[-2]
 
 
 def _note_use(row: Any) -> None:

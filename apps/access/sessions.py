@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from apps.access.access import RECENT, Access
 from apps.access.models import SignIn
-from apps.core import clock
+from apps.core import clock, tenancy
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Member, User
@@ -110,7 +110,9 @@ def access_of(user: Any, session: Mapping[str, Any]) -> Access | None:
         return None
     mode = session.get(MODE_KEY, Mode.TEST)
     proof = RECENT if holds(session.get(PROOF_KEY), str(member.store_id), clock.real_now()) else ""
-    return Access.for_session(user, member.store, mode if mode in Mode.values else Mode.TEST, member.role, proof)
+    access = Access.for_session(user, member.store, mode if mode in Mode.values else Mode.TEST, member.role, proof)
+    tenancy.narrow(access.store, modes=[access.mode])
+    return access
 
 
 def holds(proof: Mapping[str, Any] | None, store_id: str, at: datetime) -> bool:

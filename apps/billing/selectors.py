@@ -9,6 +9,7 @@ from django.db.models import Count, F, Prefetch, Q, QuerySet, Sum, Value
 from django.db.models.functions import Lower
 
 from apps.billing.models import Customer, Invoice, InvoicePayment, Price, Product, Subscription, SubscriptionItem
+from apps.core import tenancy
 from apps.core.literal import is_uuid
 from apps.core.models import Viewer
 from apps.payments.models import Payment
@@ -154,7 +155,8 @@ def by_token(token: str) -> Invoice | None:
     """The invoice behind a public link; a draft has none."""
     if not token.isascii() or not token.isprintable():
         return None
-    return Invoice.objects.filter(public_token=token).select_related("store", "customer").prefetch_related("lines").first()
+    rows = Invoice.objects.filter(public_token=token).select_related("store", "customer").prefetch_related("lines")
+    return tenancy.opened("the public link of an invoice", rows.first)
 
 
 def payments_of(viewer: Viewer, email: str) -> "QuerySet[InvoicePayment, Any]":

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from apps.console import grants
+from apps.console import grants, policies
 from apps.console.invariant import Invariant
 from apps.ledger.chart import CHART
 
@@ -68,6 +68,18 @@ WHERE e.grantee IS NULL OR g.grantee IS NULL
 """,  # noqa: S608  # our own text
     ),
     Invariant(
+        "policies_stand",
+        "The web's role is shown the rows that policies.txt says, and every other role all of them",
+        f"SELECT count(*) FROM ({policies.MADE}) made",  # noqa: S608  # our own text
+        f"""
+SELECT coalesce(e.relation, m.relation), CASE WHEN m.relation IS NULL THEN 'it is gone: ' ELSE 'policies.txt doesn''t say it: ' END
+       || coalesce(e.policy, m.policy) || ' ' || coalesce(e.definition, m.definition)
+FROM unnest(%(policy_tables)s::text[], %(policy_names)s::text[], %(policy_definitions)s::text[]) e(relation, policy, definition)
+FULL JOIN ({policies.MADE}) m ON (e.relation, e.policy, e.definition) = (m.relation, m.policy, m.definition)
+WHERE e.relation IS NULL OR m.relation IS NULL
+""",  # noqa: S608  # our own text
+    ),
+    Invariant(
         "accounts_guarded",
         "An account is guarded exactly when the chart says so",
         "SELECT count(*) FROM ledger_account",
@@ -81,12 +93,15 @@ WHERE is_guarded <> (kind = ANY (%(guarded_kinds)s)) OR kind <> ALL (%(kinds)s)
 
 def parameters() -> dict[str, Any]:
     """What the queries compare with."""
-    expected, granted = _expected(), sorted(grants.expected())
+    expected, granted, shown = _expected(), sorted(grants.expected()), sorted(policies.expected())
     return {
         "grant_roles": [one.role for one in granted],
         "grant_privileges": [one.privilege for one in granted],
         "grant_tables": [one.table for one in granted],
         "grant_columns": [one.column for one in granted],
+        "policy_tables": [one.table for one in shown],
+        "policy_names": [one.name for one in shown],
+        "policy_definitions": [one.definition for one in shown],
         "guard_names": list(expected),
         "guard_definitions": list(expected.values()),
         "guarded_kinds": [kind for kind, row in CHART.items() if row.is_guarded],

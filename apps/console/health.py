@@ -11,7 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from apps.chain.selectors import chains_without_node, lag_seconds
-from apps.core import buckets
+from apps.core import buckets, tenancy
 
 CHAIN_LAG_SECONDS_MAX = 300
 
@@ -70,5 +70,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not hmac.compare_digest(given.encode(), settings.METRICS_TOKEN.encode()):
         return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
-    exported: HttpResponse = django_prometheus.exports.ExportToDjangoView(request)
+    with tenancy.everyone("figures of the whole service"):
+        exported: HttpResponse = django_prometheus.exports.ExportToDjangoView(request)
     return exported

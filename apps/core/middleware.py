@@ -1,4 +1,7 @@
-"""The request id on every answer and log line, who is taken to act, from where, and what answers may load."""
+"""The request id on every answer and log line, who is taken to act, from where, and what answers may load.
+
+A request begins with nobody's rows (core.tenancy), whatever ran before it.
+"""
 
 import ipaddress
 import re
@@ -7,14 +10,15 @@ from collections.abc import Callable
 
 from csp.middleware import CSPMiddleware
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, HttpRequest, HttpResponseBase, StreamingHttpResponse
 
+from apps.core import tenancy
 from apps.core.acting import Actor, Kind, acting
 from apps.core.logs import request_id
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 API_PREFIX = "/api/"
-Handler = Callable[[HttpRequest], HttpResponse]
+Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
 class RequestId:
@@ -23,13 +27,15 @@ class RequestId:
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get("X-Request-Id", "")
         one = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         mark = request_id.set(one)
         try:
-            with acting(Actor(Kind.VISITOR, address=exact_address(request))):
+            with acting(Actor(Kind.VISITOR, address=exact_address(request))), tenancy.within(tenancy.NOBODY):
                 response = self.get_response(request)
+                if isinstance(response, StreamingHttpResponse) and not isinstance(response, FileResponse):
+                    response.streaming_content = tenancy.kept(response.streaming_content)  # type: ignore[arg-type]  # ours aren't asynchronous
         finally:
             request_id.reset(mark)
         response["X-Request-Id"] = one

@@ -10,7 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
+
+from apps.core import tenancy
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
@@ -33,6 +36,30 @@ class Statement:
             cursor.execute(self.text, [values[name] for name in self.names])
             found: list[tuple[Any, ...]] = cursor.fetchall()
             return found
+
+
+class Narrowing(Statement):
+    """Finds out whose rows its connection is to be shown, and says so to the server itself: no statement more than without.
+
+    It reads owned rows by a function that is shown all of them. `s` is the store that it finds, `k` has the mode; `narrow` follows.
+    """
+
+    COLUMN = (
+        "concat(set_config('tillgate.stores', '{' || s.id || '}', %(is_local)s::boolean), "
+        "set_config('tillgate.modes', '{' || k.mode || '}', %(is_local)s::boolean), "
+        "set_config('tillgate.told', '{' || concat_ws(',', s.id, s.platform_id) || '}', %(is_local)s::boolean), "
+        "set_config('tillgate.everyone', '', %(is_local)s::boolean))"
+    )
+
+    def rows(self, **values: Any) -> list[tuple[Any, ...]]:
+        with connections[DEFAULT_DB_ALIAS].telling_itself():  # type: ignore[attr-defined]  # core.postgresql
+            return super().rows(is_local=settings.DATABASE_POOLER, **values)
+
+    @staticmethod
+    def narrow(store: tenancy.OwnedStore, mode: str) -> None:
+        """What it found; it's the request's scope from here on, which the server has."""
+        tenancy.narrow(store, modes=[mode])
+        connections[DEFAULT_DB_ALIAS].has_told(tenancy.current())  # type: ignore[attr-defined]  # core.postgresql
 
 
 def array(values: Iterable[object]) -> str:

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.access import cooling, operations
-from apps.core import clock
+from apps.core import clock, tenancy
 from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show, status_of
 from apps.payouts.services import approval_rules
@@ -39,7 +39,8 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
     act, done = STOPS[name]
     context = {"does": _TITLES[name], "until": until, "is_over": until <= clock.real_now()}
     if request.method == "POST":
-        is_stopped = act(target, until)
+        with tenancy.everyone("a letter's link names what it stops"):
+            is_stopped = act(target, until)
         context |= {"done": done if is_stopped else "", "is_over": not is_stopped}
     return render(request, "dashboard/cooling/stop.html", context)
 

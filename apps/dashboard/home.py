@@ -11,7 +11,7 @@ from apps.access.models import ApiKey
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
 from apps.billing.selectors import owed
-from apps.core import clock, money
+from apps.core import clock, money, tenancy
 from apps.core.models import Mode
 from apps.dashboard.plumbing import PageRequest, show
 from apps.ledger.selectors import Balance, balances
@@ -47,7 +47,8 @@ class Holding:
 
 def index(request: PageRequest) -> HttpResponse:
     access = request.access
-    every = _steps(access, request.person)
+    with tenancy.also([access.store], Mode.values):
+        every = _steps(access, request.person)
     steps = [one for one in every if one.is_done or roles.may(request.member.role, one.permission)]
     recent = list(payments_seen_by(access)[:RECENT])
     context = {

@@ -4,6 +4,7 @@ import uuid
 
 from django.db.models import QuerySet
 
+from apps.core import tenancy
 from apps.core.models import Viewer
 from apps.onramp.models import FundingSession
 from apps.payments.models import Payment
@@ -26,4 +27,5 @@ def sessions_seen_by(viewer: Viewer) -> "QuerySet[FundingSession]":
 
 def open_session_by_id(id: uuid.UUID) -> FundingSession | None:
     """For the sandbox's card page, whose address is the only key."""
-    return FundingSession.objects.filter(pk=id, provider="sandbox").exclude(url="").select_related("payment__store", "asset").first()
+    rows = FundingSession.objects.filter(pk=id, provider="sandbox").exclude(url="")
+    return tenancy.opened("the page of a card payment", rows.select_related("store", "payment__store", "asset").first)

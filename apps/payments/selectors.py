@@ -12,6 +12,7 @@ from apps.assets.models import Chain
 from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
+from apps.core import tenancy
 from apps.core.literal import is_uuid, parse_date
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
@@ -109,7 +110,8 @@ def simulated_waiting(payment: Payment) -> str:
 
 def by_reference(reference: str) -> Payment | None:
     """The intent behind a public checkout link."""
-    return Payment.objects.filter(reference=reference).select_related("store").first()
+    rows = Payment.objects.filter(reference=reference).select_related("store")
+    return tenancy.opened("the public link of a payment", rows.first)
 
 
 def payments_seen_by(viewer: Viewer) -> "models.QuerySet[Payment]":

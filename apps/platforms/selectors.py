@@ -11,6 +11,7 @@ from decimal import Decimal
 from django.db import models
 
 from apps.access.access import Access
+from apps.core import tenancy
 from apps.core.errors import Coded
 from apps.core.literal import is_uuid
 from apps.payments.models import Payment
@@ -50,6 +51,7 @@ def find_account(access: Access, account_id: str) -> Store:
     found = accounts_of(access).filter(pk=account_id).first() if is_uuid(account_id) else None
     if found is None:
         raise AccountNotFound
+    tenancy.narrow(access.store, found, modes=[access.mode])
     return found
 
 
@@ -57,9 +59,10 @@ def described(access: Access, stores: Iterable[Store]) -> list[Account]:
     """The accounts with what is known of each, in three queries however many there are."""
     rows = list(stores)
     ids = [row.pk for row in rows]
-    statuses = _latest_statuses(ids)
     seen = Destination.objects.filter(store_id__in=ids, mode=access.mode, removed_at=None)
-    with_destination = set(seen.order_by().values_list("store_id", flat=True).distinct())
+    with tenancy.also(rows):
+        statuses = _latest_statuses(ids)
+        with_destination = set(seen.order_by().values_list("store_id", flat=True).distinct())
     default = access.store.platform_fee_fraction
     return [
         Account(

@@ -13,7 +13,7 @@ from apps.chain import reservations, sender, signing
 from apps.chain.models import OutgoingTransaction
 from apps.console import audit
 from apps.console.grants import SIGNER, WEB, WORKER
-from apps.core import clock
+from apps.core import clock, tenancy
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
@@ -105,7 +105,7 @@ class TestOnTheChain:
 
     def test_each_process_does_its_part_as_its_own_role(self, desk: Desk, people: tuple[User, User], settings: Any) -> None:
         settings.COLD_FLOATS, settings.COLD_ADDRESSES = {ASSET: "5:8"}, {ASSET: COLD}
-        with acting_as(WEB):
+        with acting_as(WEB), tenancy.everyone("staff"):
             let_go(asked(people[0]), people[1])
         for _ in range(2):
             with acting_as(WORKER):

@@ -169,6 +169,9 @@ HARD: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 MORE: dict[str, tuple[str, str]] = {
+    "the web is shown everybody's payments": ("ALTER TABLE payments_payment DISABLE ROW LEVEL SECURITY", "policies_stand"),
+    "a policy says something else": ("ALTER POLICY rows_in_scope ON billing_customer USING (true)", "policies_stand"),
+    "there is one policy more": ("CREATE POLICY mine ON payouts_payout TO tillgate_web USING (true)", "policies_stand"),
     "next nonce one too low": ("UPDATE chain_hotwallet SET next_nonce = next_nonce - 1", "sent_once"),
     "live movement dated ahead by 40 days": (
         "UPDATE ledger_movement SET at = at + interval '40 days' WHERE id = (SELECT max(id) FROM ledger_movement WHERE mode = 'live')",

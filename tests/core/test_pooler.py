@@ -185,3 +185,25 @@ job.walk(Chain.objects.order_by("pk"), act)
 print(len(seen), RowFailure.objects.filter(job="tests.pooled").delete()[0])
 """)
     assert told == "5 1"
+
+
+def test_a_scope_goes_with_its_statement_and_stays_on_no_connection(pooler: Pooler) -> None:
+    told = pooler.run("""
+from django.db import transaction
+from apps.core import tenancy
+from apps.core.sql import Statement
+setting = "SELECT coalesce(current_setting('tillgate.stores', true), '')"
+statement = Statement(setting)
+
+def work(number):
+    wanted, found = "{%s}" % number, []
+    with tenancy.within(tenancy.Scope(wanted, "{test}", wanted)):
+        for _ in range(10):
+            found += [ask(setting), statement.rows()]
+            with transaction.atomic():
+                found += [ask(setting), statement.rows()]
+    return all(one == [(wanted,)] for one in found)
+
+print(set(together(work, 16)), set(row[0][0] for row in together(lambda _: ask(setting), 24)))
+""")
+    assert told == "{True} {''}"

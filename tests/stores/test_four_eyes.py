@@ -13,7 +13,7 @@ from apps.access import lost_factor, second_factor
 from apps.console import audit
 from apps.console.grants import WEB
 from apps.console.staff_kinds import KINDS
-from apps.core import clock, mail
+from apps.core import clock, mail, tenancy
 from apps.core.errors import Failure
 from apps.core.models import OutgoingMail
 from apps.core.staff_roles import StaffForbidden, StaffRole, roles_of
@@ -47,7 +47,7 @@ def test_every_kind_is_tried_here() -> None:
 @pytest.mark.parametrize("name", WISHES)
 def test_two_do_it_once_as_the_web_process_and_the_log_has_both(name: str, cast: Cast, people: tuple[User, User]) -> None:
     wish = WISHES[name](cast)
-    with acting_as(WEB):
+    with acting_as(WEB), tenancy.everyone("staff"):
         kind, row, _ = asked_for(name, cast, people[0], wish)
         assert wish.done() == 0
         assert approve(kind, row, people[1], reason="Looked at it").state == "approved"

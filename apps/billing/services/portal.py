@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, SignatureExpired, TimestampSigner
 
 from apps.billing.models import Customer
+from apps.core import tenancy
 
 LINK_LIFETIME = timedelta(days=30)
 _TOKEN_MAX = 200
@@ -49,8 +50,7 @@ def _named_in(token: str) -> Customer | None:
     except ValueError:
         return None
     rows = Customer.objects.filter(pk=customer_id, deleted_at=None, store__deleted_at=None)
-    found: Customer | None = rows.select_related("store").first()
-    return found
+    return tenancy.opened("a customer's link", rows.select_related("store").first)
 
 
 def _signer(customer: Customer) -> TimestampSigner:

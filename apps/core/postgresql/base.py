@@ -1,16 +1,29 @@
-"""Django's PostgreSQL, where a connection proves itself usable without a round trip.
+"""Django's PostgreSQL, with a scope on the connection (core.tenancy), and usable without a round trip.
 
 Django asks `SELECT 1` before the first statement of every request (measured: a tenth of a payment's database time). A server
 that went away has closed its end of the socket, so an idle connection with something to read is the one to ask.
 """
 
 import select
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
+from django.conf import settings
+from django.db import transaction
 from django.db.backends.postgresql import base
+
+from apps.core import tenancy
+from apps.core.tenancy import NOBODY, SETTINGS, Scope
+
+_TELL = f"SELECT {', '.join(f'set_config({name!r}, %s, %s)' for name in SETTINGS)}"
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection whose health check looks at the socket first."""
+    """Knows which scope the server has from this connection, and tells it the one that is wanted before the next statement."""
+
+    _told: Scope | None = NOBODY  # None when it isn't known: a rollback takes back what was set in its transaction
+    _tells_itself = False
 
     def is_usable(self) -> bool:
         if self.connection is None or self.connection.closed:
@@ -18,3 +31,59 @@ class DatabaseWrapper(base.DatabaseWrapper):
         poll = select.poll()
         poll.register(self.connection.fileno(), select.POLLIN)
         return not poll.poll(0) or bool(super().is_usable())
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        self._told = NOBODY
+        if self._in_scope not in self.execute_wrappers:
+            self.execute_wrappers.insert(0, self._in_scope)
+        return super().get_new_connection(conn_params)
+
+    @contextmanager
+    def telling_itself(self) -> Iterator[None]:
+        """The statement in here reads no owned row in a scope, and sets one; `has_told` says which."""
+        self._tells_itself, self._told = True, None
+        try:
+            yield
+        finally:
+            self._tells_itself = False
+
+    def has_told(self, one: Scope) -> None:
+        """The last statement set this scope. Behind a pooler it was the transaction's alone."""
+        self._told = None if settings.DATABASE_POOLER else one
+
+    def _in_scope(self, execute: Callable[..., Any], *statement: Any) -> Any:
+        """Every statement of Django's cursors and of core.sql comes through here."""
+        wanted = tenancy.current()
+        if self._told is wanted or self._told == wanted or self._tells_itself:
+            return execute(*statement)
+        if settings.DATABASE_POOLER and not self.in_atomic_block:
+            # The next statement may have another server's connection: this one takes its scope with it.
+            with transaction.atomic(using=self.alias):
+                return self._in_scope(execute, *statement)
+        self.validate_no_broken_transaction()
+        self._tell(wanted)
+        return execute(*statement)
+
+    def _tell(self, wanted: Scope) -> None:
+        self._told = None
+        values = [part for value in wanted.settings() for part in (value, bool(settings.DATABASE_POOLER))]
+        with self.wrap_database_errors:
+            self.connection.cursor().execute(_TELL, values)
+        self._told = wanted
+
+    def _commit(self) -> Any:
+        try:
+            return super()._commit()  # type: ignore[misc]  # the stubs leave it out
+        finally:
+            if settings.DATABASE_POOLER:
+                self._told = None
+
+    def _rollback(self) -> Any:
+        try:
+            return super()._rollback()  # type: ignore[misc]  # the stubs leave it out
+        finally:
+            self._told = None
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        with self.telling_itself():  # what is aborted takes no statement before this one
+            super()._savepoint_rollback(sid)  # type: ignore[misc]  # the stubs leave it out

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from django.db import transaction
 
-from apps.core import clock
+from apps.core import clock, tenancy
 from apps.core.errors import Coded, NotFound
 from apps.core.literal import is_uuid
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
@@ -22,7 +22,8 @@ class NotSigned(Coded):
 
 def take_callback(credential_id: str, headers: Mapping[str, str], body: bytes) -> str:
     """What came of it (a Callback.Verdict). Raises NotFound for no such address, NotSigned for one that isn't the network's."""
-    credential = Credential.objects.filter(pk=credential_id, is_active=True).first() if is_uuid(credential_id) else None
+    with tenancy.everyone("a network's callback names its credential"):
+        credential = Credential.objects.filter(pk=credential_id, is_active=True).first() if is_uuid(credential_id) else None
     network = network_of(credential) if credential is not None else None
     if credential is None or network is None or network.adapter is None:
         raise NotFound
@@ -43,8 +44,10 @@ def _take(credential: Credential, report: Report, digest: str) -> str:
     )
     if not is_new:
         return Callback.Verdict.NO_CHANGE
-    session = _session(credential, report)
+    with tenancy.everyone("a network's callback names a session"):
+        session = _session(credential, report)
     if session is not None:
+        tenancy.narrow(session.store, modes=[session.mode])
         row.session, row.verdict = (
             session,
             apply_report(session.pk, report, SessionChange.Source.CALLBACK, clock.now(session.store, session.mode)),

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from apps.core import jobs
+from apps.core import jobs, tenancy
 from apps.core.errors import Coded
 from apps.core.literal import is_uuid
 from apps.payouts.models import OfframpCallback, Payout
@@ -33,7 +33,7 @@ def take_callback(raw: bytes, signature: str, at: datetime) -> bool:
     """Whether this message is a new one. `at` is machine time. Raises SignatureRefused or NotAMessage."""
     _check_signature(raw, signature, at)
     event_id, payout_id = _event_of(raw)
-    with transaction.atomic():
+    with tenancy.everyone("the bank's callback names a payout"), transaction.atomic():
         _, is_new = OfframpCallback.objects.get_or_create(provider=PROVIDER, event_id=event_id, defaults={"received_at": at})
         if is_new:
             waiting = Payout.objects.filter(provider=PROVIDER, status=Payout.Status.SUBMITTED)

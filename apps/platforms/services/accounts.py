@@ -12,7 +12,7 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.access.closing import revoke_credentials_of
 from apps.assets.services import accept_all_active
-from apps.core import clock
+from apps.core import clock, tenancy
 from apps.core.errors import Coded, Listed
 from apps.core.literal import Field, Invalid, Object, Pattern, Text, is_uuid
 from apps.core.models import Mode
@@ -89,7 +89,8 @@ def create_account(access: Access, body: Mapping[str, Any]) -> tuple[Store, bool
                 platform_fee_fraction=fee,
                 external_id=external_id,
             )
-            accept_all_active(made)
+            with tenancy.also([made], Mode.values):
+                accept_all_active(made)
             details = {"external_id": external_id, "platform_fee": fee}
             audit.record("account.opened", store=platform, target=made, name=made.name, details=details)
     except IntegrityError:
@@ -161,7 +162,8 @@ def update_account(access: Access, account_id: str, body: Mapping[str, Any]) -> 
 def delete_account(access: Access, account_id: str) -> None:
     """Close an account that has nothing left. Its ledger stays. Raises AccountNotFound or HasActiveFunds."""
     operations.check(access, operations.ACCOUNT_CLOSE)
-    with transaction.atomic():
+    account = find_account(access, account_id)
+    with tenancy.also([account], Mode.values), transaction.atomic():
         account = _locked(access, account_id)
         if account.deleted_at is not None:
             raise AccountNotFound

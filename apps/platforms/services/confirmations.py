@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils.crypto import salted_hmac
 
 from apps.access import cooling
-from apps.core import clock, emails, mail
+from apps.core import clock, emails, mail, tenancy
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import is_uuid
 from apps.payouts.models import Destination
@@ -171,9 +171,11 @@ def _loaded(token: str, salt: str) -> Any:
 
 def _find(id: Any) -> DestinationConfirmation:
     rows = DestinationConfirmation.objects.filter(store__deleted_at=None).select_related(*_WITH).defer(*_WITHOUT)
-    found: DestinationConfirmation | None = rows.filter(pk=id).first() if is_uuid(id) else None
+    find = rows.filter(pk=id).first
+    found: DestinationConfirmation | None = tenancy.opened("the page of a named destination", find) if is_uuid(id) else None
     if found is None:
         raise NotFound
+    tenancy.narrow(found.store, found.link.store, modes=[found.mode])
     return found
 
 

@@ -13,7 +13,7 @@ from django.db import transaction
 from apps.access import cooling, credentials, operations
 from apps.access.access import Access
 from apps.assets.selectors import active_assets
-from apps.core import clock
+from apps.core import clock, tenancy
 from apps.core.errors import Coded
 from apps.core.literal import Field, Integer, Invalid, Object, Text, Url
 from apps.core.models import Mode
@@ -99,9 +99,10 @@ def open_link(token: str) -> OnboardingLink:
     if not credentials.is_well_formed(token, TOKEN_PREFIX):
         raise Unusable
     rows = OnboardingLink.objects.filter(token_hash=credentials.digest(token), account__deleted_at=None, store__deleted_at=None)
-    link: OnboardingLink | None = rows.select_related("store", "account__platform").first()
+    link: OnboardingLink | None = tenancy.opened("an onboarding link", rows.select_related("store", "account__platform").first)
     if link is None or link.completed_at is not None:
         raise Unusable
+    tenancy.narrow(link.store, link.account, modes=[link.mode])
     if link.expires_at <= now_of(link):
         raise Expired
     return link

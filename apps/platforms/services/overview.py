@@ -18,6 +18,7 @@ from django.db.models.functions import TruncDate
 
 from apps.access.access import Access
 from apps.assets.models import DailyRate
+from apps.core import tenancy
 from apps.core.literal import parse_date
 from apps.platforms.selectors import accounts_of, payments_of_platform
 from apps.stores.models import Store, Verification
@@ -72,12 +73,13 @@ def _counts(access: Access) -> dict[str, int]:
     accounts = accounts_of(access).order_by()
     pending = Verification.objects.filter(status=Verification.Status.PENDING).values("store_id")
     approved = Verification.objects.filter(status=Verification.Status.APPROVED).values("store_id")
-    return {
-        "sub_merchant_count": accounts.count(),
-        "activated_count": accounts.exclude(kyc_confirmed_at=None).count(),
-        "verified_count": accounts.filter(pk__in=approved).count(),
-        "pending_count": accounts.filter(kyc_confirmed_at=None, pk__in=pending).count(),
-    }
+    with tenancy.everyone("a platform may have thousands of accounts"):
+        return {
+            "sub_merchant_count": accounts.count(),
+            "activated_count": accounts.exclude(kyc_confirmed_at=None).count(),
+            "verified_count": accounts.filter(pk__in=approved).count(),
+            "pending_count": accounts.filter(kyc_confirmed_at=None, pk__in=pending).count(),
+        }
 
 
 _EARNED = """

@@ -1,11 +1,11 @@
-"""`migrate`, and then the grants: whoever makes a table says in the same run who may do what with it."""
+"""`migrate`, and then grants and policies: whoever makes a table says in the same run who may do what with which of its rows."""
 
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 
-from apps.console import grants
+from apps.console import grants, policies
 
 
 class Command(migrate.Command):
@@ -19,3 +19,6 @@ class Command(migrate.Command):
             raise CommandError(str(error)) from None
         if options["verbosity"] >= 1:
             self.stdout.write(f"grants: {changed} changed" if changed else "grants: as they should be")
+        changed = policies.apply()
+        if options["verbosity"] >= 1:
+            self.stdout.write(f"policies: of {changed} tables changed" if changed else "policies: as they should be")

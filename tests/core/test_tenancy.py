@@ -1,0 +1,171 @@
+"""The scope of a connection: what one request left on it is never another's."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import DataError, connection, transaction
+from django.http import HttpRequest, StreamingHttpResponse
+from django.test import RequestFactory
+
+from apps.console.grants import WEB
+from apps.core import tenancy
+from apps.core.middleware import RequestId
+from apps.core.postgresql.base import DatabaseWrapper
+from apps.core.tenancy import SETTINGS, Scope
+from apps.hosted import plumbing
+from apps.payments.models import Payment
+from apps.payments.selectors import by_reference
+from tests import make
+from tests.cast import Cast, Shop
+from tests.dashboard.browse import Browser
+from tests.roles import acting_as
+
+
+def of(shop: Shop, mode: str = "test") -> Scope:
+    return tenancy.of([shop.store], [mode])
+
+
+def on_the_server() -> Scope:
+    """What the connection's settings are now, asked past everything of ours."""
+    names = ", ".join(f"coalesce(current_setting('{name}', true), '')" for name in SETTINGS)
+    *told, everyone = connection.connection.execute(f"SELECT {names}").fetchone()
+    return Scope(*(one or "{}" for one in told), why=everyone)
+
+
+def ids() -> set[str]:
+    return {str(one) for one in Payment.objects.values_list("id", flat=True)}
+
+
+@pytest.fixture
+def mine(cast: Cast) -> str:
+    return str(make.payment(cast.bakery.test)["id"])
+
+
+@pytest.fixture
+def theirs(cast: Cast) -> str:
+    return str(make.payment(cast.strangers.test)["id"])
+
+
+@pytest.fixture
+def as_the_web() -> Iterator[None]:
+    with acting_as(WEB):
+        yield
+
+
+def test_the_look_up_of_a_key_sets_store_and_mode_without_a_statement_more(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Scope] = []
+    cast.bakery.secrets["live"], cast.strangers.secrets["test"]
+    cast.bakery.live.get("/payments"), cast.strangers.test.get("/payments")
+    statements: list[str] = []
+
+    def note(execute: Any, sql: str, *rest: Any) -> Any:
+        statements.append(sql)
+        return execute(sql, *rest)
+
+    monkeypatch.setattr(DatabaseWrapper, "_tell", lambda _, wanted: told.append(wanted))
+    for api, scope in ((cast.bakery.live, of(cast.bakery, "live")), (cast.strangers.test, of(cast.strangers))):
+        told.clear()
+        with connection.execute_wrapper(note):
+            assert api.get("/payments").status_code == 200
+        assert told == []
+        assert on_the_server() == scope
+    assert "set_config('tillgate.stores'" in statements[0]
+
+
+def test_two_stores_on_one_connection_are_shown_their_own(cast: Cast, mine: str, theirs: str) -> None:
+    for _ in range(3):
+        for shop, id in ((cast.bakery, mine), (cast.strangers, theirs)):
+            assert [one["id"] for one in shop.test.get("/payments").json()["data"]] == [id]
+            assert on_the_server() == of(shop)
+
+
+def test_a_request_begins_with_nobodys_rows(cast: Cast, mine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the last one was, until a link or a credential says whose it is."""
+    assert cast.bakery.test.get(f"/payments/{mine}").status_code == 200
+    assert on_the_server() == of(cast.bakery)
+    shown: list[set[str]] = []
+    monkeypatch.setattr(plumbing, "by_reference", lambda reference: shown.append(ids()))
+    assert Browser().get("/ABCDEFGH12345678").status_code == 404
+    assert shown == [set()]
+
+
+def test_a_rollback_that_takes_the_scope_back_is_noticed(cast: Cast, mine: str, theirs: str, as_the_web: None) -> None:
+    with tenancy.within(of(cast.bakery)):
+        assert ids() == {mine}
+        with contextlib.suppress(ZeroDivisionError), transaction.atomic():
+            tenancy.narrow(cast.strangers.store, modes=["test"])
+            assert ids() == {theirs}
+            raise ZeroDivisionError
+        assert ids() == {theirs}  # not what PostgreSQL has gone back to
+
+
+def test_a_statement_that_fails_leaves_no_scope_behind(cast: Cast, mine: str, theirs: str, as_the_web: None) -> None:
+    with tenancy.within(of(cast.bakery)):
+        assert ids() == {mine}
+    with tenancy.within(of(cast.strangers)):
+        with pytest.raises(DataError), transaction.atomic():
+            connection.cursor().execute("SELECT 1/0")
+        assert ids() == {theirs}
+    assert ids() == set()
+
+
+def test_a_request_that_fails_leaves_no_scope_behind(cast: Cast, mine: str, theirs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from apps.api import payments
+
+    def fail(self: Any, *_: Any) -> None:
+        with transaction.atomic():
+            assert ids() == {mine}
+            raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(payments.Summary, "get", fail)
+        cast.bakery.test.client.raise_request_exception = False
+        assert cast.bakery.test.get("/payments/summary").status_code == 500
+    assert tenancy.current() == tenancy.NOBODY
+    assert [one["id"] for one in cast.strangers.test.get("/payments").json()["data"]] == [theirs]
+
+
+def test_what_is_streamed_after_another_request_keeps_its_own_rows(cast: Cast, mine: str, theirs: str) -> None:
+    def streamed() -> Iterator[str]:
+        for _ in range(3):
+            yield ",".join(sorted(ids()))
+
+    def view(request: HttpRequest) -> StreamingHttpResponse:
+        tenancy.narrow(cast.bakery.store, modes=["test"])
+        return StreamingHttpResponse(streamed())
+
+    with acting_as(WEB):
+        content = iter(RequestId(view)(RequestFactory().get("/")))  # type: ignore[arg-type]
+        first = next(content)
+        with tenancy.within(of(cast.strangers)):
+            assert ids() == {theirs}
+        assert (tenancy.current(), [first, *content]) == (tenancy.NOBODY, [mine.encode()] * 3)
+
+
+def test_a_list_that_is_downloaded_is_streamed_in_its_own_scope(cast: Cast, mine: str, theirs: str) -> None:
+    answer = Browser(cast.alice).get("payments.csv")
+    assert answer.streaming
+    assert cast.strangers.test.get("/payments").status_code == 200
+    with acting_as(WEB):
+        told = b"".join(answer.streaming_content).decode()
+    reference = Payment.objects.get(pk=mine).reference
+    assert reference in told
+    assert Payment.objects.get(pk=theirs).reference not in told
+
+
+def test_a_public_link_opens_its_own_store(cast: Cast, mine: str, theirs: str) -> None:
+    payment = Payment.objects.get(pk=mine)
+    with acting_as(WEB), tenancy.within(tenancy.NOBODY):
+        assert ids() == set()
+        assert by_reference(payment.reference) == payment
+        assert ids() == {mine}
+        assert by_reference("0" * 16) is None
+
+
+def test_a_platform_acts_in_two_stores(cast: Cast, mine: str, theirs: str, as_the_web: None) -> None:
+    with tenancy.within(of(cast.bakery)):
+        with tenancy.also([cast.strangers.store], ["live"]):
+            assert ids() == {mine, theirs}
+        assert ids() == {mine}
