@@ -84,6 +84,7 @@ class Lane:
         self.shop = shop_of(person("alice"), "Bench")
         make.store_coins(self.shop.store, "SETH", 500 * ETHER)
         self.access = self.shop.access("test")
+        self.checks: list[tuple[float, float]] = []  # of each round: seconds a payout, and of all that signing took
         self.chain.call("evm_setAutomine", False)
 
     def ask(self) -> None:
@@ -95,12 +96,15 @@ class Lane:
 
     def pay_out(self, count: int, lanes: int) -> list[float]:
         """Seconds of each stage for so many payouts; afterwards they are confirmed and booked."""
-        from apps.chain import sender, signing
+        from apps.chain import approvals, sender, signing
         from apps.chain.models import OutgoingTransaction
         from apps.payouts.services.progress import advance_payouts
 
         taken = [timed(lambda: in_lanes(lanes, count, self.ask)), timed(advance_payouts)]
+        waiting = list(OutgoingTransaction.objects.filter(purpose="payout", status="requested"))
+        checked = timed(lambda: approvals.refusals(waiting))
         taken += [timed(lambda: until_none(signing.sign_due)), timed(sender.run_due)]
+        self.checks.append((2 * checked / count, 2 * checked / taken[2]))
         sent = OutgoingTransaction.objects.filter(purpose="payout", status="submitted")
         if sent.count() != count:
             raise SystemExit(f"{sent.count()} of {count} payouts were broadcast")
@@ -237,6 +241,8 @@ def bench_payouts(lane: Lane, count: int) -> None:
         rows.append([str(lanes), "signed and broadcast", "", f"{last:.2f}"])
     rows.append(["", "bare loop", f"{count / statistics.median(bare for _, bare in figures[1]):,.0f}/s", "1.00"])
     print_table(["lanes", "stage", "payouts", "of the bare loop"], rows)
+    each, share = (statistics.median(column) for column in zip(*lane.checks, strict=True))
+    print(f"\napprovals and the books, which the signer asks twice: {each * 1e6:.0f} µs a payout, {share * 100:.1f} % of signing\n")
 
 
 @contextmanager
