@@ -21,7 +21,7 @@ from tests.console.test_figures import told
 # Nobody but the person, staff or the service itself causes these, or they tell of what somebody does to the account.
 NEVER_DROPPED = {
     *("account_changed", "credentials_shrunk", "member_removed", "operation", "review_outcome", "webhook_endpoint_off"),
-    *("payout_approval", "payout_approval_decided"),
+    *("payout_approval", "payout_approval_decided", "staff_request"),
 }
 CUSTOMER = settings.LETTER_LIMITS["customer"]
 LINK = {"name": "C", "email": "c@example.com", "portal_url": "https://pay.example/portal/x", "is_test": True}
