@@ -1,4 +1,7 @@
-"""What takes two members of staff, on the staff site: one asks on a form, another sees exactly that and approves it with a code."""
+"""What takes two members of staff, on the staff site: one asks on a form, another sees exactly that and approves it with a code.
+
+Withdrawals of earnings have a record of their own (decision 137).
+"""
 
 import uuid
 from typing import Any, cast
@@ -12,12 +15,14 @@ from django.utils.html import format_html
 from django.utils.timesince import timesince
 
 from apps.access import stepup
-from apps.console.staff_forms import FORMS
+from apps.console.staff_forms import FORMS, WithdrawalForm
 from apps.console.staff_kinds import KINDS
-from apps.core import clock
+from apps.core import clock, money, staff_roles
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
-from apps.core.staff import ReadOnly, may
+from apps.core.staff import Queue, ReadOnly, may
+from apps.payments.models import Withdrawal
+from apps.payments.services import withdrawals
 from apps.stores import four_eyes
 from apps.stores.four_eyes import Kind
 from apps.stores.models import StaffRequest, User
@@ -119,6 +124,70 @@ def _decide(request: HttpRequest, kind: Kind, row: StaffRequest) -> str:
         return "taken back" if row.asked_by_id == staff.pk else "rejected"
     if request.POST.get("decision") != "approve":
         raise four_eyes.StaffRequestRefused("Choose a decision")
-    stepup.take(request.session, staff, code=request.POST.get("code", "").strip(), address=client_address(request), at=at)
+    _take_code(request)
     four_eyes.approve(kind, row.pk, staff, at, digest=request.POST.get("digest", ""), reason=reason)
     return "approved, and carried out"
+
+
+def _take_code(request: HttpRequest) -> None:
+    """Of the authenticator app. Raises a Failure."""
+    code = request.POST.get("code", "").strip()
+    stepup.take(request.session, cast(User, request.user), code=code, address=client_address(request), at=clock.real_now())
+
+
+@admin.register(Withdrawal)
+class WithdrawalAdmin(Queue):
+    list_display = ["requested_at", "reference", "mode", "asset", "amount", "to_address", "decision", "requested_by", "decided_by"]
+    list_filter = ["status", "mode"]
+    list_select_related = ["asset", "requested_by", "decided_by"]
+    search_fields = ["=id", "=reference", "=tx_hash", "=to_address"]
+    ordering = ["-requested_at"]
+    waiting = Withdrawal.Status.REQUESTED
+    approving = rejecting = staff_roles.WITHDRAWAL
+    takes_code = True
+    rejection_is_told_to = "Both people and the log have it."
+
+    def get_urls(self) -> list[URLPattern]:
+        ask = path("ask/", self.admin_site.admin_view(self.ask), name="payments_withdrawal_ask")
+        return [ask, *super().get_urls()]
+
+    @admin.display(description="Amount", ordering="amount_atomic")
+    def amount(self, row: Withdrawal) -> str:
+        return f"{money.decimal_from_atomic(int(row.amount_atomic), row.asset.atomic_decimals)} {row.asset.coin_symbol}"
+
+    def take_code(self, request: HttpRequest) -> None:
+        _take_code(request)
+
+    def more_facts(self, row: Withdrawal) -> list[tuple[str, Any]]:
+        left = money.decimal_from_atomic(withdrawals.withdrawable(row.asset), row.asset.atomic_decimals)
+        return [("earned and still there", f"{left} {row.asset.coin_symbol}")]
+
+    def approve(self, row: Withdrawal, reason: str, staff: Any) -> str:
+        withdrawals.approve_withdrawal(row.pk, staff, clock.real_now())
+        return "approved, and on its way"
+
+    def reject(self, row: Withdrawal, reason: str, staff: Any) -> str:
+        withdrawals.reject_withdrawal(row.pk, staff, clock.real_now())
+        return "taken back" if row.requested_by_id == staff.pk else "rejected"
+
+    def ask(self, request: HttpRequest) -> HttpResponse:
+        """Nothing leaves before a second member of staff lets it go."""
+        if not may(request, staff_roles.WITHDRAWAL):
+            raise PermissionDenied
+        form = WithdrawalForm(request.POST if request.method == "POST" else None, known={})
+        errors: list[str] = []
+        if request.method == "POST" and form.is_valid():
+            try:
+                row = form.ask(cast(User, request.user), clock.real_now())
+            except Failure as refusal:
+                errors = [refusal.text]
+            else:
+                messages.success(request, f"{row}: a second member of finance staff lets it go here")
+                return HttpResponseRedirect(reverse("admin:payments_withdrawal_changelist"))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Ask for: withdrawal of earnings",
+            "form": form,
+            "errors": errors,
+        }
+        return render(request, "admin/ask.html", context, status=422 if errors or form.errors else 200)

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from apps.access import lost_factor
 from apps.assets.models import Asset
 from apps.core import money
+from apps.core.evm import checksummed
 from apps.core.literal import is_uuid
 from apps.core.models import Mode
 from apps.core.staff_roles import StaffRole, roles_of
@@ -17,8 +19,9 @@ from apps.ledger.chart import CHART, TREASURY
 from apps.onramp.models import Credential
 from apps.onramp.services import credentials
 from apps.onramp.services.networks import credential_networks, key_problem
+from apps.payments.models import Withdrawal
 from apps.payments.selectors import by_reference
-from apps.payments.services import corrections
+from apps.payments.services import corrections, withdrawals
 from apps.stores import dispatch, staffing
 from apps.stores.models import AuthorizationProvider, StaffRequest, Store, User
 
@@ -33,7 +36,7 @@ class AskForm(forms.Form):
         self.known = known
         self.fields["reason"] = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 3}), help_text="Kept with it.")
 
-    def ask(self, staff: User, at: datetime) -> StaffRequest | None:
+    def ask(self, staff: User, at: datetime) -> StaffRequest | Withdrawal | None:
         """None when it needed nobody else and is done. Raises a Failure."""
         raise TypeError("a form defines ask")
 
@@ -190,6 +193,40 @@ class CardNetworkForm(AskForm):
             webhook_secret=data["webhook_secret"],
         )
         return credentials.request_change(change, self.reason, staff, at)
+
+
+class WithdrawalForm(AskForm):
+    """Earnings to one of the operator's addresses."""
+
+    asset = forms.ModelChoiceField(Asset.objects.select_related("chain").order_by("pk"))
+    amount = forms.CharField(help_text="In coins.")
+    to_address = forms.ChoiceField(label="To", help_text="One of WITHDRAWAL_ADDRESSES.")
+    reference = forms.CharField(max_length=100, help_text="Names it, and makes it happen once: 2026-11, say.")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["to_address"].choices = [(one.lower(), checksummed(one)) for one in settings.WITHDRAWAL_ADDRESSES]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        asset, text = data.get("asset"), str(data.get("amount", "")).strip()
+        if asset is not None:
+            data["amount_atomic"] = money.atomic_from_decimal(text, asset.atomic_decimals) if _COINS.fullmatch(text) else None
+            if not data["amount_atomic"] or data["amount_atomic"] < 0:
+                self.add_error("amount", f"A number of coins above zero, with at most {asset.atomic_decimals} places")
+        return data
+
+    def ask(self, staff: User, at: datetime) -> Withdrawal:
+        """Raises WithdrawalRefused."""
+        data = self.cleaned_data
+        wanted = withdrawals.WithdrawalRequest(
+            reference=data["reference"].strip(),
+            asset=data["asset"],
+            amount_atomic=data["amount_atomic"],
+            to_address=data["to_address"],
+            reason=self.reason,
+        )
+        return withdrawals.request_withdrawal(wanted, staff, at)
 
 
 # By kind of staff request; a payout is asked for where it is reviewed.

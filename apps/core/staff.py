@@ -122,6 +122,8 @@ class Queue(ReadOnly):
     waiting = "pending"
     approving: StaffOperation
     rejecting: StaffOperation
+    takes_code = False  # whether an approval takes a code of the authenticator app
+    rejection_is_told_to = "The store reads it when you reject."
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         """What the page says of it."""
@@ -129,6 +131,10 @@ class Queue(ReadOnly):
 
     def reject(self, row: Any, reason: str, staff: Any) -> str:
         raise TypeError("a queue defines reject")
+
+    def take_code(self, request: HttpRequest) -> None:
+        """Raises a Failure."""
+        raise TypeError("a queue that takes codes defines take_code")
 
     def more_facts(self, row: Any) -> list[tuple[str, Any]]:
         """What the row's own columns don't say."""
@@ -165,7 +171,7 @@ class Queue(ReadOnly):
         facts = [(field.verbose_name, shown(row, field.name)) for field in self.opts.fields if field.name not in (self.exclude or ())]
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Decide: {self.opts.verbose_name} of {row.store}",
+            "title": f"Decide: {self.opts.verbose_name} of {getattr(row, 'store', row)}",
             "row": row,
             "facts": [(name, value) for name, value in [*facts, *self.more_facts(row)] if value not in (None, "")],
             "errors": errors,
@@ -173,6 +179,8 @@ class Queue(ReadOnly):
             "is_waiting": row.status == self.waiting,
             "may_approve": may(request, self.approving),
             "may_reject": may(request, self.rejecting),
+            "takes_code": self.takes_code,
+            "rejection_is_told_to": self.rejection_is_told_to,
         }
         return render(request, "admin/decide.html", context, status=422 if errors else 200)
 
@@ -184,6 +192,8 @@ class Queue(ReadOnly):
         if decision == "reject" and not reason:
             return ["A rejection needs a reason"]
         try:
+            if decision == "approve" and self.takes_code:
+                self.take_code(request)
             told = self.approve(row, reason, request.user) if decision == "approve" else self.reject(row, reason, request.user)
         except Failure as refusal:
             return [refusal.text]

@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from apps.core.staff import Part, ReadOnly
-from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund, Withdrawal
+from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
 
 
 class Addresses(Part):
@@ -57,12 +57,3 @@ class RefundAdmin(ReadOnly):
     list_select_related = ["store", "asset", "payment"]
     search_fields = ["=id", "=payment__reference", "=payment__id", "=tx_hash", "=destination_address", "=store__id"]
     ordering = ["-created_at"]
-
-
-@admin.register(Withdrawal)
-class WithdrawalAdmin(ReadOnly):
-    list_display = ["requested_at", "reference", "mode", "asset", "amount_atomic", "to_address", "status", "requested_by", "decided_by"]
-    list_filter = ["status", "mode"]
-    list_select_related = ["asset", "requested_by", "decided_by"]
-    search_fields = ["=id", "=reference", "=tx_hash", "=to_address"]
-    ordering = ["-requested_at"]

@@ -11,11 +11,13 @@ from django.core.exceptions import PermissionDenied
 from django.test import RequestFactory
 
 from apps.access import second_factor
+from apps.assets.models import Asset
 from apps.console.staff_forms import FORMS
 from apps.console.staff_kinds import KINDS
-from apps.core import buckets, staff_roles
+from apps.core import buckets, clock, staff_roles
 from apps.core.staff import Part, Queue, ReadOnly
 from apps.core.staff_roles import TABLE, StaffOperation, StaffRole
+from apps.payments.models import Withdrawal
 from apps.payouts.services.caps import set_store_cap
 from apps.platforms.services.access_requests import request_access
 from apps.platforms.services.verifications import submit_verification
@@ -121,7 +123,24 @@ def rows(cast: Cast) -> dict[str, Any]:
         "payouts/payout": make.payout(cast.bakery.test, 10**16)["id"],
         "platforms/accessrequest": request_access(cast.bakery.access(), {"reason": "A market hall"}).pk,
         "stores/verification": submit_verification(store, VERIFICATION).pk,
+        "payments/withdrawal": withdrawal().pk,
     }
+
+
+def withdrawal() -> Withdrawal:
+    """Of one coin that was never earned, so nobody can let it go."""
+    asset = Asset.objects.get(pk="SETH")
+    row: Withdrawal = Withdrawal.objects.create(
+        reference="may",
+        asset=asset,
+        mode=asset.mode,
+        amount_atomic=10**18,
+        to_address="0x" + "a1" * 20,
+        reason="Salaries",
+        requested_by=make.clerk("finance"),
+        requested_at=clock.real_now(),
+    )
+    return row
 
 
 @pytest.mark.parametrize("roles", ROLES, ids=lambda roles: "+".join(roles) or "none")
@@ -152,6 +171,8 @@ def test_each_role_gets_what_the_table_says_and_no_more(roles: tuple[str, ...], 
             if not allowed(operation):
                 answer = browser.post(f"/admin/{page}/{made[page]}/decide/", decision=decision, reason="x")
                 assert answer.status_code == 403, page
+    asked = browser.get("/admin/payments/withdrawal/ask/").status_code
+    assert (asked == 200) == allowed(staff_roles.WITHDRAWAL)
     for kind in FORMS:
         assert (browser.get(f"/admin/stores/staffrequest/ask/{kind}/").status_code == 200) == allowed(KINDS[kind].operation), kind
 
