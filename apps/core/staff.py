@@ -132,6 +132,13 @@ class Queue(ReadOnly):
     def reject(self, row: Any, reason: str, staff: Any) -> str:
         raise TypeError("a queue defines reject")
 
+    def is_waiting(self, row: Any) -> bool:
+        """Whether it is for staff to decide it now."""
+        return bool(row.status == self.waiting)
+
+    def shown_status(self, row: Any) -> str:
+        return str(row.status)
+
     def take_code(self, request: HttpRequest) -> None:
         """Raises a Failure."""
         raise TypeError("a queue that takes codes defines take_code")
@@ -149,8 +156,8 @@ class Queue(ReadOnly):
 
     @admin.display(description="Decision")
     def decision(self, row: Any) -> str:
-        if row.status != self.waiting:
-            return str(row.status)
+        if not self.is_waiting(row):
+            return self.shown_status(row)
         return format_html('<a href="{}">Decide</a>', reverse(f"admin:{self._page('decide')}", args=[row.pk]))
 
     def decide(self, request: HttpRequest, row_id: Any) -> HttpResponse:
@@ -176,7 +183,9 @@ class Queue(ReadOnly):
             "facts": [(name, value) for name, value in [*facts, *self.more_facts(row)] if value not in (None, "")],
             "errors": errors,
             "reason": reason,
-            "is_waiting": row.status == self.waiting,
+            "is_waiting": self.is_waiting(row),
+            "is_decided": row.status != self.waiting,
+            "status": self.shown_status(row),
             "may_approve": may(request, self.approving),
             "may_reject": may(request, self.rejecting),
             "takes_code": self.takes_code,

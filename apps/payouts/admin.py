@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from apps.core import staff_roles
 from apps.core.staff import Queue, ReadOnly, Switches, button
+from apps.payouts.approval_models import PayoutApproval
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import set_verified
@@ -29,11 +30,17 @@ class PayoutAdmin(Queue):
         "decision",
     ]
     list_filter = ["status", "mode", "rail", "funds", "pending_reason"]
-    list_select_related = ["store", "asset"]
+    list_select_related = ["store", "asset", "approval"]
     search_fields = ["=id", "=store__id", "store__name", "=destination_address", "=tx_hash", "=provider_tx_id"]
     ordering = ["-created_at"]
     waiting = Payout.Status.REQUIRES_REVIEW
     approving, rejecting = staff_roles.PAYOUT_APPROVE, staff_roles.PAYOUT_REJECT
+
+    def is_waiting(self, row: Any) -> bool:
+        return super().is_waiting(row) and not _is_for_the_merchant(row)
+
+    def shown_status(self, row: Any) -> str:
+        return "waits for a second person of the store" if _is_for_the_merchant(row) else super().shown_status(row)
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         decided = approve_payout(row, reason, staff)
@@ -47,6 +54,10 @@ class PayoutAdmin(Queue):
 
     def more_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [("worth now", worth_text(row)), ("people", "two" if needs_two(row) else "one")]
+
+
+def _is_for_the_merchant(payout: Payout) -> bool:
+    return payout.approval is not None and payout.approval.status == PayoutApproval.Status.WAITING
 
 
 @admin.register(Destination)

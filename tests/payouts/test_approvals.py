@@ -30,6 +30,8 @@ from apps.stores.services import change_store
 from tests import make
 from tests.access.test_matrix import token_of
 from tests.cast import Api, Cast, person, shop_of, signed_in
+from tests.console import test_staff_roles
+from tests.dashboard.browse import text
 from tests.payouts.two_people import LITTLE, MUCH, Two, held_of, two_people
 
 ADDRESS, OTHER = "0x52908400098527886e0f7030069857d2e4169ee7", "0x8617e340b3d01fa5f11f306f4090fd50e238070d"
@@ -274,7 +276,12 @@ def test_staff_look_at_it_after_the_stores_own_approver(two: Two) -> None:
     row = Payout.objects.select_related("store").get(pk=made["id"])
     with pytest.raises(AwaitsApprover):
         approve_payout(row)
+    page = f"/admin/payouts/payout/{row.pk}/decide/"
+    staff = test_staff_roles.signed_in(make.clerk("finance"))
+    shown = text(staff.get(page))
+    assert "It waits for a second person of the store." in shown and 'value="approve"' not in shown
     agree(two.as_alice(), held_of(made["id"]))
+    assert 'value="approve"' in text(staff.get(page))
     row.refresh_from_db()
     assert (row.status, row.review_reason) == ("requires_review", "Above the amount that is paid out without review")
     approve_payout(row)
