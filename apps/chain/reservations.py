@@ -13,16 +13,19 @@ from apps.core.sql import Statement, array
 NOT_RESERVED = "The books have set nothing aside for it"
 _Purpose = OutgoingTransaction.Purpose
 _UUID_LENGTH = 36
-# Of each way in which coins may be set aside for a row: what stands of the store under that key, and whether it is over.
+# Of each way in which coins may be set aside for a row: what stands of the store under that key, and whether it is over. OFFSET 0 has
+# each key looked up by itself: for a list of them PostgreSQL would read a table whole until it has counted how large that has become.
 _BOOKED = Statement("""
 SELECT asked.id, asked.sign * coalesce((
            SELECT sum(e.amount_atomic) FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
            JOIN ledger_account a ON a.id = e.account_id
            WHERE m.key = asked.key AND m.mode = asked.mode AND a.kind = asked.account AND a.asset_id = asked.asset
              AND a.store_id IS NOT DISTINCT FROM nullif(asked.store, '')::uuid), 0),
-       EXISTS (SELECT 1 FROM ledger_movement m WHERE m.key = ANY (string_to_array(asked.ends, ' '))),
-       coalesce((SELECT sum(o.amount_atomic) FROM chain_outgoingtransaction o
-                 WHERE o.purpose = asked.purpose AND o.reference = ANY (string_to_array(asked.others, ' ')) AND o.status <> 'failed'), 0)
+       EXISTS (SELECT 1 FROM unnest(string_to_array(asked.ends, ' ')) AS ended (key),
+               LATERAL (SELECT m.id FROM ledger_movement m WHERE m.key = ended.key OFFSET 0) AS found),
+       coalesce((SELECT sum(found.amount_atomic) FROM unnest(string_to_array(asked.others, ' ')) AS other (reference),
+                 LATERAL (SELECT o.amount_atomic FROM chain_outgoingtransaction o
+                          WHERE o.purpose = asked.purpose AND o.reference = other.reference AND o.status <> 'failed' OFFSET 0) AS found), 0)
 FROM unnest(%(ids)s::uuid[], %(stores)s::text[], %(modes)s::text[], %(assets)s::text[], %(purposes)s::text[], %(accounts)s::text[],
             %(signs)s::int[], %(keys)s::text[], %(ends)s::text[], %(others)s::text[])
     AS asked (id, store, mode, asset, purpose, account, sign, key, ends, others)

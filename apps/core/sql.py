@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import AutoField, Model
 
 from apps.core import tenancy
 
@@ -60,6 +61,24 @@ class Narrowing(Statement):
         """What it found; it's the request's scope from here on, which the server has."""
         tenancy.narrow(store, modes=[mode])
         connections[DEFAULT_DB_ALIAS].has_told(tenancy.current())  # type: ignore[attr-defined]  # core.postgresql
+
+
+_INSERTS: dict[type[Model], tuple[list[Any], Statement]] = {}
+
+
+def insert(row: Model) -> None:
+    """What `row.save(force_insert=True)` does without signals, by a statement that is prepared: a third of its time."""
+    model = type(row)
+    if model not in _INSERTS:
+        fields = [one for one in model._meta.concrete_fields if not isinstance(one, AutoField)]
+        columns, values = ", ".join(f'"{one.column}"' for one in fields), ", ".join(f"%({one.column})s" for one in fields)
+        pk, table = model._meta.pk.column, model._meta.db_table
+        text = f'INSERT INTO "{table}" ({columns}) VALUES ({values}) RETURNING "{pk}"'  # noqa: S608  # names of our own tables
+        _INSERTS[model] = fields, Statement(text)
+    fields, statement = _INSERTS[model]
+    connection = connections[DEFAULT_DB_ALIAS]
+    ((row.pk,),) = statement.rows(**{str(one.column): one.get_db_prep_save(one.pre_save(row, True), connection) for one in fields})
+    row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
 def array(values: Iterable[object]) -> str:

@@ -7,9 +7,10 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
+from django.utils.functional import SimpleLazyObject
 
 from apps.access import operations
 from apps.access.access import Access
@@ -24,7 +25,7 @@ from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.core.literal import AtomicAmount, Invalid, Object, Text, is_uuid
 from apps.core.models import Mode, Viewer
-from apps.core.sql import Statement
+from apps.core.sql import Statement, insert
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts import states
@@ -130,8 +131,9 @@ def create_payout(
     operations.check(access, operations.BANK_PAYOUT if is_bank else operations.PAYOUT)
     if access.user is not None and isinstance(raw := given.get("destination_address"), str) and not _is_known(access, caller, key):
         check_known(access, raw.lower())
+    maker = approvals.maker_of(access)
     return make_payout(
-        access, given, key, maker=approvals.maker_of(access), caller=caller, caps=caps, agent_credential_id=agent_credential_id
+        access, given, key, store=access.store, maker=maker, caller=caller, caps=caps, agent_credential_id=agent_credential_id
     )
 
 
@@ -141,21 +143,23 @@ def make_payout(
     key: str,
     *,
     maker: Maker,
+    store: Store | None = None,
     caller: str = "",
     caps: Iterable[Cap] = (),
     agent_credential_id: uuid.UUID | None = None,
 ) -> tuple[Payout, bool]:
     """The payout of this key, and whether this call made it. `given` has the fields of POST /payouts as they were sent.
 
-    For what has been allowed already. Raises NotFound or a Flat sentence, or what `caps` refuse with.
+    `store` is the viewer's, where it was read a moment ago. For what has been allowed already.
+    Raises NotFound or a Flat sentence, or what `caps` refuse with.
     """
     if _is_known(viewer, caller, key):
         return _rows(viewer, caller, key).get(), False
-    store = Store.objects.get(pk=viewer.store_id)
+    store = store or Store.objects.get(pk=viewer.store_id)
     order = read_order(viewer, store, given)
     if agent_credential_id is not None:
         order = Order(order.asset, order.amount_atomic, order.target, order.rail, agent_credential_id=agent_credential_id)
-    return place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
+    return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
 
 
 def _is_known(viewer: Viewer, caller: str, key: str) -> bool:
@@ -173,6 +177,10 @@ def place(
     """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or what a cap refuses with."""
     if _is_known(viewer, caller, key):
         return _rows(viewer, caller, key).get(), False
+    return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
+
+
+def _place(viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker, caller: str, caps: Iterable[Cap]) -> tuple[Payout, bool]:
     at = clock.now(store, viewer.mode)
     asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.asset.pk, "address": order.target.address, "at": at}
     ((per_tx, daily, is_stopped, failed, above_cents, currency),) = _FACTS.rows(**asked, since=at - DAY)
@@ -188,7 +196,8 @@ def place(
         return _make(viewer, store, order, made, at, is_stopped=is_stopped)
 
     try:
-        return make_once(_rows(viewer, caller, key), make)
+        # Who comes second needs the rows, and hardly anybody does.
+        return make_once(cast(Any, SimpleLazyObject(lambda: _rows(viewer, caller, key))), make)
     except InsufficientBalance:
         raise Insufficient from None
 
@@ -203,7 +212,7 @@ def _make(viewer: Viewer, store: Store, order: Order, made: dict[str, Any], at: 
     bank, held = order.target.destination if order.target.is_bank else None, made["approval"]
     waits = held is not None and held.status == WAITING
     # It is never pending before somebody else has approved it: the database refuses that.
-    payout: Payout = Payout.objects.create(
+    payout = Payout(
         status=Payout.Status.REQUIRES_REVIEW if waits else Payout.Status.PENDING,
         review_reason=states.NEEDS_APPROVER if waits else "",
         store=store,
@@ -223,7 +232,8 @@ def _make(viewer: Viewer, store: Store, order: Order, made: dict[str, Any], at: 
         agent_credential_id=order.agent_credential_id,
         **made,
     )
-    PayoutTransition.objects.create(payout=payout, to_status=Payout.Status.PENDING, at=at)
+    insert(payout)
+    insert(PayoutTransition(payout=payout, to_status=Payout.Status.PENDING, at=at))
     failpoint("payout.K1")
     movements.payout_created(**moves.booking(payout, at))
     if waits:
