@@ -11,7 +11,8 @@ from apps.core.literal import AtomicAmount, Object, Text
 from apps.payouts import selectors
 from apps.payouts.documents import payout_document
 from apps.payouts.services.callbacks import take_callback
-from apps.payouts.services.create import BODY, create_payout
+from apps.payouts.services.create import create_payout
+from apps.payouts.services.orders import BODY
 from apps.payouts.services.quote import quote_payout
 from apps.payouts.services.retry import retry_payout
 

@@ -24,8 +24,9 @@ from apps.ledger.selectors import balances
 from apps.payouts import selectors, states
 from apps.payouts.documents import GAS_DECIMALS, told_transitions
 from apps.payouts.models import Payout
-from apps.payouts.services.create import NotAnAmount, Order, create_payout, is_new_target, read_order
+from apps.payouts.services.create import create_payout, is_new_target
 from apps.payouts.services.destinations import check_known, lookalike_of, title
+from apps.payouts.services.orders import NotAnAmount, Order, read_order
 from apps.payouts.services.quote import quote_payout
 from apps.payouts.services.retry import give_up_payout, retry_payout
 from apps.stores.models import PaysNetworkFee

@@ -19,8 +19,8 @@ from apps.core.evm import is_address
 from apps.core.literal import Invalid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Payout, PayoutBatchLine
-from apps.payouts.services.create import BankNotVerified, Target, check_order
 from apps.payouts.services.destinations import ends_of
+from apps.payouts.services.orders import BankNotVerified, Target, check_order
 from apps.stores.models import Store
 
 LINES_MAX, BYTES_MAX = 10_000, 2 * 1024 * 1024

@@ -11,8 +11,8 @@ from apps.core import clock, money
 from apps.core.clock import iso
 from apps.core.errors import ProviderError, ProviderFailed
 from apps.core.models import Viewer
-from apps.payouts.services.create import NotOneDestination, check_eligible, read_amount, read_asset, read_target
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_of
+from apps.payouts.services.orders import NotOneDestination, check_eligible, read_amount, read_asset, read_target
 
 LIFETIME = timedelta(seconds=60)
 

@@ -24,9 +24,10 @@ from apps.payouts.models import Payout, Schedule, ScheduleRun
 from apps.payouts.services import approvals, moves
 from apps.payouts.services.approvals import Maker
 from apps.payouts.services.caps import take_turn
-from apps.payouts.services.create import Order, Target, check_order, network_minimum, place
+from apps.payouts.services.create import place
 from apps.payouts.services.destinations import check_usable
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
+from apps.payouts.services.orders import Order, Target, check_order, network_minimum
 from apps.payouts.services.schedules import next_after
 from apps.swaps.models import Swap
 from apps.swaps.services.create import create_swap

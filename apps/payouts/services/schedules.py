@@ -19,8 +19,8 @@ from apps.core.errors import Failure, Flat, Listed, NotFound
 from apps.core.literal import Boolean, Field, Integer, Invalid, Object, Schema, Text, parse_moment
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Schedule
-from apps.payouts.services.create import BankNotVerified, KycRequired, Target, check_eligible, read_target
 from apps.payouts.services.destinations import title
+from apps.payouts.services.orders import BankNotVerified, KycRequired, Target, check_eligible, read_target
 from apps.stores import audit
 from apps.stores.models import Store
 
