@@ -5,6 +5,7 @@
 
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -17,7 +18,7 @@ from apps.assets.models import AcceptedAsset
 from apps.assets.selectors import current_rate
 from apps.chain.addresses import checksummed
 from apps.core import clock, jobs, money
-from apps.core.errors import Flat
+from apps.core.errors import Failure, Flat
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.core.models import Viewer
@@ -96,13 +97,17 @@ def make_payout(
     `store` is the viewer's, where it was read a moment ago. For what has been allowed already.
     Raises NotFound or a Flat sentence, or what `caps` refuse with.
     """
-    if _is_known(viewer, caller, key):
-        return _rows(viewer, caller, key).get(), False
     store = store or Store.objects.get(pk=viewer.store_id)
-    order = read_order(viewer, store, given)
-    if agent_credential_id is not None:
-        order = Order(order.asset, order.amount_atomic, order.target, order.rail, agent_credential_id=agent_credential_id)
-    return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
+    try:
+        order = read_order(viewer, store, given)
+        if agent_credential_id is not None:
+            order = replace(order, agent_credential_id=agent_credential_id)
+        return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
+    except Failure:
+        # Whoever asks again gets what was made, whatever has changed since. Otherwise the unique key tells.
+        if _is_known(viewer, caller, key):
+            return _rows(viewer, caller, key).get(), False
+        raise
 
 
 def _is_known(viewer: Viewer, caller: str, key: str) -> bool:
