@@ -142,6 +142,7 @@ class WithdrawalAdmin(Queue):
     list_select_related = ["asset", "requested_by", "decided_by"]
     search_fields = ["=id", "=reference", "=tx_hash", "=to_address"]
     ordering = ["-requested_at"]
+    exclude = ["id", "is_requested"]
     waiting = Withdrawal.Status.REQUESTED
     approving = rejecting = staff_roles.WITHDRAWAL
     takes_code = True
@@ -187,6 +188,7 @@ class WithdrawalAdmin(Queue):
         context = {
             **self.admin_site.each_context(request),
             "title": "Ask for: withdrawal of earnings",
+            "what_follows": "Nothing leaves yet: another member of finance staff lets it go, among the withdrawals.",
             "form": form,
             "errors": errors,
         }

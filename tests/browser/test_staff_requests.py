@@ -1,5 +1,6 @@
 """What takes two members of staff in a real browser: one asks on a form, another sees exactly that and approves it; wide, narrow, dark."""
 
+import uuid
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from apps.access import second_factor
 from apps.console.audit import findings
 from apps.core.staff_roles import StaffRole
 from apps.ledger.models import Movement
+from apps.payments.models import Withdrawal
 from apps.stores.models import StaffRequest, User
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
@@ -78,3 +80,31 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(world: Ca
     other.goto(page.url)
     shoot(other, f"{name}-decided")
     assert [one for one in findings() if "staff" in one.invariant or "two" in one.invariant] == []
+
+
+@pytest.mark.parametrize("look", [LOOKS[2], LOOKS[3]], ids=["judged in the dark", "judged on a phone"])
+def test_earnings_are_asked_for_by_one_and_let_go_by_another(world: Cast, open_page: OpenPage, look: dict[str, Any], settings: Any) -> None:
+    settings.WITHDRAWAL_ADDRESSES = ["0x" + "a1" * 20]
+    first, second, reference = member("Sam"), member("Tess"), uuid.uuid4().hex
+    make.service_coins("SETH", 10**18)
+    make._correct("SETH", "service_fees", None, 10**18, first)
+    page = enter(open_page, first, **look)
+    page.get_by_role("link", name="Withdraw earnings").click()
+    fine(page, look)
+    page.get_by_label("Asset").select_option("SETH")
+    page.get_by_label("Amount").fill("0.25")
+    page.get_by_label("Reference").fill(reference)
+    page.get_by_label("Reason").fill("What the spring brought")
+    shoot(page, f"withdrawal-ask-{len(look)}")
+    page.get_by_role("button", name="Ask for it").click()
+    expect(page.get_by_text("a second member of finance staff lets it go here")).to_be_visible()
+    shoot(page, f"withdrawal-list-{len(look)}")
+
+    row = Withdrawal.objects.get(reference=reference)
+    other = enter(open_page, second, **look)
+    other.goto(page.url.split("/admin/")[0] + f"/admin/payments/withdrawal/{row.pk}/decide/")
+    fine(other, look)
+    shoot(other, f"withdrawal-decide-{len(look)}")
+    other.get_by_label("Code").fill(next_code(second))
+    other.get_by_role("button", name="Approve").click()
+    expect(other.get_by_text("approved, and on its way")).to_be_visible()
