@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, unique
 
 import structlog
 from django.db import Error as DatabaseError
@@ -27,6 +27,7 @@ RETURNING turn
 _RENEW = "UPDATE core_lease SET until = clock_timestamp() + %s * interval '1 second' WHERE holder = ANY (%s::uuid[])"
 
 
+@unique
 class Turn(IntEnum):
     """The second half of a lock's number; the first is its key. Running processes of two versions must agree on them."""
 
@@ -42,7 +43,7 @@ class Turn(IntEnum):
     DRAWING = 16
     SWAPS_OF_A_STORE = 17
     PAYOUT_APPROVALS = 18
-    CHAIN_FOLLOWER = 18
+    CHAIN_FOLLOWER = 19
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the above but by chance.
