@@ -200,8 +200,10 @@ def _note_sent(accepted: Sequence[SignedTransaction], at: datetime) -> None:
 
 def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """Read receipts; the nonces are asked for first, so that what they count has a receipt by then."""
-    chain, rows = wallet.chain, _in_flight(wallet, FOLLOW)
+    chain = wallet.chain
     head = int(nodes.call("eth_blockNumber", []), 16)
+    # After the head: whatever another run sends meanwhile is in no block up to there, so no nonce of an unread candidate counts as foreign.
+    rows = _in_flight(wallet, FOLLOW)
     buried = max(0, head - min(chain.required_confirmations, HISTORY_BLOCKS))
     holders = sorted({row.from_address for row in rows})
     counts = nodes.batch([("eth_getTransactionCount", [one, hex(buried)]) for one in holders])

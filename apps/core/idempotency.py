@@ -37,16 +37,16 @@ def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bo
     the loser meets the unique constraint and answers with the winner's row.
     """
     found = rows.first()
-    return make_once(rows, create) if found is None else (found, False)
+    return make_once(rows.first, create) if found is None else (found, False)
 
 
-def make_once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bool]:
-    """The same for who has looked already and found none."""
+def make_once(find: Callable[[], Row | None], create: Callable[[], Row]) -> tuple[Row, bool]:
+    """The same for who doesn't look first: `find` is asked only when the unique constraint has refused."""
     try:
         with transaction.atomic():
             return create(), True
     except IntegrityError:
-        found = rows.first()
+        found = find()
         if found is None:
             raise
         return found, False

@@ -2,17 +2,19 @@
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 import requests
+from django.conf import settings
 from django.db import connection
 
 from apps.chain import sender, signing
-from apps.chain.models import OutgoingTransaction
+from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.tasks import send_due
-from apps.core import buckets
+from apps.core import buckets, clock
 from tests.core.test_modes import waiting
 from tests.sending.conftest import World
 
@@ -20,22 +22,27 @@ pytestmark = pytest.mark.chain
 
 
 class Slow(BaseHTTPRequestHandler):
-    """A node during whose answer something else is asked for, signed, and its run begins."""
+    """A node that has something happen once, before it answers about a method: something else is asked for, signed, and its run begins."""
 
     upstream = ""
     method = b""
     world: World
-    meanwhile: list[str] = []
+    answers_before = 0  # about the method, without anything happening
+    asked: list[bytes] = []
+
+    def happen(self) -> None:
+        self.world.ask()
+        signing.sign_due("test")
+        send_due("test")
+        buckets.client().flushdb()  # its message was the last one
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.method in body and not self.meanwhile:
-            self.meanwhile.append("asked")
-            self.world.ask()
-            signing.sign_due("test")
-            send_due("test")
-            buckets.client().flushdb()  # its message was the last one
-            connection.close()
+        if self.method in body:
+            self.asked.append(body)
+            if len(self.asked) == self.answers_before + 1:
+                self.happen()
+                connection.close()
         answer = requests.post(self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=10)
         self.send_response(answer.status_code)
         self.send_header("Content-Length", str(len(answer.content)))
@@ -46,9 +53,22 @@ class Slow(BaseHTTPRequestHandler):
         """Quiet."""
 
 
+class Replacing(Slow):
+    """What was sent is replaced, and the replacement is mined and buried."""
+
+    answers_before = 1  # to who looks for what was undone
+
+    def happen(self) -> None:
+        SignedTransaction.objects.update(signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1))
+        signing.sign_due("test")
+        send_due("test")
+        self.world.mine(5)
+
+
 @pytest.fixture
 def slow_node(world: World, settings: Any, request: pytest.FixtureRequest) -> Iterator[None]:
-    handler = type("Handler", (Slow,), {"upstream": world.url, "world": world, "method": request.param, "meanwhile": []})
+    base, method = request.param
+    handler = type("Handler", (base,), {"upstream": world.url, "world": world, "method": method, "asked": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [f"http://127.0.0.1:{server.server_port}"]}
@@ -57,7 +77,7 @@ def slow_node(world: World, settings: Any, request: pytest.FixtureRequest) -> It
     server.server_close()
 
 
-@pytest.mark.parametrize("slow_node", [b"eth_sendRawTransaction"], indirect=True)
+@pytest.mark.parametrize("slow_node", [(Slow, b"eth_sendRawTransaction")], indirect=True)
 def test_what_was_signed_while_a_run_sent_others_wakes_the_next_run_at_once(world: World, slow_node: None) -> None:
     world.ask()
     signing.sign_due("test")
@@ -66,13 +86,24 @@ def test_what_was_signed_while_a_run_sent_others_wakes_the_next_run_at_once(worl
     assert "chain.send" in waiting("test")
 
 
-@pytest.mark.parametrize("slow_node", [b"eth_getTransactionReceipt"], indirect=True)
+@pytest.mark.parametrize("slow_node", [(Slow, b"eth_getTransactionReceipt")], indirect=True)
 def test_what_was_signed_while_a_run_followed_others_is_sent_meanwhile(world: World, slow_node: None) -> None:
     world.ask()
     signing.sign_due("test")
     sender.run_due("test")
     assert OutgoingTransaction.objects.filter(status="submitted").count() == 2
     assert waiting("test") == set()
+
+
+@pytest.mark.parametrize("slow_node", [(Replacing, b"eth_blockNumber")], indirect=True)
+def test_a_replacement_that_another_run_sends_meanwhile_is_nobody_elses_nonce(world: World, slow_node: None) -> None:
+    world.automine(False)
+    row = world.ask()
+    signing.sign_due("test")
+    sender.run_due("test")
+    row.refresh_from_db()
+    assert row.candidates.count() == 2
+    assert (row.status, HotWallet.objects.get(chain="sepolia").halted_at) == ("confirmed", None)
 
 
 def test_a_run_that_leaves_nothing_wakes_nobody(world: World) -> None:

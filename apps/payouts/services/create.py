@@ -7,10 +7,9 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
-from django.utils.functional import SimpleLazyObject
 
 from apps.access import operations
 from apps.access.access import Access
@@ -35,10 +34,6 @@ from apps.payouts.services.offramp import offramp_name
 from apps.payouts.services.orders import Order, Target, read_order
 from apps.stores.models import PaysNetworkFee, Store
 
-_KEYS = Statement("""
-SELECT 1 FROM payouts_payout
-WHERE store_id = %(store_id)s AND mode = %(mode)s AND idempotency_caller = %(caller)s AND idempotency_key = %(key)s
-""")
 # What staff have set and what happened before, in one question.
 _FACTS = Statement("""
 SELECT c.per_tx_atomic, c.daily_atomic,
@@ -73,7 +68,7 @@ def create_payout(
     """What make_payout does, for whoever asks for it. Raises what operations.check refuses with, and NotSaved, too."""
     is_bank = given.get("fiat_payout_detail_id") is not None
     operations.check(access, operations.BANK_PAYOUT if is_bank else operations.PAYOUT)
-    if access.user is not None and isinstance(raw := given.get("destination_address"), str) and not _is_known(access, caller, key):
+    if access.user is not None and isinstance(raw := given.get("destination_address"), str) and _known(access, caller, key) is None:
         check_known(access, raw.lower())
     maker = approvals.maker_of(access)
     return make_payout(
@@ -105,26 +100,23 @@ def make_payout(
         return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
     except Failure:
         # Whoever asks again gets what was made, whatever has changed since. Otherwise the unique key tells.
-        if _is_known(viewer, caller, key):
-            return _rows(viewer, caller, key).get(), False
+        if (known := _known(viewer, caller, key)) is not None:
+            return known, False
         raise
 
 
-def _is_known(viewer: Viewer, caller: str, key: str) -> bool:
-    return bool(_KEYS.rows(store_id=viewer.store_id, mode=viewer.mode, caller=caller, key=key))
-
-
-def _rows(viewer: Viewer, caller: str, key: str) -> Any:
+def _known(viewer: Viewer, caller: str, key: str) -> Payout | None:
     mine = Payout.objects.seen_by(viewer).filter(idempotency_caller=caller, idempotency_key=key)
-    return mine.select_related("asset__chain")
+    found: Payout | None = mine.select_related("asset__chain").first()
+    return found
 
 
 def place(
     viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker, caller: str = "", caps: Iterable[Cap] = ()
 ) -> tuple[Payout, bool]:
     """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or what a cap refuses with."""
-    if _is_known(viewer, caller, key):
-        return _rows(viewer, caller, key).get(), False
+    if (known := _known(viewer, caller, key)) is not None:
+        return known, False
     return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
 
 
@@ -144,8 +136,7 @@ def _place(viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker
         return _make(viewer, store, order, made, at, is_stopped=is_stopped)
 
     try:
-        # Who comes second needs the rows, and hardly anybody does.
-        return make_once(cast(Any, SimpleLazyObject(lambda: _rows(viewer, caller, key))), make)
+        return make_once(lambda: _known(viewer, caller, key), make)
     except InsufficientBalance:
         raise Insufficient from None
 
