@@ -130,8 +130,14 @@ def shoot(page: Page, name: str) -> None:
     page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
 
+def arrived(page: Page) -> None:
+    """Wait for the page that a click asked for: when the click returns, its document may not have a root yet."""
+    page.wait_for_load_state()
+
+
 def barriers(page: Page) -> list[str]:
     """What axe finds against WCAG 2.2 AA and good practice: rule, elements."""
+    arrived(page)
     page.evaluate(AXE)
     found = page.evaluate("tags => axe.run(document, {runOnly: tags})", WCAG)
     return [f"{one['id']}: {[(node['target'], node['failureSummary'][:160]) for node in one['nodes'][:3]]}" for one in found["violations"]]
@@ -139,5 +145,6 @@ def barriers(page: Page) -> list[str]:
 
 def overflow(page: Page) -> int:
     """How many pixels the page is wider than its window."""
+    arrived(page)
     width: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return width
