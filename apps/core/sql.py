@@ -17,6 +17,7 @@ from django.db.models import AutoField, Model
 from apps.core import tenancy
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+_PERCENT = re.compile(r"%(?!\(\w+\)s)")
 
 
 class Statement:
@@ -26,6 +27,7 @@ class Statement:
         self.names = list(dict.fromkeys(_PLACEHOLDER.findall(text)))
         number = {name: f"${n}" for n, name in enumerate(self.names, start=1)}
         self.text = _PLACEHOLDER.sub(lambda found: number[found[1]], text)
+        self._with_values = _PERCENT.sub("%%", text)
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
         """What the statement answers on the default connection; errors are Django's, as from `connection.cursor()`."""
@@ -33,8 +35,11 @@ class Statement:
         connection.close_if_health_check_failed()
         connection.ensure_connection()
         wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-        with wrap(psycopg.RawCursor(connection.connection)) as cursor:  # type: ignore[arg-type]  # the stubs know the wrapper alone
-            cursor.execute(self.text, [values[name] for name in self.names])
+        # What is bound and prepared is one statement. The first of a request, which takes its scope with it, is a text of two.
+        is_text: bool = connection.has_to_tell()  # type: ignore[attr-defined]  # core.postgresql
+        kind, text = (psycopg.ClientCursor, self._with_values) if is_text else (psycopg.RawCursor, self.text)
+        with wrap(kind(connection.connection)) as cursor:  # type: ignore[arg-type]  # the stubs know the wrapper alone
+            cursor.execute(text, values if is_text else [values[name] for name in self.names])
             found: list[tuple[Any, ...]] = cursor.fetchall()
             return found
 

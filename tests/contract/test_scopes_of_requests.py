@@ -74,14 +74,15 @@ class Seen:
 
 @contextmanager
 def watched() -> Iterator[Seen]:
-    """The server's own settings before each statement, but the one that sets them itself."""
+    """The server's own settings with which each statement ran, but the one that finds them out itself."""
     seen = Seen()
 
     def look(execute: Any, sql: str, *rest: Any) -> Any:
         raw = connection.connection
-        if "set_config(" not in sql and raw.info.transaction_status != TransactionStatus.INERROR:
+        answer = execute(sql, *rest)
+        if "concat(set_config(" not in sql and raw.info.transaction_status != TransactionStatus.INERROR:
             seen.note(*raw.execute(SETTINGS).fetchone())
-        return execute(sql, *rest)
+        return answer
 
     with connection.execute_wrapper(look):
         yield seen

@@ -1,6 +1,7 @@
 """The scope of a connection: what one request left on it is never another's."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from apps.console.grants import WEB
 from apps.core import tenancy
 from apps.core.middleware import RequestId
 from apps.core.postgresql.base import DatabaseWrapper
+from apps.core.sql import Statement
 from apps.core.tenancy import SETTINGS, Scope
 from apps.hosted import plumbing
 from apps.payments.models import Payment
@@ -64,7 +66,7 @@ def test_the_look_up_of_a_key_sets_store_and_mode_without_a_statement_more(cast:
         statements.append(sql)
         return execute(sql, *rest)
 
-    monkeypatch.setattr(DatabaseWrapper, "_tell", lambda _, wanted: told.append(wanted))
+    monkeypatch.setattr(DatabaseWrapper, "_telling", lambda _, wanted: told.append(wanted) or "SELECT 1")
     for api, scope in ((cast.bakery.live, of(cast.bakery, "live")), (cast.strangers.test, of(cast.strangers))):
         told.clear()
         with connection.execute_wrapper(note):
@@ -72,6 +74,53 @@ def test_the_look_up_of_a_key_sets_store_and_mode_without_a_statement_more(cast:
         assert told == []
         assert on_the_server() == scope
     assert "set_config('tillgate.stores'" in statements[0]
+
+
+def what_the_server_reads() -> str:
+    """The text that PostgreSQL is just running, as it came over the wire."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_query() WHERE 'ab' LIKE %s", ["a%"])
+        ((text,),) = cursor.fetchall()
+    return str(text)
+
+
+def test_a_scope_goes_with_the_statement_that_needs_it(cast: Cast) -> None:
+    with tenancy.within(of(cast.bakery)):
+        text = what_the_server_reads()
+        assert "set_config('tillgate.stores'" in text and str(cast.bakery.store.pk) in text
+        assert "set_config" not in what_the_server_reads()
+    with tenancy.within(of(cast.strangers)):
+        assert str(cast.strangers.store.pk) in what_the_server_reads()
+
+
+def test_a_prepared_statement_takes_a_new_scope_with_it_and_is_prepared_again(cast: Cast) -> None:
+    asked = Statement("SELECT current_query(), %(text)s::text, %(ids)s::uuid[] WHERE 'ab' LIKE 'a%'")
+    ids = [cast.bakery.store.pk, cast.strangers.store.pk]
+    with tenancy.within(of(cast.bakery)):
+        for is_first in (True, False, False):
+            ((text, *values),) = asked.rows(text="50 % of 'it'", ids=ids)
+            assert values == ["50 % of 'it'", ids]
+            assert ("set_config" in text, "$1" in text) == (is_first, not is_first)
+        assert on_the_server() == of(cast.bakery)
+
+
+def test_a_page_of_a_session_sends_no_statement_that_is_its_scope_alone(cast: Cast, mine: str, as_the_web: None) -> None:
+    browser = Browser(cast.alice)
+    browser.get("/dashboard/payments")
+    texts: list[str] = []
+
+    def note(execute: Any, sql: Any, *rest: Any) -> Any:
+        texts.append(str(sql))
+        return execute(sql, *rest)
+
+    alone = re.compile(r"SELECT set_config[^;]*")
+    connection.execute_wrappers.append(note)
+    try:
+        assert mine in browser.get(f"/dashboard/payments/{mine}").content.decode()
+    finally:
+        connection.execute_wrappers.remove(note)
+    assert [text for text in texts if alone.fullmatch(text)] == []
+    assert [text for text in texts if alone.match(text)] != []
 
 
 def test_two_stores_on_one_connection_are_shown_their_own(cast: Cast, mine: str, theirs: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 from django.conf import settings
 from django.db import transaction
 from django.db.backends.postgresql import base
@@ -16,11 +17,11 @@ from django.db.backends.postgresql import base
 from apps.core import tenancy
 from apps.core.tenancy import NOBODY, SETTINGS, Scope
 
-_TELL = f"SELECT {', '.join(f'set_config({name!r}, %s, %s)' for name in SETTINGS)}"
+_TELL = f"SELECT {', '.join(f'set_config({name!r}, {{}}, {{}})' for name in SETTINGS)}"
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Knows which scope the server has from this connection, and tells it the one that is wanted before the next statement."""
+    """Knows which scope the server has from this connection, and tells it the one that is wanted with the next statement."""
 
     _told: Scope | None = NOBODY  # None when it isn't known: a rollback takes back what was set in its transaction
     _tells_itself = False
@@ -51,25 +52,37 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """The last statement set this scope. Behind a pooler it was the transaction's alone."""
         self._told = None if settings.DATABASE_POOLER else one
 
-    def _in_scope(self, execute: Callable[..., Any], *statement: Any) -> Any:
-        """Every statement of Django's cursors and of core.sql comes through here."""
+    def has_to_tell(self) -> bool:
+        """Whether the next statement takes a scope with it, which only texts with their values in them can."""
         wanted = tenancy.current()
-        if self._told is wanted or self._told == wanted or self._tells_itself:
-            return execute(*statement)
+        return not (self._told is wanted or self._told == wanted or self._tells_itself)
+
+    def _in_scope(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        """Every statement of Django's cursors and of core.sql comes through here."""
+        if not self.has_to_tell():
+            return execute(sql, params, many, context)
         if settings.DATABASE_POOLER and not self.in_atomic_block:
             # The next statement may have another server's connection: this one takes its scope with it.
             with transaction.atomic(using=self.alias):
-                return self._in_scope(execute, *statement)
+                return self._in_scope(execute, sql, params, many, context)
         self.validate_no_broken_transaction()
-        self._tell(wanted)
-        return execute(*statement)
-
-    def _tell(self, wanted: Scope) -> None:
-        self._told = None
-        values = [part for value in wanted.settings() for part in (value, bool(settings.DATABASE_POOLER))]
-        with self.wrap_database_errors:
-            self.connection.cursor().execute(_TELL, values)
+        wanted, cursor = tenancy.current(), context["cursor"].cursor
+        tell, self._told = self._telling(wanted), None
+        if many or not isinstance(sql, str) or not isinstance(cursor, psycopg.ClientCursor):
+            with self.wrap_database_errors:
+                self.connection.execute(tell)
+            answer = execute(sql, params, many, context)
+        else:
+            # One text of two statements, so one round trip, and one transaction where none is open: if it fails, nothing was told.
+            answer = execute(f"{tell if params is None else tell.replace('%', '%%')}; {sql}", params, many, context)
+            cursor.nextset()
         self._told = wanted
+        return answer
+
+    def _telling(self, wanted: Scope) -> str:
+        """The statement that sets a scope, its values in it."""
+        is_local = "true" if settings.DATABASE_POOLER else "false"
+        return _TELL.format(*(part for value in wanted.settings() for part in (psycopg.sql.quote(value, self.connection), is_local)))
 
     def _commit(self) -> Any:
         try:
