@@ -42,7 +42,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django_htmx",
     "django_otp",
-    "django_otp_webauthn",
+    "config.passkeys.PasskeysConfig",
     "oauth2_provider",
     "rest_framework",
     "drf_spectacular",

@@ -11,13 +11,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, OuterRef
-from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749 import errors
 
 from apps.access import credentials
 from apps.access.models import AccessToken, AgentCredential, Grant, RefreshToken
 from apps.access.scopes import AGENTS, OFFLINE
 from apps.core import clock, tenancy
+from apps.core.imports import postponed
+
+with postponed("requests", "urllib3"):  # for asking other servers about their tokens and clients, which we never do
+    from oauth2_provider.oauth2_validators import OAuth2Validator
 
 CODE_LIFETIME = timedelta(minutes=10)
 SHORT_SECONDS, LONG_SECONDS = 3600, 7776000

@@ -6,15 +6,12 @@ The device has always verified the person. What is asked for is kept by the sess
 import json
 from collections.abc import MutableMapping
 from datetime import datetime, timedelta
+from importlib import import_module
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
-from django_otp_webauthn.exceptions import OTPWebAuthnApiError
-from django_otp_webauthn.helpers import WebAuthnHelper
 from django_otp_webauthn.models import WebAuthnCredential
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import UserVerificationRequirement
 
 from apps.access import second_factor, sign_in
 from apps.core.errors import Flat
@@ -27,18 +24,6 @@ _WAIT = timedelta(minutes=5)
 _ADD_KEY, _ASK_KEY = "passkey_to_add", "passkey_asked"
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 Session = MutableMapping[str, Any]
-
-
-class Ceremonies(WebAuthnHelper):  # type: ignore[misc]  # django_otp_webauthn has no types
-    """What is asked of devices."""
-
-    def get_generate_registration_options_kwargs(self, *, user: User) -> dict[str, Any]:
-        options: dict[str, Any] = super().get_generate_registration_options_kwargs(user=user)
-        options["authenticator_selection"].user_verification = UserVerificationRequirement.REQUIRED
-        return options
-
-    def get_credential_display_name(self, user: User) -> str:
-        return user.name or user.email
 
 
 class AppFirst(Flat):
@@ -73,7 +58,7 @@ def begin_adding(session: Session, user: User, at: datetime) -> str:
         raise AppFirst
     if of(user).count() >= KEPT_MAX:
         raise TooManyPasskeys
-    options, state = Ceremonies(None).register_begin(user)
+    options, state = _ceremonies().Ceremonies(None).register_begin(user)
     session[_ADD_KEY] = {**state, "at": at.isoformat()}
     return json.dumps(options)
 
@@ -83,14 +68,15 @@ def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -
     name, state = _name(name), _take_state(session, _ADD_KEY, at)
     if state is None or second_factor.confirmed(user) is None:
         raise NotAdded
+    ceremonies = _ceremonies()
     try:
         with transaction.atomic():
-            made = Ceremonies(None).register_complete(user, state, _parse(answer))
+            made = ceremonies.Ceremonies(None).register_complete(user, state, _parse(answer))
             made.name = name
             made.save(update_fields=["name"])
             audit.record("passkey.added", target=made, name=name)
             notices.tell(user, f"A passkey was added: {name}")
-    except (OTPWebAuthnApiError, WebAuthnException, IntegrityError, Invalid, *_MALFORMED):
+    except (*ceremonies.REFUSED, IntegrityError, Invalid, *_MALFORMED):
         raise NotAdded from None
     return made
 
@@ -100,7 +86,7 @@ def begin_asking(session: Session, user: User | None, at: datetime, act: str = "
 
     With an act (stepup) the answer is good for that act only.
     """
-    options, state = Ceremonies(None).authenticate_begin(user, require_user_verification=True)
+    options, state = _ceremonies().Ceremonies(None).authenticate_begin(user, require_user_verification=True)
     session[_ASK_KEY] = {**state, "at": at.isoformat(), "act": act}
     return json.dumps(options)
 
@@ -112,9 +98,10 @@ def take(session: Session, user: User | None, *, answer: str, address: str, at: 
     sign_in.count_attempt(f"passkey:{user.pk if user else address}", f"passkey:{address}")
     if state is None or state.pop("act", "") != act:
         raise NotTaken
+    ceremonies = _ceremonies()
     try:
-        found = Ceremonies(None).authenticate_complete(user, state, _parse(answer))
-    except (OTPWebAuthnApiError, WebAuthnException, Invalid, *_MALFORMED):
+        found = ceremonies.Ceremonies(None).authenticate_complete(user, state, _parse(answer))
+    except (*ceremonies.REFUSED, Invalid, *_MALFORMED):
         raise NotTaken from None
     if not found.confirmed or not found.user.is_active or second_factor.confirmed(found.user) is None:
         raise NotTaken
@@ -133,6 +120,11 @@ def remove(passkey: Any) -> None:
         audit.record("passkey.removed", target=passkey, name=passkey.name)
         notices.tell(passkey.user, f"A passkey was removed: {passkey.name}")
         passkey.delete()
+
+
+def _ceremonies() -> Any:
+    """Loaded by the first who uses a passkey: certificates and their formats are a tenth of what a process holds."""
+    return import_module("apps.access.ceremonies")
 
 
 def _take_state(session: Session, key: str, at: datetime) -> dict[str, Any] | None:

@@ -1,17 +1,59 @@
-"""What a library loads only because it is installed, and we never use."""
+"""What a library loads only because it is installed, and we never use; and what it loads long before it is used."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 
 @contextmanager
 def without(*names: str) -> Iterator[None]:
     """In here these can't be imported, so that who asks for them goes on without them. What is loaded already stays."""
-    hidden = [name for name in names if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None is how Python refuses an import
+    # None is how Python refuses an import.
+    with _instead(dict.fromkeys(names)):
+        yield
+
+
+@contextmanager
+def postponed(*names: str) -> Iterator[None]:
+    """In here `from` one of these `import` anything is put off until that is called or asked for an attribute.
+
+    Good for functions and namespaces, not for what is subclassed or compared with. What is loaded already stays.
+    """
+    with _instead({name: _Later(name) for name in names}):
+        yield
+
+
+@contextmanager
+def _instead(modules: dict[str, Any]) -> Iterator[None]:
+    put = {name: module for name, module in modules.items() if name not in sys.modules}
+    sys.modules.update(put)
     try:
         yield
     finally:
-        for name in hidden:
+        for name in put:
             del sys.modules[name]
+
+
+class _Later(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Thing(self.__name__, name)
+
+
+class _Thing:
+    def __init__(self, module: str, name: str) -> None:
+        self._place = module, name
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self._found()(*given, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._found(), name)
+
+    def _found(self) -> Any:
+        module, name = self._place
+        return getattr(import_module(module), name)

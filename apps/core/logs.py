@@ -9,7 +9,7 @@ from typing import Any
 
 from apps.core.imports import without
 
-with without("rich"):  # colors of tracebacks, where developers have them installed
+with without("rich", "greenlet"):  # colors of tracebacks and another kind of threads, where developers have them installed
     import structlog
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")

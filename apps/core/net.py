@@ -101,7 +101,7 @@ def post_json(url: str, body: Mapping[str, Any], headers: Mapping[str, str] | No
 
 
 def _asked(method: str, url: str, params: Mapping[str, str] | None, body: bytes | None, headers: Mapping[str, str], timeout: float) -> Any:
-    import requests
+    from apps.core.http import requests
 
     deadline = time.monotonic() + timeout
     asked = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Tillgate/1.0", **headers}

@@ -16,20 +16,27 @@ HEAVY = {
     *("weasyprint", "pypdf", "PIL", "fontTools"),  # documents and pictures
     *("drf_spectacular.generators", "drf_spectacular.openapi", "rest_framework.test", "jinja2"),  # drawing up the description
     *("mcp", "pydantic"),
+    *("webauthn", "OpenSSL", "pyasn1_modules", "cbor2"),  # passkeys
+    *("charset_normalizer", "greenlet", "rich", "yaml", "pygments", "opentelemetry"),  # found only because they are installed
     *("eth_account", "eth_utils", "eth_abi", "bip_utils", "web3", "py_ecc"),  # tests compare with them
     *("pytest", "hypothesis", "django.test"),
 }
 CELERY = {"celery", "kombu"}
 REDIS = {"redis", "throttled"}
+HTTP = {"requests", "urllib3"}
 DOORS = {"rest_framework.views", "apps.api.urls", "apps.dashboard.urls", "apps.hosted.urls", "config.urls", "config.staff_site"}
 
 # Process -> what it does until its work begins, what it must not have loaded by then, how many modules there may be.
 STARTS = {
-    "web": ("import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY, 2000),
-    "worker": ("from config.celery import app; app.loader.import_default_modules(); app.finalize()", (HEAVY - {"aiohttp"}) | DOORS, 1900),
-    "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | REDIS | DOORS, 1400),
-    "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | REDIS | DOORS, 1400),
-    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY | REDIS, 1900),
+    "web": ("import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY | HTTP, 1650),
+    "worker": (
+        "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
+        (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
+        1700,
+    ),
+    "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | REDIS | DOORS, 1150),
+    "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | REDIS | DOORS, 1200),
+    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY | REDIS | HTTP, 1650),
     "migrate": (
         "from django.core.management import call_command; call_command('showmigrations', '--plan', stdout=open('/dev/null', 'w'))",
         HEAVY | CELERY | REDIS | DOORS,

@@ -10,11 +10,11 @@ from contextlib import closing
 from typing import Any
 
 import orjson
-import requests
 import structlog
 from prometheus_client import Counter
 
 from apps.chain.providers.base import Call, RpcError
+from apps.core.http import requests
 
 CONNECT_SECONDS, READ_SECONDS, TOTAL_SECONDS = 3.0, 10.0, 30.0
 ANSWER_BYTES_MAX = 32 * 1024 * 1024

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import requests
+from apps.core.http import requests
 
 TIMEOUT_SECONDS = 30.0
 
