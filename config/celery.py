@@ -4,19 +4,19 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from celery import Celery
-from celery.signals import celeryd_after_setup
-from kombu import Exchange, Queue
+from apps.core.imports import without
 
+with without("cffi", "yaml"):  # C declarations and formats of messages that we don't use
+    from celery import Celery
+    from celery.signals import celeryd_after_setup
+    from kombu import Exchange, Queue
+
+from apps.core.jobs import OWN_QUEUES, QUEUES
 from config.environment import REDIS_URL, VAR_DIR
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Checking every route and page at each start would load all doors into the workers; CI and `manage.py check` do that.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
-
-# Jobs whose name begins so have a queue of that name.
-OWN_QUEUES = ("webhooks", "reports", "documents", "test_clocks")
-QUEUES = ("celery", "test", *OWN_QUEUES)
 
 app = Celery("tillgate")
 # For every thread: a web server's threads would make themselves an app with a broker of its own invention.

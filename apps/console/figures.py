@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from apps.chain import outflow
 from apps.chain.approvals import UNSIGNABLE
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
-from apps.core import buckets, clock
+from apps.core import buckets, clock, jobs
 from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
 from apps.ledger.models import Account
@@ -31,7 +31,6 @@ from apps.webhooks.models import Delivery, Endpoint
 
 log = structlog.get_logger(__name__)
 LIVE = Mode.LIVE.value
-QUEUES = ("celery", "test", "webhooks", "reports", "documents", "test_clocks")  # the lists in Redis that workers are woken by
 
 
 class Figures(Collector):
@@ -145,6 +144,6 @@ def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:
     queued = GaugeMetricFamily("tillgate_jobs_queued", "Jobs in Redis that no worker has taken yet", labels=["queue"])
-    for queue in QUEUES:
+    for queue in jobs.QUEUES:
         queued.add_metric([queue], float(buckets.client().llen(queue)))
     yield queued
