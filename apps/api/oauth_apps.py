@@ -64,7 +64,7 @@ class OAuthAppById(AppDoor):
         app = self.find(self.rows(), id)
         given = self.body(request).get(WRAPPER)
         if not isinstance(given, dict):
-            raise Invalid(f"{WRAPPER} is required")
+            raise Invalid(WRAPPER, "required")
         fields = {name: field.read(given, name) for name, field in _CHANGED.fields.items() if name in given}
         oauth_apps.change_app(app, fields, by=self.access)
         return Response(document(app))

@@ -37,11 +37,11 @@ def for_account(text: str) -> str:
     try:
         validate_email(text)
     except ValidationError:
-        raise Invalid("email is not valid") from None
+        raise Invalid("email", "account_email") from None
     local, _, domain = text.rpartition("@")
     kept = f"{local}@{domain if domain.isascii() else _in_ascii(domain)}"
     if not kept.isascii() or kept.endswith("@") or len(kept) > LENGTH_MAX:
-        raise Invalid("email is not valid")
+        raise Invalid("email", "account_email")
     return kept
 
 

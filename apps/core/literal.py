@@ -1,6 +1,6 @@
 """Input taken literally: nothing is coerced. A field checks one value, names itself in the refusal and knows its JSON schema.
 
-`Invalid` carries the sentence; the door chooses the shape it is told in.
+A broken rule is an `Invalid`; the door chooses the shape it is told in.
 """
 
 import re
@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
+
+from apps.core.invalid import Invalid as Invalid
 
 MAX_INTEGER = 2**63 - 1
 EXACT_MAX = 2**53  # up to here every JSON reader has the same integer
@@ -20,10 +22,6 @@ _URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 Schema = dict[str, Any]
-
-
-class Invalid(Exception):
-    """A rule broken; the text names the field."""
 
 
 def is_uuid(text: str) -> bool:
@@ -51,7 +49,7 @@ def check_storable(value: Any, path: str = "") -> None:
     """Refuse NUL and lone surrogates anywhere in a JSON value, keys included; names the way to the field."""
     if isinstance(value, str):
         if _UNSTORABLE.search(value):
-            raise Invalid(f"{path or 'body'} contains characters that can't be stored")
+            raise Invalid(path or "body", "unstorable")
     elif isinstance(value, dict):
         for key, inner in value.items():
             check_storable(key, path)
@@ -66,7 +64,7 @@ def check_free(value: Any, name: str) -> None:
     reader gets back as they were (infinities, NaN, and what is beyond 2^53)."""
     check_storable(value, name)
     if _has_huge_number(value):
-        raise Invalid(f"{name} contains a number that is too large")
+        raise Invalid(name, "huge_number")
 
 
 def _has_huge_number(value: Any) -> bool:
@@ -82,14 +80,14 @@ class Field:
     """One value. A missing or null optional value becomes `default` (made anew when it is callable)."""
 
     def __init__(self, *, required: bool = False, default: Any = None) -> None:
-        self.required, self._default = required, default
+        self.required, self.default = required, default
 
     def read(self, source: Mapping[str, Any], name: str) -> Any:
         value = source.get(name)
         if value is None:
             if self.required:
-                raise Invalid(f"{name} is required")
-            return self._default() if callable(self._default) else self._default
+                raise Invalid(name, "required")
+            return self.default() if callable(self.default) else self.default
         return self.check(value, name)
 
     def check(self, value: Any, name: str) -> Any:
@@ -110,15 +108,15 @@ class Text(Field):
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str):
-            raise Invalid(f"{name} must be a string")
+            raise Invalid(name, "string")
         check_storable(value, name)
         text = value.strip() if self.trim else value
         if len(text) > self.longest:
-            raise Invalid(f"{name} is too long (maximum is {self.longest} characters)")
+            raise Invalid(name, "too_long", maximum=self.longest)
         if len(text) < self.shortest:
-            raise Invalid(f"{name} can't be blank")
+            raise Invalid(name, "blank")
         if self.choices is not None and text not in self.choices:
-            raise Invalid(f"{name} must be one of {', '.join(self.choices)}")
+            raise Invalid(name, "choice", choices=", ".join(self.choices))
         return text
 
     def schema(self) -> Schema:
@@ -132,11 +130,11 @@ class Integer(Field):
 
     def check(self, value: Any, name: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
-            raise Invalid(f"{name} must be an integer")
+            raise Invalid(name, "integer")
         if value < self.least:
-            raise Invalid(f"{name} must be at least {self.least}")
+            raise Invalid(name, "at_least", minimum=self.least)
         if value > self.most:
-            raise Invalid(f"{name} must be at most {self.most}")
+            raise Invalid(name, "at_most", maximum=self.most)
         return value
 
     def schema(self) -> Schema:
@@ -146,7 +144,7 @@ class Integer(Field):
 class Boolean(Field):
     def check(self, value: Any, name: str) -> bool:
         if not isinstance(value, bool):
-            raise Invalid(f"{name} must be true or false")
+            raise Invalid(name, "boolean")
         return value
 
     def schema(self) -> Schema:
@@ -154,15 +152,15 @@ class Boolean(Field):
 
 
 class Pattern(Field):
-    """A string that matches a whole pattern; `sentence` follows the field's name in the refusal."""
+    """A string that matches a whole pattern, or else breaks `rule`."""
 
-    def __init__(self, pattern: str, sentence: str, **options: Any) -> None:
+    def __init__(self, pattern: str, rule: str, **options: Any) -> None:
         super().__init__(**options)
-        self.pattern, self.sentence = re.compile(pattern, re.ASCII), sentence
+        self.pattern, self.rule = re.compile(pattern, re.ASCII), rule
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str) or not self.pattern.fullmatch(value):
-            raise Invalid(f"{name} {self.sentence}")
+            raise Invalid(name, self.rule)
         return value
 
     def schema(self) -> Schema:
@@ -173,13 +171,13 @@ class FiatAmount(Pattern):
     """Major units as text, at most two places; greater than zero unless `zero`."""
 
     def __init__(self, *, zero: bool = False, **options: Any) -> None:
-        super().__init__(r"[0-9]{1,9}(\.[0-9]{1,2})?", "must be a decimal string with at most 2 decimals", **options)
+        super().__init__(r"[0-9]{1,9}(\.[0-9]{1,2})?", "decimal_cents", **options)
         self.zero = zero
 
     def check(self, value: Any, name: str) -> str:
         text = super().check(value, name)
         if not self.zero and not text.strip("0."):
-            raise Invalid(f"{name} must be greater than zero")
+            raise Invalid(name, "positive")
         return text
 
 
@@ -187,7 +185,7 @@ class AtomicAmount(Pattern):
     """Atomic units as a string of digits."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(r"[0-9]{1,60}", "must be a string of digits", **options)
+        super().__init__(r"[0-9]{1,60}", "digits", **options)
 
 
 class Url(Field):
@@ -202,14 +200,14 @@ class Url(Field):
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str):
-            raise Invalid(f"{name} must be a string")
+            raise Invalid(name, "string")
         if len(value) > self.longest:
-            raise Invalid(f"{name} is too long (maximum is {self.longest} characters)")
+            raise Invalid(name, "too_long", maximum=self.longest)
         parts = split_url(value)
         if parts is None:
-            raise Invalid(f"{name} must be a valid URL")
+            raise Invalid(name, "url")
         if parts.scheme == "http" and not (self.plain_http == "any" or (self.plain_http == "localhost" and parts.hostname == "localhost")):
-            raise Invalid(f"{name} must be an https URL")
+            raise Invalid(name, "https")
         return value
 
     def schema(self) -> Schema:
@@ -243,18 +241,18 @@ class Metadata(Field):
 
     def check(self, value: Any, name: str) -> dict[str, str]:
         if not isinstance(value, dict):
-            raise Invalid(f"{name} must be an object")
+            raise Invalid(name, "object")
         if len(value) > self.KEYS_MAX:
-            raise Invalid(f"{name} has too many keys (maximum is {self.KEYS_MAX})")
+            raise Invalid(name, "too_many_keys", maximum=self.KEYS_MAX)
         size = 0
         for key, text in value.items():
             if not isinstance(text, str):
-                raise Invalid(f"{name} values must be strings")
+                raise Invalid(name, "string_values")
             check_storable(key, name)
             check_storable(text, name)
             size += len(key.encode()) + len(text.encode())
         if size > self.BYTES_MAX:
-            raise Invalid(f"{name} is too large (maximum is {self.BYTES_MAX} bytes)")
+            raise Invalid(name, "too_large", maximum=self.BYTES_MAX)
         return value
 
     def schema(self) -> Schema:
@@ -270,9 +268,9 @@ class List(Field):
 
     def check(self, value: Any, name: str) -> list[Any]:
         if not isinstance(value, list):
-            raise Invalid(f"{name} must be a list")
+            raise Invalid(name, "list")
         if len(value) > self.longest:
-            raise Invalid(f"{name} has too many items (maximum is {self.longest})")
+            raise Invalid(name, "too_many_items", maximum=self.longest)
         return [self.item.check(one, f"{name}[{index}]") for index, one in enumerate(value)]
 
     def schema(self) -> Schema:
@@ -288,7 +286,7 @@ class Object(Field):
 
     def check(self, value: Any, name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise Invalid(f"{name} must be an object")
+            raise Invalid(name, "object")
         prefix = f"{name}." if "[" in name else ""
         return {key: self._read(value, key, prefix) for key in self.fields}
 
@@ -298,12 +296,12 @@ class Object(Field):
         try:
             return self.fields[key].read(value, key)
         except Invalid as refusal:
-            raise Invalid(prefix + str(refusal)) from None
+            raise Invalid(prefix + refusal.field, refusal.rule, **refusal.params) from None
 
     def given(self, value: Any, name: str) -> dict[str, Any]:
         """For updates: only the fields that were sent and aren't null."""
         if not isinstance(value, dict):
-            raise Invalid(f"{name} must be an object")
+            raise Invalid(name, "object")
         return {key: field.check(value[key], key) for key, field in self.fields.items() if value.get(key) is not None}
 
     def schema(self) -> Schema:
@@ -320,7 +318,7 @@ def wrapper_schema(wrapper: str, shape: Object) -> Schema:
 def wrapped(body: Mapping[str, Any], wrapper: str, shape: Object) -> dict[str, Any]:
     """The fields inside a required wrapper object."""
     if body.get(wrapper) is None:
-        raise Invalid(f"{wrapper} is required")
+        raise Invalid(wrapper, "required")
     fields: dict[str, Any] = shape.check(body[wrapper], wrapper)
     return fields
 

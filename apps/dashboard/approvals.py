@@ -178,7 +178,7 @@ def rule(request: PageRequest) -> HttpResponse:
 
 def _read(given: str) -> int | None:
     if given and not _AMOUNT.fullmatch(given):
-        raise NotAnAmount("write the amount as a number such as 1000 or 1000.00")
+        raise NotAnAmount("above", "money")
     return money.cents_from_text(given) if given else None
 
 

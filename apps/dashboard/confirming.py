@@ -54,7 +54,7 @@ def ask(request: PageRequest, act: str) -> Asked | None:
         return Asked([], 200)
     try:
         if request.POST.get("act") != act:
-            raise LookedAtAnother("that is not what the page showed; look at it again")
+            raise LookedAtAnother("act", "other_act")
         stepup.take(request.session, request.person, code=code, passkey=passkey, address=client_address(request), at=at, act=act)
     except (Failure, LookedAtAnother) as refusal:
         return Asked(sentences(refusal), status_of(refusal))

@@ -16,5 +16,5 @@ def of(given: dict[str, str]) -> str:
     """The key that came back with a form. Raises Invalid."""
     key = given[NAME]
     if not (key.isascii() and key.isalnum() and len(key) == 32):
-        raise Invalid("the form is too old; open it again")
+        raise Invalid(NAME, "old_form")
     return key

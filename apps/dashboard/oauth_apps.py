@@ -93,7 +93,7 @@ def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
         for name, label in (("website_url", "Website"), ("logo_url", "Logo"))
     }
     if not given["scopes"]:
-        raise Invalid("Choose at least one scope")
+        raise Invalid("scopes", "choose_scope")
     return {
         "name": _NAME.check(given["name"], "name"),
         "redirect_uris": _ADDRESSES.check(given["redirect_uris"].split(), "Redirect addresses"),

@@ -41,7 +41,7 @@ def show_link(request: PageRequest, id: str) -> HttpResponse:
 def _read(given: dict[str, str]) -> dict[str, Any]:
     """The form as the service takes it: what was left empty is not sent."""
     if given["fee"] not in _FEE or given["expires_in"] not in map(str, LIFETIMES):
-        raise Invalid("choose one of the offered values")
+        raise Invalid("fee", "choose_value")
     sent: dict[str, Any] = {name: given[name].replace("\r\n", "\n") for name in _TEXTS if given[name]}
     return {**sent, "expires_in": int(given["expires_in"]), "customer_pays_fee": _FEE[given["fee"]]}
 

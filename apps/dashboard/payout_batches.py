@@ -51,7 +51,7 @@ def create(request: PageRequest) -> HttpResponse:
         key = form_keys.of(given)
         file = request.FILES.get("file")
         if file is None:
-            raise Invalid("choose a CSV file")
+            raise Invalid("file", "choose_file")
         raw = file.read(BYTES_MAX + 1)
         batch = batches.open_batch(
             request.access,

@@ -200,7 +200,7 @@ def _read(given: dict[str, str], *, is_new: bool) -> dict[str, Any]:
         asked["swap_target_asset_id"] = given["swap_target_asset_id"] or None
     if given["next_day"]:
         if not given["next_day"].isascii() or len(given["next_day"]) > 10:
-            raise Invalid("choose a day")
+            raise Invalid("next_day", "choose_day")
         asked["next_payout_at"] = f"{given['next_day']}T09:00:00Z"
     return asked
 

@@ -158,7 +158,7 @@ def create(request: PageRequest) -> HttpResponse:
             errors = ["Compare the two addresses, and say that you have."] if given["agreed"] else []
             return _review(request, given, asked, order, lookalike, confirming.Asked(errors, 422 if errors else 200))
         if given["agreed"] != _digest(order):
-            raise AgreedToAnother("that is not the payout you looked at; look at the figures again")
+            raise AgreedToAnother("agreed", "other_payout")
         wanted = confirming.ask(request, _act(request, given, order))
         if wanted is not None:
             return _review(request, given, asked, order, lookalike, wanted)
@@ -179,12 +179,12 @@ def _read(given: dict[str, str]) -> dict[str, Any]:
     form_keys.of(given)
     asset = Asset.objects.filter(pk=given["asset_id"]).first()
     if asset is None:
-        raise Invalid("choose what to pay out")
+        raise Invalid("asset_id", "choose_payout")
     whole, _, places = given["amount"].partition(".")
     is_number = given["amount"].isascii() and (whole + places).isdigit() and 0 < len(whole + places) <= 59
     amount = money.atomic_from_decimal(given["amount"], asset.atomic_decimals) if is_number else None
     if amount is None:
-        raise Invalid(f"amount must be a decimal number of coins with at most {asset.atomic_decimals} places")
+        raise Invalid("amount", "coins", places=asset.atomic_decimals)
     if not amount:
         raise NotAnAmount("Amount must be greater than zero")
     asked: dict[str, Any] = {"asset_id": asset.pk, "amount_atomic": str(amount)}

@@ -242,7 +242,7 @@ def find(rows: "models.QuerySet[Any]", id: str) -> Any:
 
 def sentences(refusal: Exception) -> list[str]:
     """What a refusal says, for the form it came from: begins with a capital, ends with a full stop."""
-    texts = refusal.messages if isinstance(refusal, Listed) else [refusal.text if isinstance(refusal, Failure) else str(refusal)]
+    texts = refusal.messages if isinstance(refusal, Listed) else [str(refusal)]
     return [_sentence(text) for text in texts]
 
 

@@ -105,12 +105,12 @@ def _read(given: dict[str, str]) -> tuple[dict[str, Any], str]:
     form_keys.of(given)
     source = Asset.objects.filter(pk=given["source_asset_id"]).first()
     if source is None or not given["buy_asset_id"]:
-        raise Invalid("choose what to sell and what to buy")
+        raise Invalid("source_asset_id", "choose_swap")
     whole, _, places = given["amount"].partition(".")
     is_number = given["amount"].isascii() and (whole + places).isdigit() and 0 < len(whole + places) <= 59
     amount = money.atomic_from_decimal(given["amount"], source.atomic_decimals) if is_number else None
     if amount is None:
-        raise Invalid(f"amount must be a decimal number of coins with at most {source.atomic_decimals} places")
+        raise Invalid("amount", "coins", places=source.atomic_decimals)
     if not amount:
         raise NotAnAmount("Amount must be greater than zero")
     order = {"source_asset_id": source.pk, "buy_asset_id": given["buy_asset_id"], "sell_amount_atomic": str(amount)}

@@ -116,7 +116,7 @@ def resend(request: PageRequest, id: str) -> HttpResponse:
     try:
         first, last = (_moment(request.POST.get(name, "")) for name in ("from", "to"))
         if last < first:
-            raise Invalid("the end of the range is before its beginning")
+            raise Invalid("to", "range_order")
         count = deliveries.resend_range(endpoint, first, last + timedelta(minutes=1), request.access.now())
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
@@ -130,7 +130,7 @@ def _moment(text: str) -> datetime:
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M").replace(tzinfo=UTC)
     except ValueError:
-        raise Invalid("choose from when and to when") from None
+        raise Invalid("from", "choose_range") from None
 
 
 def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:

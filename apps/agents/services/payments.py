@@ -15,7 +15,7 @@ from apps.payments.services import create, refund_shares
 from apps.payments.services import fields as merchant
 from apps.payments.services.refund import InsufficientForRefund, Requested, request_refund
 
-_AMOUNT = Pattern(r"[0-9]{1,40}(\.[0-9]{1,2})?", "must be a decimal string with at most 2 decimals", required=True)
+_AMOUNT = Pattern(r"[0-9]{1,40}(\.[0-9]{1,2})?", "decimal_cents", required=True)
 _REDIRECTS = {"live": Url(plain_http="localhost"), "test": Url(plain_http="any")}
 _SHAPES = {
     mode: Object(
@@ -86,7 +86,7 @@ def _read(mode: str, body: dict[str, Any]) -> dict[str, Any]:
         if len(fields["amount"].partition(".")[0].lstrip("0")) > len(str(merchant.AMOUNT_CENTS_MAX)) - 2:
             raise TooLarge
         if not fields["amount"].strip("0."):
-            raise Invalid("amount must be greater than zero")
+            raise Invalid("amount", "positive")
         if cents_from_text(fields["amount"]) > merchant.AMOUNT_CENTS_MAX:
             raise TooLarge
     except Invalid as refusal:
@@ -95,7 +95,7 @@ def _read(mode: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _coded(refusal: Invalid) -> Coded:
-    return Coded(str(refusal), code=CODES.get(str(refusal).split(" ")[0].partition(".")[0]))
+    return Coded(str(refusal), code=CODES.get(refusal.field.partition(".")[0]))
 
 
 def refund_payment(access: Access, payment: Payment, body: dict[str, Any], key: str, header: dict[str, Any] | None) -> Requested:

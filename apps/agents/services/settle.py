@@ -82,7 +82,7 @@ class Requirements(Field):
 
     def check(self, value: Any, name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise Invalid(f"{name} must be an object")
+            raise Invalid(name, "object")
         check_free(value, name)
         return value
 

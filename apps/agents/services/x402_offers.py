@@ -84,12 +84,12 @@ def make_offer(access: Access, body: dict[str, Any], key: str | None) -> tuple[P
 def _exact(fields: dict[str, Any]) -> int | None:
     """The price in atomic units, None when it is in money."""
     if (fields["amount"] is None) == (fields["amount_atomic"] is None):
-        raise Invalid("Exactly one of amount and amount_atomic is required")
+        raise Invalid("amount", "one_amount")
     if fields["amount_atomic"] is None:
         return None
     exact = int(fields["amount_atomic"])
     if not exact:
-        raise Invalid("amount_atomic must be greater than zero")
+        raise Invalid("amount_atomic", "positive")
     return exact
 
 

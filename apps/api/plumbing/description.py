@@ -12,7 +12,8 @@ from apps.api.plumbing.routes import FORM, PUBLIC, Budget
 from apps.api.schemas import ALSO, ANSWERS, BLOCKS, EMPTY, FURTHER, MIXED, PDFS
 from apps.api.schemas.queries import QUERIES
 from apps.core.errors import Coded, Listed
-from apps.core.literal import Schema
+from apps.core.literal import Schema, wrapper_schema
+from apps.core.requests import shape_of
 
 TEXT = {"type": "string"}
 FLAT = {"type": "object", "properties": {"error": TEXT}, "required": ["error"]}
@@ -123,9 +124,10 @@ class DoorSchema(AutoSchema):
         return [OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required")]
 
     def get_request_serializer(self) -> Any:
-        schema = self.view.bodies.get(self.method)
-        if schema is None:
+        told = self.view.bodies.get(self.method)
+        if told is None:
             return None
+        schema = body_schema(told, self.view.wrapper)
         return dict.fromkeys(("application/json", FORM) if self.view.takes_forms else ("application/json",), schema)
 
     def get_response_serializers(self) -> Any:
@@ -150,6 +152,13 @@ def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
         words = [f"{mode} {rate} a minute, burst {burst}" for mode, (rate, burst) in told.items()]
         whose = " and ".join(line.by) + (f", {' and '.join(line.kinds)} keys only" if line.kinds else "")
         yield f"Budget `{line.policy}` by {whose}: {'; '.join(words)}."
+
+
+def body_schema(told: Any, wrapper: str) -> Schema:
+    """What a door tells of a body: its class, or a schema as it is."""
+    if not isinstance(told, type):
+        return dict(told)
+    return wrapper_schema(wrapper, shape_of(told)) if wrapper else shape_of(told).schema()
 
 
 def done_status(door: Any, method: str) -> int:

@@ -53,7 +53,7 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
         case Failure():
             return error
         case Invalid():
-            return _shaped(view, str(error))
+            return _shaped(view, error.text)
         case ProviderError():
             return ProviderFailed()
         case Http404():

@@ -31,12 +31,14 @@ from apps.core import buckets, clock, drawings
 from apps.core.acting import become
 from apps.core.errors import Coded, Failure, Flat, NotFound
 from apps.core.idempotency import check_key
-from apps.core.literal import Schema, check_storable, is_uuid
+from apps.core.literal import Invalid, Schema, check_storable, is_uuid
 from apps.core.middleware import client_address
 from apps.core.models import Mode
+from apps.core.requests import Request as Body
 from apps.stores.models import User
 
 Row = TypeVar("Row", bound=models.Model)
+Asked = TypeVar("Asked", bound=Body)
 
 
 class _Described:
@@ -60,7 +62,8 @@ class Door(APIView):
     route: Route = None  # type: ignore[assignment]  # given by the route table
     shape: ClassVar[type[Flat] | type[Coded] | Any] = Flat
     missing: ClassVar[Failure] = NotFound()
-    bodies: ClassVar[Mapping[str, Schema]] = {}  # method -> JSON schema of the body, for the API description
+    bodies: ClassVar[Mapping[str, Schema | type[Body]]] = {}  # method -> the class of the body, or its JSON schema
+    wrapper: ClassVar[str] = ""  # the key that the fields of a body are sent under
     takes_forms: ClassVar[bool] = False  # whether a body may also be a form, for the API description
     queries: ClassVar[Mapping[str, Schema]] = {}  # what a GET asks in its address, for the API description; `required` is taken out
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
@@ -255,6 +258,15 @@ class Door(APIView):
         data: dict[str, Any] = request.data if isinstance(request.data, dict) else {}
         check_storable(data)
         return data
+
+    def read(self, request: Request, asked: type[Asked]) -> Asked:
+        """The body as what it asks for. Raises Invalid."""
+        body = self.body(request)
+        if not self.wrapper:
+            return asked.read(body)
+        if body.get(self.wrapper) is None:
+            raise Invalid(self.wrapper, "required")
+        return asked.read(body[self.wrapper], self.wrapper)
 
     def idempotency_key(self, request: Request) -> str | None:
         rule = self.route.keys[str(request.method)]

@@ -34,10 +34,10 @@ class Free(Field):
 
     def check(self, value: Any, name: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise Invalid(f"{name} must be an object")
+            raise Invalid(name, "object")
         check_free(value, name)
         if len(orjson.dumps(value)) > self.bytes_max:
-            raise Invalid(f"{name} is too large (maximum is {self.bytes_max} bytes)")
+            raise Invalid(name, "too_large", maximum=self.bytes_max)
         return value
 
     def schema(self) -> Schema:
@@ -57,7 +57,7 @@ class Email(Text):
         try:
             self._valid(text)
         except ValidationError:
-            raise Invalid(f"{name} is not a valid address" if text else f"{name} can't be blank") from None
+            raise Invalid(name, "postal_email" if text else "blank") from None
         return text
 
     def schema(self) -> Schema:
@@ -74,7 +74,7 @@ class Moment(Field):
         except OverflowError:
             told = None
         if told is None:
-            raise Invalid(f"{name} must be an ISO 8601 time")
+            raise Invalid(name, "time")
         return told
 
     def schema(self) -> Schema:
@@ -171,7 +171,7 @@ def patched(shape: Object, body: Mapping[str, Any], wrapper: str) -> dict[str, A
     try:
         sent = _inside(body, wrapper)
         if not isinstance(sent, dict):
-            raise Invalid(f"{wrapper} must be an object")
+            raise Invalid(wrapper, "object")
         return {name: field.read(sent, name) for name, field in shape.fields.items() if name in sent}
     except Invalid as refusal:
         raise Listed(str(refusal)) from None
@@ -179,5 +179,5 @@ def patched(shape: Object, body: Mapping[str, Any], wrapper: str) -> dict[str, A
 
 def _inside(body: Mapping[str, Any], wrapper: str) -> Any:
     if body.get(wrapper) is None:
-        raise Invalid(f"{wrapper} is required")
+        raise Invalid(wrapper, "required")
     return body[wrapper]

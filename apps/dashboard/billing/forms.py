@@ -55,13 +55,13 @@ def cents(text: str, name: str) -> int:
     try:
         return money.cents_from_text(_AMOUNT.check(plain, name))
     except Invalid:
-        raise Invalid(f"{name} must be a number such as 12.50") from None
+        raise Invalid(name, "number") from None
 
 
 def whole(text: str, name: str) -> int:
     """A whole number. Raises Invalid."""
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise Invalid(f"{name} must be a whole number")
+        raise Invalid(name, "whole_number")
     return int(text)
 
 
@@ -69,7 +69,7 @@ def percent_bps(text: str, name: str) -> int:
     """`7.7` percent -> 770 basis points: hundredths of a percent are what cents are to an amount. Raises Invalid."""
     bps = cents(text.removesuffix("%").strip(), name)
     if bps > money.BASIS_POINTS:
-        raise Invalid(f"{name} must be at most 100 percent")
+        raise Invalid(name, "percent")
     return bps
 
 
@@ -77,7 +77,7 @@ def end_of_day(text: str, name: str) -> str:
     """The last second of a day, UTC, as the service takes it. Raises Invalid."""
     day = parse_date(text)
     if day is None:
-        raise Invalid(f"{name} is not a date")
+        raise Invalid(name, "date")
     return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC).isoformat().replace("+00:00", "Z")
 
 

@@ -27,7 +27,7 @@ from apps.payments.services import hold
 # Held open at most so long past the intent's deadline.
 HOLD_MAX = timedelta(hours=24)
 FIRST_POLL = timedelta(seconds=20)
-EMAIL = Pattern(r"[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}", "must be an e-mail address")
+EMAIL = Pattern(r"[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}", "payer_email")
 BODY = Object(
     {
         "payment_method_id": Text(200),

@@ -21,7 +21,7 @@ LINE_ITEM = Object(
 )
 REFUND = Object(
     {
-        "amount": Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "must be a decimal string"),
+        "amount": Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "decimal"),
         "asset_id": Text(20),
         "destination_address": Text(100),
     }
@@ -68,7 +68,7 @@ def amount_cents(fields: dict[str, Any]) -> int:
     if currency not in Currency.values:
         raise UnsupportedCurrency(currency)
     if cents > AMOUNT_CENTS_MAX:
-        raise Invalid("amount must be at most 100000000.00")
+        raise Invalid("amount", "at_most", maximum="100000000.00")
     if currency in WHOLE_UNIT_CURRENCIES and cents % CENTS:
-        raise Invalid(f"amount must be a whole number in {currency}")
+        raise Invalid("amount", "whole_unit", currency=currency)
     return cents

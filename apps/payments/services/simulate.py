@@ -21,7 +21,7 @@ from apps.payments.services.settle import settle_locked
 
 SCENARIOS = ("exact", "underpaid", "overpaid", "unconfirmed", "failed")
 _AMOUNTS = ("settlement_amount", "amount", "amount_atomic")
-_COIN_AMOUNT = Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "must be a decimal string")
+_COIN_AMOUNT = Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "decimal")
 ATOMIC_MAX = 10**60
 
 
@@ -79,9 +79,9 @@ def wish_from(body: dict[str, Any]) -> Wish:
         raise AmbiguousAmount
     confirmations, is_late = body.get("confirmations"), body.get("late")
     if confirmations is not None and (not isinstance(confirmations, int) or isinstance(confirmations, bool)):
-        raise Invalid("confirmations must be an integer")
+        raise Invalid("confirmations", "integer")
     if is_late is not None and not isinstance(is_late, bool):
-        raise Invalid("late must be true or false")
+        raise Invalid("late", "boolean")
     asset_id = body.get("asset_id")
     if asset_id is not None and not isinstance(asset_id, str):
         raise NoAddress
@@ -93,7 +93,7 @@ def _reference(body: dict[str, Any]) -> str:
     if reference is None:
         return uuid.uuid4().hex
     if not isinstance(reference, str) or not 0 < len(reference) <= 255:
-        raise Invalid("reference must be a string of 1 to 255 characters")
+        raise Invalid("reference", "reference")
     check_storable(reference, "reference")
     return reference
 

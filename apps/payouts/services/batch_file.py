@@ -32,7 +32,7 @@ _Status = PayoutBatchLine.Status
 
 
 class Unreadable(Invalid):
-    """The file as a whole can't be read as a list of payouts; the text says why."""
+    """The file as a whole can't be read as a list of payouts."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ def read_lines(viewer: Viewer, store: Store, raw: bytes) -> list[PayoutBatchLine
     """The lines of a CSV file, unsaved, each valid or with its problem. Raises Unreadable."""
     rows = list(_rows(raw))
     if not rows:
-        raise Unreadable("the file has no payouts")
+        raise Unreadable("file", "no_lines")
     facts = _facts(viewer, store, (one["destination"] for _, one in rows))
     lines = [_line(number, row, facts) for number, row in rows]
     _find_twins(lines)
@@ -75,13 +75,13 @@ def digest_of(lines: Iterable[PayoutBatchLine]) -> str:
 def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
     """(line of the file, cells by column); the header is line 1, and empty lines are left out."""
     if len(raw) > BYTES_MAX:
-        raise Unreadable(f"the file is larger than {BYTES_MAX // 1024 // 1024} MB")
+        raise Unreadable("file", "file_size", maximum=BYTES_MAX // 1024 // 1024)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Unreadable("the file isn't UTF-8 text; export it as CSV UTF-8") from None
+        raise Unreadable("file", "not_utf8") from None
     if "\x00" in text:
-        raise Unreadable("the file isn't text; export it as CSV UTF-8")
+        raise Unreadable("file", "not_text")
     first = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -89,18 +89,18 @@ def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
         header = [name.strip().lower() for name in next(reader, [])]
         missing = [name for name in COLUMNS if name not in header]
         if missing:
-            raise Unreadable(f"the first line must name the columns: {', '.join(missing)} is missing")
+            raise Unreadable("file", "missing_columns", columns=", ".join(missing))
         count = 0
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
             count += 1
             if count > LINES_MAX:
-                raise Unreadable(f"the file has more than {LINES_MAX:,} payouts; split it")
+                raise Unreadable("file", "too_many_lines", maximum=LINES_MAX)
             row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
             yield reader.line_num, {name: row.get(name, "") for name in (*COLUMNS, LABEL_COLUMN)}
     except csv.Error as error:
-        raise Unreadable(f"line {reader.line_num} can't be read: {error}") from None
+        raise Unreadable("file", "unreadable_line", line=reader.line_num, problem=error) from None
 
 
 # --- the lines ------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
         target = _target(row["destination"], line.asset, facts)
         check_order(facts.store, line.asset, line.amount_atomic, target)
     except (Failure, Invalid) as refusal:
-        text = refusal.text if isinstance(refusal, Failure) else str(refusal)
+        text = refusal.text
         line.status, line.problem = _Status.INVALID, text[:1].upper() + text[1:]
     else:
         line.destination, line.address = target.destination, target.address or ""
@@ -153,7 +153,7 @@ def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
 def _asset(text: str, facts: Facts) -> Asset:
     found = facts.assets.get(text)
     if found is None:
-        raise Invalid(f"{text or 'asset_id'} isn't an asset that can be paid out in this mode")
+        raise Invalid("asset_id", "payable_asset", asset_id=text or "asset_id")
     return found
 
 
@@ -161,12 +161,12 @@ def _amount(text: str, asset: Asset) -> int:
     whole, _, places = text.partition(".")
     is_number = text.isascii() and (whole + places).isdigit()
     if not is_number or len(whole + places) > DIGITS_MAX:
-        raise Invalid("amount must be a decimal number of coins with a point, such as 12.5")
+        raise Invalid("amount", "coins_with_point")
     amount = money.atomic_from_decimal(text, asset.atomic_decimals)
     if amount is None:
-        raise Invalid(f"amount has more than {asset.atomic_decimals} decimal places")
+        raise Invalid("amount", "coin_places", places=asset.atomic_decimals)
     if not amount:
-        raise Invalid("amount must be greater than zero")
+        raise Invalid("amount", "positive")
     return amount
 
 
@@ -176,23 +176,23 @@ def _target(text: str, asset: Asset, facts: Facts) -> Target:
         return Target(None, _address(text, asset, facts))
     name = text.casefold()
     if name in facts.ambiguous:
-        raise Invalid("two saved destinations have this label; use the address or the id")
+        raise Invalid("destination", "ambiguous_label")
     saved = facts.saved.get(name)
     if saved is None:
-        raise Invalid("destination is neither an address nor a saved destination")
+        raise Invalid("destination", "unknown_destination")
     if not saved.is_wallet:
         if saved.verified_at is None:
             raise BankNotVerified
         return Target(saved, None)
     if saved.network != asset.chain_id:
-        raise Invalid(f"the saved wallet isn't on {asset.chain.name}")
+        raise Invalid("destination", "other_network", network=asset.chain.name)
     return Target(saved, _address(saved.address, asset, facts))
 
 
 def _address(text: str, asset: Asset, facts: Facts) -> str:
     address = text.lower()
     if not is_address(text) or address in facts.refused:
-        raise Invalid(f"destination address is not valid for {asset.chain.name}")
+        raise Invalid("destination", "refused_address", network=asset.chain.name)
     return address
 
 

@@ -245,7 +245,7 @@ def release_line(line_id: int) -> None:
             key = f"{line.batch_id}-{line.number}"
             payout, _ = make_payout(line.batch, _fields(line), key, maker=_maker(line.batch), caller=CALLER)
     except (Failure, Invalid) as refusal:
-        text = refusal.text if isinstance(refusal, Failure) else str(refusal)
+        text = refusal.text
         line.status, line.problem = _Line.FAILED, (text[:1].upper() + text[1:])[:PROBLEM_MAX]
     else:
         line.status, line.payout = _Line.CREATED, payout

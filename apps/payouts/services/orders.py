@@ -91,7 +91,7 @@ def read_order(viewer: Viewer, store: Store, given: Mapping[str, Any]) -> Order:
 
 def read_asset(viewer: Viewer, given: Any) -> Asset:
     if given is None:
-        raise Invalid("asset_id is required")
+        raise Invalid("asset_id", "required")
     wanted = _TEXT.check(given, "asset_id")
     asset = with_chains([wanted]).get(wanted)
     if asset is None:

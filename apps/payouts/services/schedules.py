@@ -48,7 +48,7 @@ class Moment(Field):
 
     @staticmethod
     def _refuse(name: str) -> datetime:
-        raise Invalid(f"{name} must be an ISO 8601 date-time with a time zone")
+        raise Invalid(name, "time_with_zone")
 
     def schema(self) -> Schema:
         return {"type": "string", "format": "date-time"}

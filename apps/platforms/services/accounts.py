@@ -27,9 +27,9 @@ from apps.webhooks import events
 from apps.webhooks.services.endpoints import disable_endpoints_of
 
 _NAME = Text(100, required=True, shortest=1, trim=True)
-_FEE = Pattern(r"0(\.[0-9]{1,8})?", "must be a decimal fraction below 1 with at most 8 places")
+_FEE = Pattern(r"0(\.[0-9]{1,8})?", "fraction")
 _CHANGEABLE: dict[str, Field] = {"name": _NAME, "external_id": Text(255, shortest=1), "platform_fee_percentage": _FEE}
-BODY = Object({**_CHANGEABLE, "country": Pattern(r"[A-Z]{2}", "must be an ISO 3166-1 alpha-2 code")})
+BODY = Object({**_CHANGEABLE, "country": Pattern(r"[A-Z]{2}", "country")})
 CHANGES = Object(_CHANGEABLE)
 IN_FLIGHT = (Payment.Status.PENDING, Payment.Status.PROCESSING)
 ENDED_PAYOUTS = (Payout.Status.CONFIRMED, Payout.Status.FAILED)
@@ -123,7 +123,7 @@ def _fee(platform: Store, text: str | None) -> Decimal | None:
 def _checked(shape: Object, body: Mapping[str, Any]) -> dict[str, Any]:
     try:
         if body.get("account") is None:
-            raise Invalid("account is required")
+            raise Invalid("account", "required")
         fields: dict[str, Any] = shape.check(body["account"], "account") if shape is BODY else _sent(body["account"])
     except Invalid as refusal:
         raise InvalidAccount(str(refusal)) from None

@@ -47,13 +47,13 @@ class Email(Text):
         try:
             validate_email(text)
         except ValidationError:
-            raise Invalid(f"{name} is not an email address") from None
+            raise Invalid(name, "email") from None
         return text
 
 
 _FIELDS: dict[str, Field] = {
     "business_legal_name": Text(200, required=True, shortest=1, trim=True),
-    "business_country": Pattern(COUNTRY.pattern, "must be an ISO 3166-1 alpha-2 code", required=True),
+    "business_country": Pattern(COUNTRY.pattern, "country", required=True),
     "registration_number": Text(100),
     "tax_id": Text(100),
     "business_website": Url(plain_http="any"),

@@ -68,7 +68,7 @@ def sell_amount(body: Mapping[str, Any]) -> str:
     """The amount as it was sent; anything but a string of digits is refused. Raises Invalid or NotAnAmount."""
     given = body.get("sell_amount_atomic")
     if given is None:
-        raise Invalid("sell_amount_atomic is required")
+        raise Invalid("sell_amount_atomic", "required")
     if not isinstance(given, str):
         raise NotAnAmount
     return given

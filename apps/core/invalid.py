@@ -1,0 +1,93 @@
+"""A broken rule: which field, which rule, and the figures of the rule. THE table has the sentence of each.
+
+Code asks for `field` and `rule` and never reads the sentence; doors say `text` in the shape that the contract wants.
+"""
+
+SENTENCES = {
+    # Any value.
+    "required": "{field} is required",
+    "string": "{field} must be a string",
+    "integer": "{field} must be an integer",
+    "boolean": "{field} must be true or false",
+    "object": "{field} must be an object",
+    "list": "{field} must be a list",
+    # Text.
+    "unstorable": "{field} contains characters that can't be stored",
+    "too_long": "{field} is too long (maximum is {maximum} characters)",
+    "blank": "{field} can't be blank",
+    "choice": "{field} must be one of {choices}",
+    "reference": "{field} must be a string of 1 to 255 characters",
+    "url": "{field} must be a valid URL",
+    "https": "{field} must be an https URL",
+    "email": "{field} is not an email address",
+    "account_email": "{field} is not valid",
+    "payer_email": "{field} must be an e-mail address",
+    "postal_email": "{field} is not a valid address",
+    "country": "{field} must be an ISO 3166-1 alpha-2 code",
+    "time": "{field} must be an ISO 8601 time",
+    "time_with_zone": "{field} must be an ISO 8601 date-time with a time zone",
+    # Numbers, and text that holds one.
+    "at_least": "{field} must be at least {minimum}",
+    "at_most": "{field} must be at most {maximum}",
+    "digits": "{field} must be a string of digits",
+    "decimal": "{field} must be a decimal string",
+    "decimal_cents": "{field} must be a decimal string with at most 2 decimals",
+    "fraction": "{field} must be a decimal fraction below 1 with at most 8 places",
+    "positive": "{field} must be greater than zero",
+    "whole_unit": "{field} must be a whole number in {currency}",
+    "one_amount": "Exactly one of amount and amount_atomic is required",
+    # Lists and objects.
+    "too_many_keys": "{field} has too many keys (maximum is {maximum})",
+    "string_values": "{field} values must be strings",
+    "too_large": "{field} is too large (maximum is {maximum} bytes)",
+    "too_many_items": "{field} has too many items (maximum is {maximum})",
+    "huge_number": "{field} contains a number that is too large",
+    # Lists of payouts.
+    "payable_asset": "{asset_id} isn't an asset that can be paid out in this mode",
+    "coins_with_point": "{field} must be a decimal number of coins with a point, such as 12.5",
+    "coin_places": "{field} has more than {places} decimal places",
+    "ambiguous_label": "two saved destinations have this label; use the address or the id",
+    "unknown_destination": "{field} is neither an address nor a saved destination",
+    "other_network": "the saved wallet isn't on {network}",
+    "refused_address": "destination address is not valid for {network}",
+    "no_lines": "the file has no payouts",
+    "file_size": "the file is larger than {maximum} MB",
+    "not_utf8": "the file isn't UTF-8 text; export it as CSV UTF-8",
+    "not_text": "the file isn't text; export it as CSV UTF-8",
+    "missing_columns": "the first line must name the columns: {columns} is missing",
+    "too_many_lines": "the file has more than {maximum:,} payouts; split it",
+    "unreadable_line": "line {line} can't be read: {problem}",
+    # What only people fill in.
+    "choose_payout": "choose what to pay out",
+    "choose_swap": "choose what to sell and what to buy",
+    "choose_day": "choose a day",
+    "choose_file": "choose a CSV file",
+    "choose_scope": "Choose at least one scope",
+    "choose_value": "choose one of the offered values",
+    "choose_range": "choose from when and to when",
+    "range_order": "the end of the range is before its beginning",
+    "coins": "{field} must be a decimal number of coins with at most {places} places",
+    "number": "{field} must be a number such as 12.50",
+    "whole_number": "{field} must be a whole number",
+    "percent": "{field} must be at most 100 percent",
+    "money": "write the amount as a number such as 1000 or 1000.00",
+    "date": "{field} is not a date",
+    "old_form": "the form is too old; open it again",
+    "other_payout": "that is not the payout you looked at; look at the figures again",
+    "other_act": "that is not what the page showed; look at it again",
+}
+
+
+class Invalid(Exception):
+    """`field` as its sender names it (`line_items[0].quantity`), a rule of the table, and what the rule's sentence fills in."""
+
+    def __init__(self, field: str, rule: str, **params: object) -> None:
+        self.field, self.rule, self.params = field, rule, params
+        super().__init__(field, rule)
+
+    @property
+    def text(self) -> str:
+        return SENTENCES[self.rule].format(field=self.field, **self.params)
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,137 @@
+"""What a caller may ask for, as one frozen class: its type, its check and its schema.
+
+A field's rule stands in its type: `title: Annotated[str, by(Text(150))] | None = None`. Null is
+missing, unknown keys are left out, nothing is coerced, and the first broken field is told, in the
+order of declaration (decision 160).
+"""
+
+from copy import copy
+from functools import cache
+from typing import Any, Self, cast
+
+import msgspec
+from msgspec import NODEFAULT, UNSET, Meta, Struct
+from msgspec import inspect as types
+from msgspec.structs import force_setattr
+
+from apps.core.literal import Boolean, Field, Integer, Invalid, List, Object, Text
+
+
+def by(field: Field) -> Meta:
+    """The rule of a field, for `Annotated`; what msgspec can check of it is checked in C."""
+    rule = {"field": field}
+    match field:
+        case Text(trim=False):
+            return Meta(min_length=field.shortest or None, max_length=field.longest, extra=rule)
+        case Integer():
+            return Meta(ge=field.least, le=field.most, extra=rule)
+        case List():
+            return Meta(max_length=field.longest, extra=rule)
+    return Meta(extra=rule)
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What is asked for. Only `read` checks: whoever calls the class has checked, or knows."""
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        """An object as it came in JSON, whose text a door has found storable. Raises Invalid."""
+        if isinstance(value, dict):
+            sent = _sent(value)
+            try:
+                made = msgspec.convert(sent, cls)
+                _finish(made, sent)
+            except (msgspec.ValidationError, Invalid):
+                pass
+            else:
+                return made
+        # Slowly, in our order and words. It also takes what msgspec refuses and we don't.
+        return msgspec.convert(_sent(cls._checked(value, name)), cls)
+
+    @classmethod
+    def _checked(cls, value: object, name: str) -> dict[str, Any]:
+        return shape_of(cls).check(value, name)
+
+
+class Changes(Request, frozen=True, kw_only=True):
+    """What is to be changed: the fields that were sent and aren't null; the others are UNSET."""
+
+    @classmethod
+    def _checked(cls, value: object, name: str) -> dict[str, Any]:
+        return shape_of(cls).given(value, name)
+
+    def sent(self) -> dict[str, Any]:
+        found = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in found.items() if value is not UNSET}
+
+
+def _sent(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _finish(made: Struct, sent: dict[str, Any]) -> None:
+    """The rules that msgspec doesn't know. Raises Invalid."""
+    for name, field, is_one, is_many in _further(type(made)):
+        value = sent.get(name)
+        if value is None:
+            continue
+        if is_one:
+            _finish(getattr(made, name), value)
+        elif is_many:
+            for one, raw in zip(getattr(made, name), value, strict=True):
+                _finish(one, raw)
+        else:
+            force_setattr(made, name, field.check(value, name))
+
+
+@cache
+def shape_of(cls: type[Struct]) -> Object:
+    """The fields of a class, which check slowly and have the schema."""
+    told = cast(types.StructType, types.type_info(cls))
+    return Object({one.name: _field_of(one) for one in told.fields})
+
+
+def _field_of(one: types.Field) -> Field:
+    field = copy(_rule_of(one.type))
+    default = one.default_factory if one.default is NODEFAULT else one.default
+    if default is not NODEFAULT:
+        field.default = default
+    field.required = one.required
+    return field
+
+
+def _rule_of(info: types.Type) -> Field:
+    match info:
+        case types.UnionType(types=several):
+            return _rule_of(next(one for one in several if not isinstance(one, types.NoneType)))
+        case types.Metadata(type=types.ListType(item_type=item), extra={"field": List() as field}):
+            return List(_rule_of(item), field.longest)
+        case types.Metadata(extra={"field": Field() as field}):
+            return field
+        case types.BoolType():
+            return Boolean()
+        case types.StructType(cls=cls):
+            return shape_of(cls)
+    raise TypeError(f"{info} has no rule")
+
+
+@cache
+def _further(cls: type[Struct]) -> tuple[tuple[str, Field, bool, bool], ...]:
+    """(name, rule, is it an object, is it a list of objects) of the fields that C alone can't check."""
+    fields = shape_of(cls).fields.items()
+    return tuple(
+        (name, field, isinstance(field, Object), isinstance(field, List) and isinstance(field.item, Object))
+        for name, field in fields
+        if not _is_checked_in_c(field)
+    )
+
+
+def _is_checked_in_c(field: Field) -> bool:
+    match field:
+        case Object():
+            return all(map(_is_checked_in_c, field.fields.values()))
+        case List():
+            return _is_checked_in_c(field.item)
+        case Text():
+            return type(field) is Text and not field.trim and field.choices is None
+    return type(field) in (Integer, Boolean, Field)
