@@ -13,6 +13,7 @@ from apps.payments.documents import detail
 from apps.payments.documents.checkout import checkout_document
 from apps.payments.models import Payment
 from apps.payments.services import reconcile
+from apps.payments.whole import Whole
 from apps.swaps.documents import auto_swap_detail
 from apps.swaps.models import Swap
 from apps.swaps.selectors import of_payment, swap_delta
@@ -40,9 +41,9 @@ def card_of(payment: Payment) -> dict[str, Any]:
     return {"onramp_session": payment_session(session), "onramp_unavailable": told}
 
 
-def payment_detail(payment: Payment) -> dict[str, Any]:
+def payment_detail(whole: Whole) -> dict[str, Any]:
     """The detail view of an intent, with what other apps add to it."""
-    return {**detail.detail(payment), **auto_swap_of(payment), **card_of(payment)}
+    return {**detail.detail(whole), **auto_swap_of(whole.payment), **card_of(whole.payment)}
 
 
 def auto_swap_of(payment: Payment) -> dict[str, Any]:

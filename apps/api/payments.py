@@ -1,5 +1,6 @@
 """/payments: create, list, read, history, summary, reconciliation, and the deposits that test mode simulates."""
 
+from functools import partial
 from typing import Any
 
 from rest_framework.request import Request
@@ -17,6 +18,7 @@ from apps.payments.services import test_wallet
 from apps.payments.services.create import create_payment
 from apps.payments.services.fields import payment_intent
 from apps.payments.services.simulate import SCENARIOS, LiveMode, simulate_deposit
+from apps.payments.whole import find_whole, whole_of
 
 _TEXT = {"type": "string"}
 SIMULATED_BODY: Schema = {
@@ -48,15 +50,15 @@ class Payments(Door):
 
     def get(self, request: Request) -> Response:
         query = request.query_params
-        rows = selectors.filtered(
-            selectors.payments_seen_by(self.access),
+        wanted = selectors.Wanted(
             status=query.get("status"),
             reference=query.get("reference") or query.get("q"),
             order_id=query.get("order_id"),
             first_day=query.get("from"),
             last_day=query.get("to"),
         )
-        return Response(lists.data_and_meta(*lists.page_of(request, rows, parts.row, per_page=10)))
+        read = partial(selectors.page_of_payments, self.access, self.access.store, wanted)
+        return Response(lists.data_and_meta(*lists.page_by(request, read, parts.row, per_page=10)))
 
 
 class PaymentDoor(Door):
@@ -70,7 +72,7 @@ class PaymentById(PaymentDoor):
     """Everything there is to know about an intent."""
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(composed.payment_detail(self.payment(id)))
+        return Response(composed.payment_detail(find_whole(self.access, self.access.store, id)))
 
 
 class PaymentEvents(PaymentDoor):
@@ -115,7 +117,9 @@ class SimulatedPayments(PaymentDoor):
             "confirmations": deposit.simulated_confirmations,
             "status": deposit.status,
         }
-        return Response({**composed.payment_detail(payment), "payment_status": payment.status, "simulated_payment": told}, status=201)
+        return Response(
+            {**composed.payment_detail(whole_of(payment)), "payment_status": payment.status, "simulated_payment": told}, status=201
+        )
 
 
 class TestPayments(PaymentDoor):

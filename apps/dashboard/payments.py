@@ -25,6 +25,7 @@ from apps.payments.documents.detail import detail
 from apps.payments.documents.order import order_of
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
+from apps.payments.whole import find_whole
 from apps.webhooks.selectors import deliveries_about
 
 PER_PAGE, PAGE_MAX, COUNT_MAX = 25, 400, 10_000
@@ -74,7 +75,7 @@ class Filters:
         every = selectors.payments_seen_by(request.access)
         is_email = _EMAIL.fullmatch(self.q)
         found = every.filter(pk__in=payments_of(request.access, self.q)) if is_email else selectors.search(every, self.q)
-        return selectors.filtered(found, status=self.status, first_day=self.first_day, last_day=self.last_day)
+        return selectors.filtered(found, selectors.Wanted(status=self.status, first_day=self.first_day, last_day=self.last_day))
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -120,9 +121,8 @@ def _page_number(text: str) -> int:
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    payment: Payment = find(selectors.payments_seen_by(request.access), id)
-    received = selectors.received_by(payment)
-    told = detail(payment)
+    whole = find_whole(request.access, request.access.store, id)
+    payment, received, told = whole.payment, whole.received, detail(whole)
     late = [{**one, "is_held": held_atomic(payment, one["asset_id"]) >= int(one["amount_atomic"])} for one in told["late_deposits"]]
     deliveries = deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL)
     context = {

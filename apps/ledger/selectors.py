@@ -118,18 +118,24 @@ class Split:
     refunded_atomic: int = 0
     booked_at: datetime | None = None
 
+    @property
+    def is_any(self) -> bool:
+        return self.booked_at is not None or self.refunded_atomic > 0
 
-_SPLIT = """
+
+# What was divided; whoever reads it says of which payments: `WHERE m.reference ... GROUP BY m.reference, e.asset_id`.
+SPLITS = """
 SELECT m.reference, e.asset_id,
-       coalesce(-sum(e.amount_atomic) FILTER (WHERE e.role = 'gross'), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'service_fee'), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE m.kind <> 'platform_fee_returned' AND e.role = 'platform_fee'), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE m.kind = 'refund_confirmed' AND e.role = 'principal' AND e.amount_atomic > 0), 0),
-       min(m.at) FILTER (WHERE e.role = 'gross')
+       coalesce(-sum(e.amount_atomic) FILTER (WHERE e.role = 'gross'), 0) AS gross_atomic,
+       coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'service_fee'), 0) AS service_fee_atomic,
+       coalesce(sum(e.amount_atomic) FILTER (WHERE m.kind <> 'platform_fee_returned' AND e.role = 'platform_fee'), 0)
+           AS platform_fee_atomic,
+       coalesce(sum(e.amount_atomic) FILTER (WHERE m.kind = 'refund_confirmed' AND e.role = 'principal' AND e.amount_atomic > 0), 0)
+           AS refunded_atomic,
+       min(m.at) FILTER (WHERE e.role = 'gross') AS booked_at
 FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
-WHERE m.reference = ANY (%s)
-GROUP BY m.reference, e.asset_id
 """
+_SPLIT = SPLITS + "WHERE m.reference = ANY (%s) GROUP BY m.reference, e.asset_id"
 
 
 def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str, Split]]:
@@ -139,7 +145,7 @@ def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str,
         cursor.execute(_SPLIT, [list(payment_ids)])
         for reference, asset_id, gross, service_fee, platform_fee, refunded, at in cursor.fetchall():
             split = Split(int(gross), int(service_fee), int(platform_fee), int(refunded), at)
-            if at is not None or split.refunded_atomic:
+            if split.is_any:
                 found[reference][asset_id] = split
     return found
 

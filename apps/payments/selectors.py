@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import cache
 from typing import Any
 
 from django.db import models
@@ -16,10 +17,12 @@ from apps.core import tenancy
 from apps.core.literal import is_uuid, parse_date
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
-from apps.core.reads import Rows
-from apps.core.sql import array
-from apps.payments.models import Payment, PaymentAddress, PaymentEvent
+from apps.core.reads import Columns, Rows
+from apps.core.sql import Statement, array
+from apps.payments.models import Payment, PaymentAddress
+from apps.stores.models import Store
 
+_WILDCARD = re.compile(r"[\\%_]")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 _ADDRESS, _HASH = re.compile(r"0x[0-9a-f]{40}", re.ASCII), re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
@@ -53,12 +56,6 @@ _ADDRESSES = Rows(PaymentAddress, "WHERE payment_id = %(payment_id)s ORDER BY po
 _AT_ADDRESSES = "WHERE address_id = ANY (%(addresses)s::text[])"
 _DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY detected_at, log_index, id")
 _LOCKED_DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY id FOR NO KEY UPDATE")
-_EVENTS = Rows(PaymentEvent, "WHERE payment_id = %(payment_id)s ORDER BY sequence")
-
-
-def history_of(payment: Payment) -> list[PaymentEvent]:
-    """What happened to an intent, oldest first."""
-    return _EVENTS.read(payment_id=payment.pk)
 
 
 def addresses_of(payment: Payment) -> list[PaymentAddress]:
@@ -78,7 +75,11 @@ def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]
     rows = addresses_of(payment)
     deposits = (_LOCKED_DEPOSITS if is_locking else _DEPOSITS).read(addresses=array(row.address_id for row in rows))
     deposits.sort(key=lambda one: (one.detected_at, one.log_index, one.pk))
-    late = frozenset(payment.late_deposits.values_list("deposit_id", flat=True) if deposits else ())
+    return arranged(rows, deposits, frozenset(payment.late_deposits.values_list("deposit_id", flat=True) if deposits else ()))
+
+
+def arranged(rows: Iterable[PaymentAddress], deposits: Iterable[Deposit], late: frozenset[object]) -> list[Received]:
+    """Each address with its deposits."""
     by_address: dict[str, list[Deposit]] = {}
     for deposit in deposits:
         by_address.setdefault(deposit.address_id, []).append(deposit)
@@ -119,27 +120,83 @@ def payments_seen_by(viewer: Viewer) -> "models.QuerySet[Payment]":
     return Payment.objects.seen_by(viewer).select_related("store").order_by("-created_at", "-id")
 
 
-def filtered(
-    rows: "models.QuerySet[Payment]",
-    *,
-    status: str | None = None,
-    reference: str | None = None,
-    order_id: str | None = None,
-    first_day: str | None = None,
-    last_day: str | None = None,
-) -> "models.QuerySet[Payment]":
-    """Unrecognised statuses and unreadable dates are ignored; `reference` is a case-insensitive part; days are UTC, inclusive."""
-    if status in Payment.Status.values:
-        rows = rows.filter(status=status)
-    if reference:
-        rows = rows.filter(reference__contains=reference.upper()) if _is_storable(reference) else rows.none()
-    if order_id:
-        rows = rows.filter(order_id=order_id) if _is_storable(order_id) else rows.none()
-    if (day := parse_date(first_day)) is not None:
-        rows = rows.filter(created_at__gte=datetime.combine(day, time(), UTC))
-    if (day := parse_date(last_day)) is not None and day.toordinal() < day.max.toordinal():
-        rows = rows.filter(created_at__lt=datetime.combine(day + timedelta(days=1), time(), UTC))
-    return rows
+@dataclass(frozen=True)
+class Wanted:
+    """What a list is asked for. Unrecognized statuses and unreadable dates are ignored; `reference` is a case-insensitive part; days
+    are UTC, inclusive."""
+
+    status: str | None = None
+    reference: str | None = None
+    order_id: str | None = None
+    first_day: str | None = None
+    last_day: str | None = None
+
+    def values(self) -> dict[str, Any] | None:
+        """What restricts it, by name; None when nothing can be found."""
+        if not all(_is_storable(text) for text in (self.reference, self.order_id) if text):
+            return None
+        found: dict[str, Any] = {}
+        if self.status in Payment.Status.values:
+            found["status"] = self.status
+        if self.reference:
+            found["reference"] = self.reference.upper()
+        if self.order_id:
+            found["order_id"] = self.order_id
+        if (day := parse_date(self.first_day)) is not None:
+            found["since"] = datetime.combine(day, time(), UTC)
+        if (day := parse_date(self.last_day)) is not None and day.toordinal() < day.max.toordinal():
+            found["before"] = datetime.combine(day + timedelta(days=1), time(), UTC)
+        return found
+
+
+_LOOKUPS = {
+    "status": "status",
+    "reference": "reference__contains",
+    "order_id": "order_id",
+    "since": "created_at__gte",
+    "before": "created_at__lt",
+}
+
+
+def filtered(rows: "models.QuerySet[Payment]", wanted: Wanted) -> "models.QuerySet[Payment]":
+    values = wanted.values()
+    return rows.none() if values is None else rows.filter(**{_LOOKUPS[name]: value for name, value in values.items()})
+
+
+_ROW = Columns(Payment, "p")
+_CONDITIONS = {
+    "status": "status = %(status)s",
+    "reference": "reference LIKE '%' || %(reference)s::text || '%'",
+    "order_id": "order_id = %(order_id)s",
+    "since": "created_at >= %(since)s",
+    "before": "created_at < %(before)s",
+}
+
+
+@cache
+def _page_statement(names: tuple[str, ...]) -> Statement:
+    """Of a list that is restricted so: how many there are in all, beside each of those on the page, or alone."""
+    own = " AND ".join(["store_id = %(store_id)s", "mode = %(mode)s", *(_CONDITIONS[name] for name in names)])
+    return Statement(f"""
+SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM payments_payment WHERE {own}) n
+LEFT JOIN (SELECT * FROM payments_payment WHERE {own} ORDER BY created_at DESC, id DESC LIMIT %(size)s OFFSET %(first)s) p ON true
+ORDER BY p.created_at DESC, p.id DESC
+""")  # noqa: S608  # only names of columns and conditions of ours are put in
+
+
+def page_of_payments(viewer: Viewer, store: Store, wanted: Wanted, first: int, size: int) -> tuple[list[Payment], int]:
+    """The viewer's payments from this place on, newest first, and how many there are in all. `store` is the viewer's."""
+    values = wanted.values()
+    if values is None:
+        return [], 0
+    if "reference" in values:
+        values["reference"] = _WILDCARD.sub(r"\\\g<0>", values["reference"])
+    statement = _page_statement(tuple(values))
+    found = statement.rows(store_id=viewer.store_id, mode=viewer.mode, first=first, size=size, **values)
+    payments = [_ROW.row(row[1:]) for row in found if row[1] is not None]
+    for payment in payments:
+        payment.store = store
+    return payments, found[0][0]
 
 
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":

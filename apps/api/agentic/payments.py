@@ -14,6 +14,7 @@ from apps.payments.documents.refund import refund_document
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import payments_seen_by
 from apps.payments.services.cancel import cancel_payment
+from apps.payments.whole import whole_of
 
 
 class AgentPaymentDoor(AgentDoor):
@@ -48,14 +49,14 @@ class AgentPaymentById(AgentPaymentDoor):
     """Everything there is to know about an intent."""
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(payment_detail(self.payment(id)))
+        return Response(payment_detail(whole_of(self.payment(id))))
 
 
 class AgentPaymentCancel(AgentPaymentDoor):
     """Call off an intent that nothing was paid on."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(payment_detail(cancel_payment(self.payment(id))))
+        return Response(payment_detail(whole_of(cancel_payment(self.payment(id)))))
 
 
 class AgentRefunds(AgentPaymentDoor):

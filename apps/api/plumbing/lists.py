@@ -19,11 +19,21 @@ def page_of(
     request: Request, rows: "models.QuerySet[Any]", document: Callable[[Any], dict[str, Any]], per_page: int
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The documents of one page and the page's figures."""
+
+    def read(first: int, size: int) -> tuple[list[Any], int]:
+        total = rows.count()
+        return [] if first >= total else list(rows[first : first + size]), total
+
+    return page_by(request, read, document, per_page)
+
+
+def page_by(
+    request: Request, read: Callable[[int, int], tuple[list[Any], int]], document: Callable[[Any], dict[str, Any]], per_page: int
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """The same, of rows that are read by their place and number, with how many there are in all."""
     page = min(max(1, _integer(request.query_params.get("page"), 1)), 2**53)
     size = min(max(1, _integer(request.query_params.get("per_page"), per_page)), PER_PAGE_MAX)
-    total = rows.count()
-    first = (page - 1) * size
-    items = [] if first >= total else list(rows[first : first + size])
+    items, total = read((page - 1) * size, size)
     figures = {"page": page, "per_page": size, "total": total, "total_pages": -(-total // size)}
     return [document(row) for row in items], figures
 

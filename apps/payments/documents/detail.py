@@ -8,19 +8,17 @@ from django.conf import settings
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.clock import iso
-from apps.ledger.selectors import Split, payment_split
+from apps.ledger.selectors import Split
 from apps.payments import states
 from apps.payments.documents import parts
-from apps.payments.models import LateDeposit, Payment
-from apps.payments.selectors import Received, history_of, received_by
-from apps.stores.selectors import approved_verification
+from apps.payments.models import Payment
+from apps.payments.selectors import Received
+from apps.payments.whole import Whole
 
 
-def detail(payment: Payment) -> dict[str, Any]:
+def detail(whole: Whole) -> dict[str, Any]:
     """Everything there is to know about an intent."""
-    received = received_by(payment)
-    history = history_of(payment)
-    splits = payment_split([payment.pk]).get(payment.pk, {}) if any(one.deposits for one in received) else {}
+    payment, received, history, splits = whole.payment, whole.received, whole.history, whole.splits
     return {
         **parts.row(payment),
         "payment_addresses": [parts.address(one, payment) for one in received],
@@ -32,12 +30,12 @@ def detail(payment: Payment) -> dict[str, Any]:
         "transaction": _main_transaction(received),
         "overpayment": overpayment(payment, received),
         "fee": fee(payment, received, splits),
-        "merchant": merchant(payment),
+        "merchant": merchant(whole),
         "onramp_session": None,
         "onramp_unavailable": None,
         "needs_attention": payment.needs_attention or None,
         "auto_swap_detail": None,
-        "late_deposits": late_deposits(payment, received),
+        "late_deposits": late_deposits(whole),
         "payment_events": [parts.event(one) for one in history],
         "timeline": [parts.timeline_entry(one) for one in history],
     }
@@ -166,21 +164,18 @@ _LEGAL = {
 }
 
 
-def merchant(payment: Payment) -> dict[str, Any]:
+def merchant(whole: Whole) -> dict[str, Any]:
     """Who is paid. The legal fields come from an approved verification."""
-    known = approved_verification(payment.store)
-    legal = {name: getattr(known, column, None) for name, column in _LEGAL.items()}
-    return {**legal, "name": payment.store.name, "support_email": payment.store.support_email or None}
+    legal = {name: getattr(whole.business, column, None) for name, column in _LEGAL.items()}
+    store = whole.payment.store
+    return {**legal, "name": store.name, "support_email": store.support_email or None}
 
 
-def late_deposits(payment: Payment, received: list[Received]) -> list[dict[str, Any]]:
+def late_deposits(whole: Whole) -> list[dict[str, Any]]:
     """Deposits that came too late, each with whether the merchant has accepted it."""
-    if not any(one.late_ids for one in received):
-        return []
-    rows = {late.deposit_id: late for late in LateDeposit.objects.filter(payment=payment)}
-    late = [(deposit, one) for one in received for deposit in one.deposits if deposit.pk in rows]
+    late = [(deposit, one) for one in whole.received for deposit in one.deposits if deposit.pk in whole.late]
     known = parts.heads_for([deposit for deposit, _ in late])
     return [
-        {**parts.transaction(deposit, one.address.asset, known), "id": str(deposit.pk), "accepted_at": iso(rows[deposit.pk].accepted_at)}
+        {**parts.transaction(deposit, one.address.asset, known), "id": str(deposit.pk), "accepted_at": iso(whole.late[deposit.pk])}
         for deposit, one in late
     ]

@@ -16,7 +16,8 @@ from apps.payments.documents import parts
 from apps.payments.documents.detail import detail
 from apps.payments.documents.order import order_of
 from apps.payments.models import Payment
-from apps.payments.selectors import Received, received_by
+from apps.payments.selectors import Received
+from apps.payments.whole import whole_of
 from apps.stores.branding import colour, read_logo
 
 AHEAD = Job("documents.prepare_payments")
@@ -49,7 +50,8 @@ def _page(payment: Payment) -> str:
 
 
 def _context(payment: Payment) -> dict[str, Any]:
-    received, told, store = received_by(payment), detail(payment), payment.store
+    whole, store = whole_of(payment), payment.store
+    received, told = whole.received, detail(whole)
     financials = told["financials"] or {}
     return {
         "payment": payment,
