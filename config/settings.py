@@ -282,7 +282,7 @@ LOGGING = {
     "filters": {"redact": {"()": "apps.core.logs.Redact"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["redact"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"django.server": {"level": "WARNING"}, "django.request": {"level": "ERROR"}, "weasyprint": {"level": "ERROR"}},
+    "loggers": {"django.server": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
 }
 
 # --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------

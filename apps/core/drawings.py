@@ -24,6 +24,7 @@ from apps.core.clock import real_now
 from apps.core.errors import Coded
 from apps.core.models import Drawing
 from apps.core.pdf_metadata import Vocabulary
+from apps.core.pdf_process import render_apart
 from apps.core.pruning import BATCH
 
 log = structlog.get_logger(__name__)
@@ -177,7 +178,7 @@ def _draw_all() -> int:
     count = 0
     while (row := _claim()) is not None:
         try:
-            content = pdf.render(row.html, _inside(row.inside))
+            content = render_apart(row.html, _inside(row.inside))
         except Exception:
             log.exception("document_not_drawn", digest=row.digest, attempts=row.attempts)
             continue

@@ -10,7 +10,8 @@ from typing import IO, Any
 
 from django.template.loader import render_to_string
 
-from apps.core import money, pdf
+from apps.core import money
+from apps.core.pdf_process import write_listing
 from apps.reports.documents.figures import Values
 from apps.reports.labels import ACCOUNTS, kind_label
 from apps.reports.models import Report
@@ -26,8 +27,6 @@ REFERENCE_LENGTH = 16  # a payment's reference; of other records the beginning o
 
 def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> None:
     """The whole file. `progress` hears now and then how many entries are done."""
-    from apps.core.pdf_listing import append  # pypdf, for those workers alone that make a report
-
     extent = Extent.of(report)
     sums = asset_sums(extent)
     report.lines_total = sum(one.entries for asset in sums for one in asset.sums)
@@ -43,8 +42,9 @@ def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> N
             if values.lines % STEP == 0:
                 progress(0 if is_listed else values.lines)
         spool.seek(0)
-        summary = pdf.render(render_to_string("pdf/report.html", _summary(report, sums, values)))
-        append(summary, _pages(report, spool, widths, progress), file, columns=sum(widths) + len(GAP) * (len(widths) - 1))
+        summary = render_to_string("pdf/report.html", _summary(report, sums, values))
+        columns = sum(widths) + len(GAP) * (len(widths) - 1)
+        write_listing(summary, _pages(report, spool, widths, progress), columns, file)
 
 
 def _cells(line: Line) -> list[str]:

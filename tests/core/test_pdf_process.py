@@ -1,0 +1,126 @@
+"""What draws a document is a process of its own: it takes its memory with it, knows no secrets, and hurts nobody when it dies."""
+
+import io
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pypdf import PdfReader
+
+from apps.core import pdf_process
+from apps.core.pdf import Inside
+from apps.core.pdf_metadata import Vocabulary
+from apps.core.pdf_process import NotRendered, Process, render_apart, write_listing
+from config import bootstrap
+
+PAGE = '<!doctype html><html lang="en"><head><title>A page</title></head><body>{}</body></html>'
+INSIDE = Inside("data.xml", b"<a/>", "What it says", datetime(2026, 1, 1, tzinfo=UTC), Vocabulary("T", "urn:x:t#", "t", {}))
+
+
+@pytest.fixture(autouse=True)
+def _none_kept() -> Iterator[None]:
+    """Each begins and ends without a process of another."""
+    _end()
+    yield
+    _end()
+
+
+def _end() -> None:
+    if pdf_process._kept is not None:
+        pdf_process._kept.end()
+        pdf_process._kept = None
+
+
+def kept() -> int:
+    assert pdf_process._kept is not None
+    return pdf_process._kept.pid
+
+
+def words(content: bytes) -> str:
+    return " ".join(page.extract_text() for page in PdfReader(io.BytesIO(content)).pages)
+
+
+def test_who_has_a_document_drawn_loads_nothing_that_draws() -> None:
+    asks = f"""
+import io, sys
+from apps.core.pdf_process import render_apart, write_listing
+print(render_apart({PAGE.format("Hello")!r})[:5])
+write_listing({PAGE.format("Hello")!r}, [["a line"]], 10, listing := io.BytesIO())
+print(listing.getvalue()[:5], {{"weasyprint", "pypdf", "PIL", "fontTools"}} & set(sys.modules))
+"""
+    said = subprocess.run([sys.executable, "-c", asks], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True)
+    assert said.stdout.split("\n")[:2] == ["b'%PDF-'", "b'%PDF-' set()"]
+
+
+def test_one_process_draws_one_after_another_and_each_as_it_was_asked() -> None:
+    first, pid = render_apart(PAGE.format("First")), kept()
+    second = render_apart(PAGE.format("Second"), INSIDE)
+    assert (words(first), words(second), kept()) == ("First", "Second", pid)
+    assert PdfReader(io.BytesIO(second)).attachments["data.xml"] == [b"<a/>"]
+
+
+def test_it_ends_when_nothing_was_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf_process, "KEPT_SECONDS", 0.1)
+    render_apart(PAGE.format("x"))
+    deadline = time.monotonic() + 20
+    while pdf_process._kept is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    render_apart(PAGE.format("x"))
+
+
+def test_it_ends_with_whoever_started_it() -> None:
+    asks = "from apps.core.pdf_process import *; process = Process(); process.page('<p>x', None); print(process.pid, flush=True)"
+    asks += "; os._exit(9)"
+    said = subprocess.run([sys.executable, "-c", asks], cwd=bootstrap.ROOT, capture_output=True, text=True, check=False)
+    proc, deadline = Path("/proc") / said.stdout.strip() / "stat", time.monotonic() + 20
+    while proc.exists() and proc.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_it_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENCRYPTION_KEYS", "a-secret")
+    with Process() as process:
+        process.page(PAGE.format("x"), None)
+        told = {one.partition("=")[0] for one in Path(f"/proc/{process.pid}/environ").read_text().split("\0") if one}
+    assert told <= set(pdf_process._ENVIRONMENT)
+
+
+def test_one_that_takes_too_long_is_given_up_and_the_next_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf_process, "PAGE_SECONDS", 1)
+    with pytest.raises(NotRendered, match="ended"):
+        render_apart(PAGE.format("<table>" + "<tr><td>a<td>b<td>c" * 20_000))
+    monkeypatch.undo()
+    assert words(render_apart(PAGE.format("Next"))) == "Next"
+
+
+def test_a_process_that_was_killed_costs_one_drawing() -> None:
+    render_apart(PAGE.format("x"))
+    os.kill(kept(), 9)
+    with pytest.raises(NotRendered):
+        render_apart(PAGE.format("lost"))
+    assert words(render_apart(PAGE.format("Next"))) == "Next"
+
+
+def test_why_something_can_not_be_drawn_is_told() -> None:
+    broken: Any = "no file"
+    with pytest.raises(NotRendered, match="AttributeError"):
+        render_apart(PAGE.format("x"), broken)
+    with pytest.raises(NotRendered, match="ZeroDivisionError"):
+        write_listing(PAGE.format("x"), [["a line"]] * 10_000, 0, io.BytesIO())
+
+
+def test_what_breaks_off_the_lines_breaks_off_the_listing() -> None:
+    def lines() -> Iterator[list[str]]:
+        yield ["a line"]
+        raise KeyError("the claim")
+
+    with pytest.raises(KeyError):
+        write_listing(PAGE.format("x"), lines(), 10, io.BytesIO())
