@@ -7,10 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.core import signing
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.access import sign_in
 from apps.core import emails, mail
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import Invalid, is_uuid
 from apps.stores import audit, notices
@@ -66,11 +67,8 @@ def finish(token: str) -> User:
         User.objects.select_for_update().get(pk=find(token)[0].pk)
         user, new = find(token)
         old, user.email = user.email, new
-        try:
-            with transaction.atomic():
-                user.save(update_fields=["email"])
-        except IntegrityError:
-            raise EmailTaken from None
+        with refused_by(User.EMAIL_ONCE, EmailTaken):
+            user.save(update_fields=["email"])
         sign_out_everywhere(user)
         audit.record("email.changed", target=user, name=new, details={"email": [old, new]})
         notices.tell(user, f"Your e-mail address was changed to {new}", to=old)

@@ -6,13 +6,14 @@ Only owners make owners. Accepting takes an account with the invited address; wh
 import secrets
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from apps.access import letters, operations
 from apps.access.access import Access
 from apps.access.credentials import digest
 from apps.core import clock, emails, mail
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import Invalid, check_storable
 from apps.stores import audit
@@ -94,11 +95,8 @@ def invite(access: Access, *, email: str, role: str, at: datetime) -> Invitation
             raise TooManyInvitations
         invitation = Invitation(store=by.store, email=email, role=role, invited_by=by.user, created_at=at)
         _renew(invitation, token, at)
-        try:
-            with transaction.atomic():
-                invitation.save(force_insert=True)
-        except IntegrityError:
-            raise AlreadyInvited from None
+        with refused_by("invitation_once_per_store", AlreadyInvited):
+            invitation.save(force_insert=True)
         audit.record("member.invited", store=by.store, target=invitation, name=email, details={"role": role})
         _send(invitation, token)
     return invitation

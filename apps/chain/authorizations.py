@@ -11,12 +11,12 @@ from apps.chain.abi import decode, encode
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.secp256k1 import recovered
+from apps.core.errors import ErrorCode
 
 _TRANSFER, _STATE = "0xe3ee160e", "0xe94a0102"
 _SHAPE = ("address", "address", "uint256", "uint256", "uint256", "bytes32", "uint8", "bytes32", "bytes32")
 _SELECTOR_LENGTH = 10
 _SIGNATURE_BYTES = 65
-_REVERTED_CODE = 3
 _STRUCT = "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
 _MEMBERS = _SHAPE[:6]
 
@@ -104,7 +104,7 @@ def would_pass(asset: Asset, one: Authorization, nodes: Nodes) -> bool:
     try:
         nodes.call("eth_call", [call, "latest"])
     except RpcError as error:
-        if error.code == _REVERTED_CODE or "revert" in str(error).lower():
+        if error.code is ErrorCode.REVERTED:
             return False
         raise
     return True

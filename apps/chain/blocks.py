@@ -115,7 +115,7 @@ def _block_receipts(nodes: Nodes, block_hash: str) -> list[Any] | None:
     try:
         found = nodes.call("eth_getBlockReceipts", [block_hash])
     except RpcError as error:
-        if error.code is None:
+        if not error.is_refusal:
             raise
         return None
     return found if isinstance(found, list) else None

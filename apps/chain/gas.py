@@ -16,9 +16,9 @@ from apps.chain.balances import NATIVE_GAS
 from apps.chain.calls import call_of, transfer
 from apps.chain.models import OutgoingTransaction
 from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.core.errors import ErrorCode
 
 GAS_MAX, CALL_GAS_MAX = 300_000, 800_000
-REVERTED_CODE = 3
 TOO_DEAR = "The recipient needs more gas than a transfer is given"
 NO_CODE = ("0x", None)
 
@@ -29,10 +29,6 @@ class Gas:
 
     limit: int | None = None
     refused: str = ""
-
-
-def is_revert(error: RpcError) -> bool:
-    return error.code == REVERTED_CODE or "revert" in str(error).lower()
 
 
 def limits_of(rows: Sequence[OutgoingTransaction], holder: str, nodes: Nodes) -> dict[uuid.UUID, Gas]:
@@ -71,7 +67,7 @@ def _of_tokens(rows: Sequence[OutgoingTransaction], holder: str, nodes: Nodes) -
 
 def _of_one(row: OutgoingTransaction, answer: Any) -> Gas:
     if isinstance(answer, RpcError):
-        return Gas(refused=_why(row)) if is_revert(answer) else Gas()
+        return Gas(refused=_why(row)) if answer.code is ErrorCode.REVERTED else Gas()
     estimate = int(answer, 16)
     if row.call_data:
         return _checked(row, 2 * estimate)  # a pool that nobody used in this block's second writes more than the estimate saw

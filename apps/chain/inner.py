@@ -109,7 +109,7 @@ class _Search:
                 else:
                     low = middle.number + 1
         except RpcError as error:
-            if error.code is None:
+            if not error.is_refusal:
                 raise
             return last, False
         return found, True
@@ -154,7 +154,7 @@ def inner_transfers(nodes: Nodes, block: Block, address: str) -> list[Transfer] 
         traces = nodes.call("debug_traceBlockByHash", [block.hash, {"tracer": "callTracer"}])
         hashes = nodes.call("eth_getBlockByHash", [block.hash, False])["transactions"]
     except RpcError as error:
-        if error.code is None:
+        if not error.is_refusal:
             raise
         return None
     try:

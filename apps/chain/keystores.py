@@ -11,6 +11,7 @@ from django.utils.module_loading import import_string
 from apps.chain.keys import Seed, seed_in
 from apps.chain.providers.base import Keystore, KeystoreError
 from apps.chain.secp256k1 import address_of, canonical
+from apps.core.errors import ErrorCode
 
 
 class Unsigned(Exception):
@@ -34,7 +35,7 @@ class HotKey:
         try:
             self.address = address_of(PublicKey(keystore.public_key(mode)))
         except ValueError:
-            raise KeystoreError(f"What is kept for {mode} mode is no key of the curve", retry=False) from None
+            raise KeystoreError(ErrorCode.MALFORMED, f"What is kept for {mode} mode is no key of the curve") from None
 
     def need(self, digests: list[bytes]) -> None:
         """Raises Unsigned for those that `sign` couldn't sign at once; signatures of others are forgotten."""
@@ -63,7 +64,7 @@ class HotKey:
         try:
             return canonical(self.address, digest, r, s)
         except ValueError:
-            raise KeystoreError(f"What came back for {self._mode} mode is no signature of its key", retry=False) from None
+            raise KeystoreError(ErrorCode.MALFORMED, f"What came back for {self._mode} mode is no signature of its key") from None
 
 
 @cache

@@ -17,13 +17,14 @@ from apps.chain.balances import NATIVE_GAS
 from apps.chain.calls import call_of
 from apps.chain.candidates import signed_candidate
 from apps.chain.fees import Offer
-from apps.chain.gas import GAS_MAX, is_revert
+from apps.chain.gas import GAS_MAX
 from apps.chain.keys import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.secp256k1 import SigningKey
 from apps.chain.signer import CANDIDATES_MAX, NO_KEY
 from apps.chain.states import IN_FLIGHT, OUTGOING
+from apps.core.errors import ErrorCode
 from apps.core.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
@@ -93,7 +94,7 @@ class SweepSigner:
         try:
             return int(self.nodes.call("eth_estimateGas", [{"from": key.address, "to": to, "data": data}]), 16) * 5 // 4
         except RpcError as error:
-            if is_revert(error):
+            if error.code is ErrorCode.REVERTED:
                 return None
             raise
 

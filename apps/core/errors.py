@@ -3,6 +3,7 @@
 Flat: {error: text}. Coded: {error: {message, code}}. Listed: {errors: [text]}.
 """
 
+from enum import StrEnum
 from typing import Any, ClassVar
 
 
@@ -63,11 +64,22 @@ class NotFound(Coded):
     message = "Not found"
 
 
-class ProviderError(Exception):
-    """An outside party failed: `retry` tells whether the same call may work later."""
+class ErrorCode(StrEnum):
+    """Why an outside party gave nothing usable, as far as a caller acts upon it."""
 
-    def __init__(self, message: str, *, retry: bool = True) -> None:
-        self.retry = retry
+    UNREACHABLE = "unreachable"  # no answer, or a broken one: what became of the call isn't known
+    MALFORMED = "malformed"  # an answer, and not the documented one: what became of the call isn't known either
+    THROTTLED = "throttled"  # it has had too many calls
+    REFUSED = "refused"  # it understood the call and won't carry it out
+    REVERTED = "reverted"  # of a node: the contract would undo the transaction
+    UNAVAILABLE = "unavailable"  # it wasn't asked: what it takes is missing on our side
+
+
+class ProviderError(Exception):
+    """An outside party failed. The text is for the log; `code` alone says what happened."""
+
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        self.code = code
         super().__init__(message)
 
 

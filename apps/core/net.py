@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from decimal import Decimal
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import orjson
 from django.conf import settings
 
-from apps.core.errors import ProviderError
+from apps.core.errors import ErrorCode, ProviderError
 from apps.core.literal import is_deeper
 
 if TYPE_CHECKING:
@@ -114,15 +115,22 @@ def _asked(method: str, url: str, params: Mapping[str, str] | None, body: bytes 
             ) as response:
                 raw = _within(response, deadline)
     except requests.RequestException as error:
-        raise ProviderError(type(error).__name__) from None
+        raise ProviderError(ErrorCode.UNREACHABLE, type(error).__name__) from None
     if response.status_code not in ((200,) if body is None else (200, 201, 202)):
-        raise ProviderError(f"HTTP {response.status_code}", retry=response.status_code == 429 or response.status_code >= 500)
+        raise ProviderError(_code_of(response.status_code), f"HTTP {response.status_code}")
     if is_deeper(raw, PROVIDER_DEPTH_MAX):
-        raise ProviderError("not JSON", retry=False)
+        raise ProviderError(ErrorCode.MALFORMED, "not JSON")
     try:
         return json.loads(raw, parse_float=Decimal)
     except ValueError:
-        raise ProviderError("not JSON") from None
+        raise ProviderError(ErrorCode.MALFORMED, "not JSON") from None
+
+
+def _code_of(status: int) -> ErrorCode:
+    """A status of 400 to 499 alone is a refusal of the call; nobody knows what became of it after any other."""
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return ErrorCode.THROTTLED
+    return ErrorCode.REFUSED if 400 <= status < 500 else ErrorCode.UNREACHABLE
 
 
 def _within(response: "requests.Response", deadline: float) -> bytes:
@@ -130,9 +138,9 @@ def _within(response: "requests.Response", deadline: float) -> bytes:
     while chunk := _some(response):
         parts += chunk
         if len(parts) > PROVIDER_BYTES_MAX:
-            raise ProviderError("answer too large", retry=False)
+            raise ProviderError(ErrorCode.MALFORMED, "answer too large")
         if time.monotonic() > deadline:
-            raise ProviderError("answer took too long")
+            raise ProviderError(ErrorCode.UNREACHABLE, "answer took too long")
     return bytes(parts)
 
 
@@ -141,5 +149,5 @@ def _some(response: "requests.Response") -> bytes:
     try:
         chunk: bytes = response.raw.read1(65536)
     except Exception as error:
-        raise ProviderError(type(error).__name__) from None
+        raise ProviderError(ErrorCode.UNREACHABLE, type(error).__name__) from None
     return chunk

@@ -23,6 +23,7 @@ from django.db.models import Count, Model, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from apps.core.clock import real_now
+from apps.core.constraints import constraint_of
 from apps.core.logs import redact
 from apps.core.models import RowFailure, RowTurn
 from apps.core.pruning import prune
@@ -187,9 +188,8 @@ def _told(error: Exception) -> str:
     texts = [type(error).__name__]
     if type(error).__module__.startswith("apps.") or isinstance(error, ObjectDoesNotExist):
         texts.append(redact(str(error)))
-    constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
-    if constraint:
-        texts.append(str(constraint))
+    if constraint := constraint_of(error):
+        texts.append(constraint)
     frames = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).is_relative_to(_ROOT / "apps")]
     place = f" ({Path(frames[-1].filename).relative_to(_ROOT)}:{frames[-1].lineno})" if frames else ""
     return ": ".join(texts)[: 300 - len(place)] + place

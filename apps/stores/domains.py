@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 
 import structlog
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F, Q
 from django.utils.module_loading import import_string
 
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat, ProviderError
 from apps.core.rows import Job
 from apps.stores import audit
@@ -40,6 +41,10 @@ class NotADomain(Flat):
 
 class OurDomain(Flat):
     message = "This domain belongs to the service"
+
+
+class _Taken(Exception):
+    """Another store has proved the domain since we looked."""
 
 
 def our_host() -> str:
@@ -84,8 +89,9 @@ def check_domain(store: Store, at: datetime) -> Store:
         store.refresh_from_db()
         return store
     try:
-        return _settle(store, domain, problem, at)
-    except IntegrityError:  # somebody else was faster
+        with refused_by("store_domain_unique", _Taken):
+            return _settle(store, domain, problem, at)
+    except _Taken:
         return _settle(store, domain, IN_USE, at)
 
 

@@ -12,9 +12,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.core import crypto, mail, staff_roles
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.staff_roles import StaffOperation
 from apps.stores import audit
@@ -96,11 +97,8 @@ def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
             expires_at=at + LIFETIME,
         )
         row.sealed = crypto.encrypt(json.dumps(dict(wish.secrets)), row.place) if wish.secrets else ""
-        try:
-            with transaction.atomic():
-                row.save(force_insert=True)
-        except IntegrityError:
-            raise AlreadyAsked from None
+        with refused_by("staff_request_one_waits", AlreadyAsked):
+            row.save(force_insert=True)
         _note("asked", kind, row, row.reason)
         _tell_approvers(kind, row)
     return row

@@ -57,6 +57,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     staff_roles = ArrayField(models.CharField(max_length=7, choices=StaffRole.choices), default=list, db_default=[], blank=True)
     session_version = models.PositiveIntegerField(default=0)
 
+    EMAIL_ONCE: ClassVar[str] = "stores_user_email_key_0745a59d_uniq"  # what makes `email_key` unique
+
     objects: ClassVar[UserManager] = UserManager()
 
     USERNAME_FIELD = "email"

@@ -6,10 +6,11 @@ from typing import Any
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F
 
 from apps.core import clock, emails
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, check_storable
 from apps.core.staff_roles import ALL_ROLES
@@ -34,11 +35,8 @@ def create_user(email: str, password: str, *, name: str = "", is_staff: bool = F
         raise Flat("password is required")
     user = User(email=email, name=name, is_staff=is_staff, staff_roles=sorted(ALL_ROLES) if is_staff else [])
     user.set_password(password)
-    try:
-        with transaction.atomic():
-            user.save(force_insert=True)
-    except IntegrityError:
-        raise EmailTaken from None
+    with refused_by(User.EMAIL_ONCE, EmailTaken):
+        user.save(force_insert=True)
     return user
 
 

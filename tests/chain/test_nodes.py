@@ -1,5 +1,6 @@
 """Nodes that lie, lag, fail or belong to another chain: the watcher is late at worst, never wrong."""
 
+import json
 import signal
 import threading
 import time
@@ -212,6 +213,30 @@ def test_the_addresses_of_nodes_are_in_no_log_and_no_error(chain: LocalChain, pr
         JsonRpc("sepolia", SEPOLIA_ID, ["http://someone:hunter2@127.0.0.1:1/api-key"]).call("eth_blockNumber", [])
     told = caplog.text + str(caught.value)
     assert caplog.records and "hunter2" not in told and "api-key" not in told
+
+
+REVERTS = {
+    "geth": {"code": 3, "message": "execution reverted", "data": "0x"},
+    "an old geth": {"code": -32000, "message": "execution reverted"},
+    "a panic": {"code": -32000, "message": "failed", "data": "0x4e487b71" + "0" * 63 + "1"},
+    "an error in words": {"code": -32000, "message": "failed", "data": "0x08c379a0" + "0" * 64},
+    "nethermind": {"code": -32015, "message": "VM execution error.", "data": "Reverted 0x"},
+    "without a code": {"message": "VM Exception while processing transaction: revert"},
+}
+REFUSALS = {
+    "too many": {"code": -32005, "message": "limit exceeded", "data": {"see": "https://example.com"}},
+    "no coins": {"code": -32000, "message": "insufficient funds for gas * price + value", "data": "0x"},
+}
+
+
+@pytest.mark.parametrize("error", [*REVERTS.values(), *REFUSALS.values()], ids=[*REVERTS, *REFUSALS])
+def test_a_revert_is_told_from_every_other_refusal_of_a_node(chain: LocalChain, proxy: Proxy, error: dict[str, object]) -> None:
+    node = JsonRpc("sepolia", SEPOLIA_ID, [proxy.url])
+    node.call("eth_blockNumber", [])
+    proxy.whole = (200, json.dumps({"jsonrpc": "2.0", "id": 0, "error": error}).encode())
+    with pytest.raises(RpcError) as refusal:
+        node.call("eth_call", [{}, "latest"])
+    assert refusal.value.code == ("reverted" if error in REVERTS.values() else "refused")
 
 
 def test_nodes_of_a_chain_can_be_asked_from_many_threads_each_with_its_own(chain: LocalChain) -> None:

@@ -205,11 +205,14 @@ def test_a_providers_json_is_read(serve: Callable[..., str]) -> None:
     assert net.get_json(serve(200, lambda out: out.write(b'{"price": "1.5"}')), {"a": "b"}) == {"price": "1.5"}
 
 
-@pytest.mark.parametrize(("status", "retry"), [(302, False), (400, False), (404, False), (429, True), (500, True), (503, True)])
-def test_a_providers_refusal_says_whether_to_ask_again(serve: Callable[..., str], status: int, retry: bool) -> None:
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(302, "unreachable"), (400, "refused"), (404, "refused"), (429, "throttled"), (500, "unreachable"), (503, "unreachable")],
+)
+def test_a_providers_status_says_whether_it_refused_the_call(serve: Callable[..., str], status: int, code: str) -> None:
     with pytest.raises(ProviderError) as refusal:
         net.get_json(serve(status, lambda out: out.write(b"{}")))
-    assert refusal.value.retry is retry
+    assert refusal.value.code == code
 
 
 def test_an_answer_without_end_is_cut_off(serve: Callable[..., str]) -> None:

@@ -121,6 +121,18 @@ def test_a_refusal_is_a_failure_and_trouble_is_not(http: HttpOfframp, far: Bank,
 
 
 @pytest.mark.parametrize(
+    ("status", "body"),
+    [(201, b"[" * 2000 + b"]" * 2000), (201, b'{"status": "accepted", "x": "' + b"x" * 9_000_000 + b'"}'), (302, b"{}")],
+    ids=["deep", "large", "a redirect"],
+)
+def test_an_order_that_may_have_been_taken_has_not_failed(httpserver: HTTPServer, status: int, body: bytes) -> None:
+    """Its coins would be given back to the store, and paid out by the off-ramp too."""
+    httpserver.expect_request("/strange/payouts").respond_with_data(body, status, {"Location": "/v1/payouts"})
+    with pytest.raises(ProviderError):
+        HttpOfframp(httpserver.url_for("/strange"), "key").create(order(), clock.real_now())
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         [], "x", {}, {"status": "paid"}, {"status": "settled"}, {"status": "settled", "fiat_amount_cents": "5"},

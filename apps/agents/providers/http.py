@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from apps.agents.providers.base import ProviderError, Question
 from apps.core import net, posting
+from apps.core.errors import ErrorCode
 
 TIMEOUT_SECONDS = 5.0
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Tillgate/1.0"}
@@ -21,14 +22,14 @@ class HttpPolicy:
 
     def allows(self, question: Question) -> bool:
         if not self.url:
-            raise ProviderError("no address is set")
+            raise ProviderError(ErrorCode.UNAVAILABLE, "no address is set")
         answer = asyncio.run(self._ask(json.dumps({"input": question.told()}).encode()))
         if answer.status != 200:
-            raise ProviderError(f"HTTP {answer.status}")
+            raise ProviderError(ErrorCode.UNREACHABLE, f"HTTP {answer.status}")
         try:
             told = json.loads(answer.body)
         except (ValueError, RecursionError):
-            raise ProviderError("not JSON") from None
+            raise ProviderError(ErrorCode.MALFORMED, "not JSON") from None
         result = told.get("result") if isinstance(told, dict) else None
         return isinstance(result, dict) and result.get("allow") is True
 
@@ -37,6 +38,6 @@ class HttpPolicy:
             async with asyncio.timeout(TIMEOUT_SECONDS), posting.open_session() as session:
                 return await posting.post(session, self.url, body, HEADERS)
         except TimeoutError:
-            raise ProviderError("timeout") from None
+            raise ProviderError(ErrorCode.UNREACHABLE, "timeout") from None
         except (posting.NoAnswer, net.PrivateAddress) as error:
-            raise ProviderError(type(error).__name__) from None
+            raise ProviderError(ErrorCode.UNREACHABLE, type(error).__name__) from None

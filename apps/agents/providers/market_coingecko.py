@@ -4,6 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 from apps.agents.providers.base import MarketFigures, ProviderError, TokenUnknown, UpstreamThrottled
+from apps.core.errors import ErrorCode
 from apps.core.net import get_json
 
 # Tickers that several coins claim mean the well-known one.
@@ -33,11 +34,11 @@ class CoinGeckoMarkets:
         try:
             answer = get_json(self.url, {"ids": coin_id, "vs_currency": currency}, self.headers, self.timeout_seconds)
         except ProviderError as error:
-            if "429" in str(error):
+            if error.code is ErrorCode.THROTTLED:
                 raise UpstreamThrottled from None
             raise
         if not isinstance(answer, list):
-            raise ProviderError("not the documented answer")
+            raise ProviderError(ErrorCode.MALFORMED, "not the documented answer")
         row = next((one for one in answer if isinstance(one, dict) and one.get("id") == coin_id), None)
         if row is None:
             raise TokenUnknown

@@ -18,6 +18,7 @@ from apps.agents.services import authorize
 from apps.agents.services.mandates import RefRequired, change_status, find_mandate, status_at
 from apps.agents.services.tokens import require_active
 from apps.core import clock, jobs
+from apps.core.constraints import constraint_of
 from apps.core.errors import Coded
 from apps.core.failpoints import failpoint
 from apps.core.literal import AtomicAmount, Field, Invalid, Text, check_free
@@ -109,7 +110,7 @@ def create_settlement(access: Access, body: dict[str, Any], key: str) -> tuple[S
         earlier = _earlier(access, key)
         if earlier is not None:
             return earlier, False
-        if _NONCE_CONSTRAINT in str(error):
+        if constraint_of(error) == _NONCE_CONSTRAINT:
             raise NonceReused from None
         raise
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from urllib.parse import urlsplit
 
 from apps.assets.providers.base import Pair
-from apps.core.errors import ProviderError
+from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import rate_told
 from apps.core.net import get_json
 
@@ -35,7 +35,7 @@ class CoinGecko:
         }
         answer = get_json(self.url, params, self.headers, self.timeout_seconds)
         if not isinstance(answer, dict):
-            raise ProviderError("not the documented answer")
+            raise ProviderError(ErrorCode.MALFORMED, "not the documented answer")
         told = {(coin, currency): _quote(answer, COINS[coin], currency.lower()) for coin, currency in wanted}
         return {pair: rate for pair, rate in told.items() if rate is not None}
 

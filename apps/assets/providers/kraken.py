@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from apps.assets.providers.base import Pair
-from apps.core.errors import ProviderError
+from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import rate_inverted, rate_through, rate_told
 from apps.core.net import get_json
 
@@ -53,7 +53,7 @@ class Kraken:
     def _last_trades(self, names: set[str]) -> dict[str, Decimal]:
         answer = get_json(self.url, {"pair": ",".join(sorted(names))}, timeout=self.timeout_seconds)
         if not isinstance(answer, dict) or answer.get("error") or not isinstance(answer.get("result"), dict):
-            raise ProviderError("not the documented answer")
+            raise ProviderError(ErrorCode.MALFORMED, "not the documented answer")
         closed = {
             name: rate_told(ticker["c"][0])
             for name, ticker in answer["result"].items()

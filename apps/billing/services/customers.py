@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.access.access import Access
 from apps.billing.models import Customer, Subscription
@@ -13,6 +13,7 @@ from apps.billing.services.named import CustomerNotActive
 from apps.billing.services.subscription import cancel_locked
 from apps.billing.services.subscription_rows import locked
 from apps.billing.states import CANCELED
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.idempotency import once_per_form
 
@@ -51,13 +52,8 @@ def update_customer(access: Access, customer: Customer, body: dict[str, Any]) ->
 
 
 def _save(customer: Customer, columns: list[str] | None = None) -> None:
-    try:
-        with transaction.atomic():
-            customer.save(force_insert=columns is None, update_fields=columns)
-    except IntegrityError as error:
-        if "customer_email_once_per_store" not in str(error):
-            raise
-        raise EmailTaken from None
+    with refused_by("customer_email_once_per_store", EmailTaken):
+        customer.save(force_insert=columns is None, update_fields=columns)
 
 
 @transaction.atomic

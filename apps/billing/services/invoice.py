@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.access.access import Access
 from apps.billing.models import Invoice, InvoiceLine
@@ -13,6 +13,7 @@ from apps.billing.services.invoice_rows import locked_invoice
 from apps.billing.services.named import named_customer
 from apps.billing.services.totals import Totals, check_discount, check_unit_amount, totals_of
 from apps.billing.states import DRAFT
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat, Listed
 from apps.core.idempotency import once_per_form
 
@@ -96,13 +97,8 @@ def _totals(counted: dict[str, Any], lines: Sequence[Mapping[str, Any]]) -> Tota
 
 
 def _save(invoice: Invoice, *, is_new: bool) -> None:
-    try:
-        with transaction.atomic():
-            invoice.save(force_insert=is_new)
-    except IntegrityError as error:
-        if "invoice_custom_number_once" not in str(error):
-            raise
-        raise Listed("custom_number has already been taken") from None
+    with refused_by("invoice_custom_number_once", Listed("custom_number has already been taken")):
+        invoice.save(force_insert=is_new)
 
 
 def put_lines(invoice: Invoice, lines: Sequence[Mapping[str, Any]]) -> list[InvoiceLine]:

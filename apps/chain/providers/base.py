@@ -3,17 +3,21 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from apps.core.errors import ProviderError
+from apps.core.errors import ErrorCode, ProviderError
 
 Call = tuple[str, list[Any]]  # method, parameters
 
 
 class RpcError(ProviderError):
-    """No node gave a usable answer. `code` is the node's own error number; None when it gave none."""
+    """No node gave a usable answer, or one understood the call and refused it."""
 
-    def __init__(self, message: str, *, code: int | None = None) -> None:
-        self.code = code
-        super().__init__(message)
+    def __init__(self, message: str, code: ErrorCode = ErrorCode.UNREACHABLE) -> None:
+        super().__init__(code, message)
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether a node answered, and another one would be asked in vain."""
+        return self.code in (ErrorCode.REFUSED, ErrorCode.REVERTED)
 
 
 class Nodes(Protocol):
@@ -29,7 +33,7 @@ class Nodes(Protocol):
         """The results of several calls, in their order; an error in one is the error of all."""
 
     def each(self, calls: Sequence[Call]) -> list[Any]:
-        """The same, with the node's refusal of a call (an RpcError with its code) in the place of that call's result."""
+        """The same, with the node's refusal of a call (an RpcError that says so) in the place of that call's result."""
 
     def latest(self, known_number: int) -> Any:
         """The newest block, without transactions; a node that stands before `known_number` is asked last."""

@@ -14,6 +14,7 @@ import structlog
 from prometheus_client import Counter
 
 from apps.chain.providers.base import Call, RpcError
+from apps.core.errors import ErrorCode
 from apps.core.http import requests
 
 CONNECT_SECONDS, READ_SECONDS, TOTAL_SECONDS = 3.0, 10.0, 30.0
@@ -22,9 +23,21 @@ BATCH_MAX = 100
 IDENTIFY_SECONDS = 60.0
 COMPARE_SECONDS = 15.0
 PAUSE_SECONDS_MAX = 60.0
+_REVERTED = 3  # Geth's own
+# What a contract that reverts hands back: Error(string) and Panic(uint256). Nethermind puts it in words.
+_REVERT_DATA = ("0x08c379a0", "0x4e487b71", "Reverted")
 
 log = structlog.get_logger(__name__)
 _failures = Counter("tillgate_chain_rpc_errors", "Failed requests to chain nodes", ["chain", "node"])
+
+
+def code_of(error: Any) -> ErrorCode:
+    """What a node's `error` object means. Here alone its words are read, as the last resort: nodes agree on no code for a revert."""
+    code, data, text = (error.get(key) for key in ("code", "data", "message")) if isinstance(error, dict) else (None, None, None)
+    says_why = isinstance(data, str) and data.startswith(_REVERT_DATA)
+    if code == _REVERTED or says_why or "revert" in str(text).lower():
+        return ErrorCode.REVERTED
+    return ErrorCode.REFUSED if isinstance(code, int) else ErrorCode.MALFORMED
 
 
 class Refused(RpcError):
@@ -78,7 +91,7 @@ class Node:
             if one.get("error") is not None and not (isinstance(one.get("id"), int) and 0 <= one["id"] < len(calls)):
                 raise self._refusal(one["error"])
         for result in results:
-            if isinstance(result, RpcError) and result.code is None:
+            if isinstance(result, RpcError) and not result.is_refusal:
                 raise result
         return results
 
@@ -88,8 +101,8 @@ class Node:
         return answer["result"] if "result" in answer else RpcError(f"{self.name}: an answer without a result")
 
     def _refusal(self, error: Any) -> RpcError:
-        code, text = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
-        return RpcError(f"{self.name}: {str(text)[:200]}", code=code if isinstance(code, int) else None)
+        text = error.get("message") if isinstance(error, dict) else None
+        return RpcError(f"{self.name}: {str(text)[:200]}", code_of(error))
 
     def _post(self, body: bytes) -> Any:
         deadline = time.monotonic() + TOTAL_SECONDS
@@ -218,7 +231,7 @@ class JsonRpc:
             results = ask(node, calls)
         except RpcError as error:
             _failures.labels(self._chain, node.name).inc()
-            if error.code is None:
+            if not error.is_refusal:
                 node.failed()
             log.warning("node_failed", node=node.name, error=str(error))
             raise

@@ -9,6 +9,7 @@ from django.conf import settings
 from apps.chain.keys import KeyFileRefused, seed_in
 from apps.chain.providers.base import KeystoreError
 from apps.chain.secp256k1 import DIGEST_BYTES, SigningKey
+from apps.core.errors import ErrorCode
 from config import demo_secrets
 
 PASSPHRASE_MIN = 12
@@ -29,7 +30,7 @@ class KeyFile:
 
     def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
         if len(digest) != DIGEST_BYTES:
-            raise KeystoreError("A digest has 32 bytes", retry=False)
+            raise KeystoreError(ErrorCode.REFUSED, "A digest has 32 bytes")
         _, r, s = self._key(mode).sign(digest)
         return r, s
 

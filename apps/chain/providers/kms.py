@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 from apps.chain.providers.base import KeystoreError
 from apps.chain.secp256k1 import DIGEST_BYTES
+from apps.core.errors import ErrorCode
 
 # Shown in AWS's log beside each use, and bound to what is wrapped: another use of the same key opens nothing of ours.
 _CONTEXT = {"purpose": "tillgate signer key file"}
@@ -34,17 +35,17 @@ class AwsKms:
         except (ValueError, UnsupportedAlgorithm):
             told = None
         if not isinstance(told, ec.EllipticCurvePublicKey) or not isinstance(told.curve, ec.SECP256K1):
-            raise KeystoreError(f"The key of {mode} mode is none of ECC_SECG_P256K1", retry=False)
+            raise KeystoreError(ErrorCode.MALFORMED, f"The key of {mode} mode is none of ECC_SECG_P256K1")
         return told.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
     def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
         if len(digest) != DIGEST_BYTES:
-            raise KeystoreError("A digest has 32 bytes", retry=False)
+            raise KeystoreError(ErrorCode.REFUSED, "A digest has 32 bytes")
         told = self._asked("sign", KeyId=self._key(mode), Message=digest, MessageType="DIGEST", SigningAlgorithm="ECDSA_SHA_256")
         try:
             return decode_dss_signature(told["Signature"])
         except ValueError:
-            raise KeystoreError("KMS answered with no signature", retry=False) from None
+            raise KeystoreError(ErrorCode.MALFORMED, "KMS answered with no signature") from None
 
     def new_data_key(self) -> tuple[bytes, bytes]:
         made = self._asked("generate_data_key", KeyId=self._wrapping, KeySpec="AES_256", EncryptionContext=_CONTEXT)
@@ -56,7 +57,7 @@ class AwsKms:
 
     def _key(self, mode: str) -> str:
         if mode not in self._keys:
-            raise KeystoreError(f"SIGNER_HOT_KEYS names no key of {mode} mode", retry=False)
+            raise KeystoreError(ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode")
         return self._keys[mode]
 
     def _asked(self, verb: str, **options: Any) -> Any:
@@ -66,9 +67,9 @@ class AwsKms:
             return getattr(self._connected(), verb)(**options)
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
-            raise KeystoreError(f"KMS refused {verb}: {code}", retry=code in _TEMPORARY) from None
+            raise KeystoreError(ErrorCode.UNREACHABLE if code in _TEMPORARY else ErrorCode.REFUSED, f"KMS refused {verb}: {code}") from None
         except BotoCoreError as error:
-            raise KeystoreError(f"KMS was not reached for {verb}: {type(error).__name__}") from None
+            raise KeystoreError(ErrorCode.UNREACHABLE, f"KMS was not reached for {verb}: {type(error).__name__}") from None
 
     def _connected(self) -> Any:
         if self._client is None:

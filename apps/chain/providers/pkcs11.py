@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from apps.chain.providers.base import KeystoreError
 from apps.chain.secp256k1 import DIGEST_BYTES, POINT_BYTES
+from apps.core.errors import ErrorCode
 
 _IV_BYTES, _HALF = 16, 32
 _OCTET_STRING = bytes([0x04, POINT_BYTES])
@@ -31,7 +32,7 @@ class Token:
 
     def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
         if len(digest) != DIGEST_BYTES:
-            raise KeystoreError("A digest has 32 bytes", retry=False)
+            raise KeystoreError(ErrorCode.REFUSED, "A digest has 32 bytes")
         from pkcs11 import Mechanism, ObjectClass
 
         def sign(session: Any) -> bytes:
@@ -58,7 +59,7 @@ class Token:
 
     def _label(self, mode: str) -> str:
         if mode not in self._labels:
-            raise KeystoreError(f"SIGNER_HOT_KEYS names no key of {mode} mode", retry=False)
+            raise KeystoreError(ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode")
         return self._labels[mode]
 
     def _asked(self, ask: Callable[[Any], Answer]) -> Answer:
@@ -70,17 +71,17 @@ class Token:
                     self._session = self._opened()
                 return ask(self._session)
         except pkcs11.NoSuchKey:
-            raise KeystoreError("The token holds no key of that label", retry=False) from None
+            raise KeystoreError(ErrorCode.REFUSED, "The token holds no key of that label") from None
         except (pkcs11.PKCS11Error, OSError, RuntimeError) as error:
             self._session = None  # whatever it was, the next call begins anew
-            raise KeystoreError(f"The token refused: {type(error).__name__}") from None
+            raise KeystoreError(ErrorCode.UNREACHABLE, f"The token refused: {type(error).__name__}") from None
 
     def _opened(self) -> Any:
         import pkcs11
 
         pin = os.environ.get("PKCS11_PIN", "")
         if not pin:
-            raise KeystoreError("PKCS11_PIN is missing: set it in the environment of the signer", retry=False)
+            raise KeystoreError(ErrorCode.UNAVAILABLE, "PKCS11_PIN is missing: set it in the environment of the signer")
         token = pkcs11.lib(self._module).get_token(token_label=self._token)
         try:
             return token.open(user_pin=pin)

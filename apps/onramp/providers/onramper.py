@@ -15,6 +15,7 @@ from typing import Any, cast
 import orjson
 
 from apps.core import money, net
+from apps.core.errors import ErrorCode
 from apps.core.literal import is_deeper
 from apps.onramp.providers.base import (
     EXPIRED,
@@ -119,14 +120,14 @@ class Onramper:
         try:
             answer = net.post_json(f"{self.base_url}/checkout/intent", body, self._headers(), timeout=self.quote_seconds)
         except ProviderError as error:
-            if error.retry:
+            if error.code is not ErrorCode.REFUSED:
                 raise
             raise NotOffered from None
         message = answer.get("message") if isinstance(answer, dict) else None
         told = message.get("transactionInformation") if isinstance(message, dict) else None
         url, txid = (told.get("url"), told.get("transactionId")) if isinstance(told, dict) else (None, None)
         if not isinstance(url, str) or not url.startswith("https://") or len(url) > 2048:
-            raise ProviderError("no address to send the customer to", retry=False)
+            raise ProviderError(ErrorCode.MALFORMED, "no address to send the customer to")
         return Opened(url, txid if isinstance(txid, str) and 0 < len(txid) <= 100 else None)
 
     def status(self, order_id: uuid.UUID, txid: str | None) -> Report | None:
@@ -170,7 +171,7 @@ class Onramper:
 
 def _rows(answer: Any) -> list[dict[str, Any]]:
     if not isinstance(answer, list):
-        raise ProviderError("not a list", retry=False)
+        raise ProviderError(ErrorCode.MALFORMED, "not a list")
     return [cast(dict[str, Any], row) for row in answer if isinstance(row, dict)]
 
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from apps.chain.secp256k1 import SigningKey
 from apps.chain.transactions import Transaction
 from apps.core import money
+from apps.core.errors import ErrorCode
 from apps.onramp.providers.base import Ask, BadSignature, Coin, Method, Offer, Opened, Order, Place, ProviderError, Report
 from config import local_chain
 from config.demo_secrets import CHAIN_KEYS
@@ -99,7 +100,7 @@ class Sandbox:
         """Send coins from the network's own wallet on the local chain; the transaction's hash. Raises ProviderError."""
         urls = settings.CHAIN_URLS.get(coin.network)
         if settings.IS_PRODUCTION or not self.delivers or not urls:
-            raise ProviderError("the sandbox delivers on a local chain only", retry=False)
+            raise ProviderError(ErrorCode.UNAVAILABLE, "the sandbox delivers on a local chain only")
         key = SigningKey(bytes.fromhex(CHAIN_KEYS["card_network"][2:]))
         transfer = "0xa9059cbb" + address.removeprefix("0x").rjust(64, "0") + f"{amount_atomic:064x}"
         to, value, data = (contract, 0, transfer) if contract else (address, amount_atomic, "0x")
@@ -109,7 +110,7 @@ class Sandbox:
             signed = Transaction(chain_id, nonce, to, value, data, GAS, 50 * GWEI, GWEI).signed(key)
             return str(local_chain.call(urls[0], "eth_sendRawTransaction", signed.raw))
         except (OSError, local_chain.ChainRefused) as error:
-            raise ProviderError(str(error)) from None
+            raise ProviderError(ErrorCode.UNREACHABLE, str(error)) from None
 
 
 def _offer(service: Service, ask: Ask) -> Offer | None:

@@ -7,9 +7,10 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.core import clock, crypto, staff_roles
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat
 from apps.onramp.models import Credential
 from apps.onramp.services.networks import credential_networks
@@ -94,11 +95,9 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Credential
     if row is None:
         row = Credential(pk=uuid.UUID(wanted["credential"]), provider=wanted["provider"], mode=wanted["mode"], store_id=wanted["store"])
     row.is_active = wanted["is_active"]
-    try:
-        with transaction.atomic():
-            return keep_secrets(row, **four_eyes.secrets_of(request))
-    except IntegrityError:
-        raise CredentialRefused("Another credential of this network is in use here: switch it off first") from None
+    in_use = CredentialRefused("Another credential of this network is in use here: switch it off first")
+    with refused_by("onramp_credential_one_active", in_use):
+        return keep_secrets(row, **four_eyes.secrets_of(request))
 
 
 CARD_NETWORK = Kind("card_network", "A change of a card network", staff_roles.CARD_NETWORK, _before, _carry_out)

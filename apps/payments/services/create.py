@@ -20,6 +20,7 @@ from apps.assets.selectors import PricedAsset, accepted_priced, accepts_any
 from apps.chain import addresses
 from apps.chain.selectors import offered_chains
 from apps.core import jobs, sql
+from apps.core.constraints import constraint_of
 from apps.core.errors import Coded
 from apps.payments import events
 from apps.payments.models import Payment, PaymentAddress
@@ -46,10 +47,6 @@ class AccountClosed(Coded):
     code = "account_closed"
     message = "This account is closed"
     constraint = "payment_store_is_open"
-
-    @classmethod
-    def is_told_by(cls, error: IntegrityError) -> bool:
-        return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) == cls.constraint
 
 
 class NoRate(Coded):
@@ -222,9 +219,9 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     try:
         ((is_made, deliveries),) = _INSERT.rows(**values)
     except IntegrityError as error:
-        if AccountClosed.is_told_by(error):
-            raise AccountClosed from None
-        raise
+        if constraint_of(error) != AccountClosed.constraint:
+            raise
+        raise AccountClosed from None
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)
     return bool(is_made)

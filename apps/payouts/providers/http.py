@@ -9,7 +9,7 @@ from typing import Any
 
 from apps.assets.models import Asset
 from apps.core import money, net
-from apps.core.errors import ProviderError
+from apps.core.errors import ErrorCode, ProviderError
 from apps.payouts.providers.base import ACCEPTED, FAILED, SETTLED, OfframpQuote, Order, Outcome
 
 CODES = frozenset({"insufficient_funds", "destination_invalid", "temporarily_unavailable", "unknown"})
@@ -30,7 +30,7 @@ class HttpOfframp:
         rate = money.rate_told(told.get("rate"))
         fiat, fee = _cents(told, "fiat_amount_cents"), _cents(told, "fee_cents")
         if rate is None or fiat is None or fee is None:
-            raise ProviderError("not a quote", retry=False)
+            raise ProviderError(ErrorCode.MALFORMED, "not a quote")
         return OfframpQuote(fiat, fee, rate)
 
     def create(self, order: Order, at: datetime) -> Outcome:
@@ -46,7 +46,7 @@ class HttpOfframp:
         try:
             told = net.post_json(self._url("payouts"), body, headers={**self._headers(), "Idempotency-Key": order.reference})
         except ProviderError as error:
-            if error.retry:
+            if error.code is not ErrorCode.REFUSED:
                 raise
             return Outcome(FAILED, reason=f"The off-ramp refused the order ({error})")
         return self._outcome(told)
@@ -56,7 +56,7 @@ class HttpOfframp:
 
     def _url(self, path: str) -> str:
         if not self.base_url:
-            raise ProviderError("no off-ramp is configured")
+            raise ProviderError(ErrorCode.UNAVAILABLE, "no off-ramp is configured")
         return f"{self.base_url}/{path}"
 
     def _headers(self) -> dict[str, str]:
@@ -65,14 +65,14 @@ class HttpOfframp:
     @staticmethod
     def _object(told: Any) -> dict[str, Any]:
         if not isinstance(told, dict):
-            raise ProviderError("not an object")
+            raise ProviderError(ErrorCode.MALFORMED, "not an object")
         return told
 
     def _outcome(self, answer: Any) -> Outcome:
         told = self._object(answer)
         state = _STATES.get(str(told.get("status")))
         if state is None:
-            raise ProviderError("unknown status")
+            raise ProviderError(ErrorCode.MALFORMED, "unknown status")
         if state == FAILED:
             code = _text(told, "failure_code")
             return Outcome(
@@ -83,7 +83,7 @@ class HttpOfframp:
             )
         fiat = _cents(told, "fiat_amount_cents")
         if state == SETTLED and fiat is None:
-            raise ProviderError("settled without an amount")
+            raise ProviderError(ErrorCode.MALFORMED, "settled without an amount")
         address = _text(told, "deposit_address")
         return Outcome(
             state,

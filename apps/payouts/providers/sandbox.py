@@ -10,7 +10,7 @@ from fractions import Fraction
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
-from apps.core.errors import ProviderError
+from apps.core.errors import ErrorCode, ProviderError
 from apps.payouts.providers.base import ACCEPTED, FAILED, SANDBOX_SETTLES_AFTER, SETTLED, OfframpQuote, Order, Outcome
 
 FEE_BPS = 50
@@ -36,7 +36,7 @@ class Sandbox:
     def quote(self, asset: Asset, amount_atomic: int, currency: str) -> OfframpQuote:
         rate = current_rate(asset.pk, currency, clock.real_now())
         if rate is None:
-            raise ProviderError("no rate")
+            raise ProviderError(ErrorCode.UNAVAILABLE, "no rate")
         gross = money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals)
         fee = int(Fraction(gross * FEE_BPS, money.BASIS_POINTS))
         return OfframpQuote(gross - fee, fee, rate.rate)
@@ -44,7 +44,7 @@ class Sandbox:
     def create(self, order: Order, at: datetime) -> Outcome:
         magic = order.amount_atomic % MAGIC_MODULUS
         if magic == NO_ANSWER:
-            raise ProviderError("timeout")
+            raise ProviderError(ErrorCode.UNREACHABLE, "timeout")
         if magic in REFUSED or (magic == OPENS_LATER and order.attempt < OPENS_AT_ATTEMPT):
             code, reason = REFUSED.get(magic, REFUSED[9003])
             return Outcome(FAILED, code=code, reason=reason)

@@ -7,7 +7,7 @@ import re
 import uuid
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.access import cooling, operations
 from apps.access.access import Access
@@ -16,6 +16,7 @@ from apps.chain.addresses import checksummed
 from apps.chain.limits import is_refused_destination
 from apps.chain.models import HotWallet
 from apps.core import clock, crypto
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat, NotFound
 from apps.core.evm import is_address
 from apps.core.models import Viewer
@@ -169,16 +170,13 @@ def account_of(destination: Destination) -> str:
 def _save(store: Store, mode: str, by: Access | None, usable_from: datetime | None, **columns: object) -> Destination:
     at, until = clock.now(store, mode), usable_from or cooling.usable_from(by, operations.DESTINATION_ADD, mode)
     label = str(columns.pop("label")).strip()[:LABEL_MAX]
-    try:
-        with transaction.atomic():
-            made: Destination = Destination.objects.create(
-                store=store, mode=mode, created_at=at, cools_until=at + COOLING, usable_from=until, label=label, **columns
-            )
-            audit.record("payout_destination.added", store=store, mode=mode, target=made, name=title(made))
-            if by is not None:
-                cooling.tell(by, operations.DESTINATION_ADD, made.pk, title(made), until)
-    except IntegrityError:
-        raise AlreadySaved from None
+    with refused_by("destination_wallet_once", AlreadySaved):
+        made: Destination = Destination.objects.create(
+            store=store, mode=mode, created_at=at, cools_until=at + COOLING, usable_from=until, label=label, **columns
+        )
+        audit.record("payout_destination.added", store=store, mode=mode, target=made, name=title(made))
+        if by is not None:
+            cooling.tell(by, operations.DESTINATION_ADD, made.pk, title(made), until)
     return made
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.access import cooling, operations
 from apps.access.access import Access
@@ -15,6 +15,7 @@ from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
 from apps.chain.addresses import checksummed
 from apps.core import clock
+from apps.core.constraints import refused_by
 from apps.core.errors import Failure, Flat, Listed, NotFound
 from apps.core.literal import Boolean, Field, Integer, Invalid, Object, Schema, Text, parse_moment
 from apps.core.models import Viewer
@@ -95,11 +96,8 @@ def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
         row.next_payout_at = _first_due(given.get("next_payout_at"), row, at)
         row.anchor_day = row.next_payout_at.day
         row.is_active = given.get("active", True)
-        try:
-            with transaction.atomic():
-                row.save(force_insert=True)
-        except IntegrityError:
-            raise AlreadyScheduled from None
+        with refused_by("schedule_once_per_asset", AlreadyScheduled):
+            row.save(force_insert=True)
         _note(row, "payout_schedule.created", given)
         _tell(viewer, operations.SCHEDULE_CREATE, row, row.usable_from)
     return row

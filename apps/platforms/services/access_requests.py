@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.access.access import Access
 from apps.core import clock
+from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Flat
 from apps.core.literal import Object, Text
 from apps.platforms.models import AccessRequest
@@ -50,12 +51,9 @@ def request_access(access: Access, body: Mapping[str, Any]) -> AccessRequest:
         raise AlreadyAPlatform
     if access.store.platform_id is not None:
         raise OfASubMerchant
-    try:
-        with transaction.atomic():
-            made = AccessRequest.objects.create(store=access.store, reason=reason, created_at=clock.real_now())
-            audit.record("platform_access.requested", store=access.store, target=made, name=access.store.name, reason=reason or "")
-    except IntegrityError:
-        raise Pending from None
+    with refused_by("access_request_one_pending", Pending):
+        made = AccessRequest.objects.create(store=access.store, reason=reason, created_at=clock.real_now())
+        audit.record("platform_access.requested", store=access.store, target=made, name=access.store.name, reason=reason or "")
     return made
 
 

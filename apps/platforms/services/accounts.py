@@ -13,6 +13,7 @@ from apps.access.access import Access
 from apps.access.closing import revoke_credentials_of
 from apps.assets.services import accept_all_active
 from apps.core import clock, tenancy
+from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Listed
 from apps.core.literal import Field, Invalid, Object, Pattern, Text, is_uuid
 from apps.core.models import Mode
@@ -150,12 +151,9 @@ def update_account(access: Access, account_id: str, body: Mapping[str, Any]) -> 
         return account
     for name, value in given.items():
         setattr(account, name, value)
-    try:
-        with transaction.atomic():
-            account.save(update_fields=list(given))
-            audit.record("account.changed", store=access.store, target=account, name=account.name, details=told)
-    except IntegrityError:
-        raise ExternalIdTaken from None
+    with refused_by("store_external_id_unique", ExternalIdTaken):
+        account.save(update_fields=list(given))
+        audit.record("account.changed", store=access.store, target=account, name=account.name, details=told)
     return account
 
 

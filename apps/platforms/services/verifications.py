@@ -7,9 +7,10 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.core import clock
+from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Flat
 from apps.core.literal import Field, Invalid, Object, Pattern, Text, Url
 from apps.core.models import Mode
@@ -71,12 +72,9 @@ def submit_verification(account: Store, given: Mapping[str, Any]) -> Verificatio
     except Invalid as refusal:
         raise InvalidVerification(str(refusal)) from None
     at = clock.real_now()
-    try:
-        with transaction.atomic():
-            made = Verification.objects.create(store=account, submitted_at=at, created_at=at, updated_at=at, **values)
-            audit.record("verification.submitted", store=account, target=made, name=made.business_legal_name)
-    except IntegrityError:
-        raise AlreadyPending from None
+    with refused_by("verification_one_pending", AlreadyPending):
+        made = Verification.objects.create(store=account, submitted_at=at, created_at=at, updated_at=at, **values)
+        audit.record("verification.submitted", store=account, target=made, name=made.business_legal_name)
     return made
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import dns.exception
 import dns.resolver
 
-from apps.core.errors import ProviderError
+from apps.core.errors import ErrorCode, ProviderError
 
 TIMEOUT_SECONDS = 5.0
 DNS_PORT = 53
@@ -45,7 +45,7 @@ class Dns:
         except dns.resolver.NXDOMAIN:
             return None
         except dns.exception.DNSException as error:
-            raise ProviderError(f"DNS did not answer: {type(error).__name__}") from error
+            raise ProviderError(ErrorCode.UNREACHABLE, f"DNS did not answer: {type(error).__name__}") from error
 
     def _resolver(self) -> Any:
         resolver = dns.resolver.Resolver(configure=not self.servers)

@@ -11,7 +11,7 @@ from apps.assets.models import Asset, Rate
 from apps.assets.rates import COMPARED, ask_again
 from apps.assets.selectors import current_rate
 from apps.core import clock, locks, money
-from apps.core.errors import ProviderError
+from apps.core.errors import ErrorCode, ProviderError
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
 from apps.ledger.selectors import account_balance
 from apps.swaps.providers.base import FAILED, FILLED, WAITING, NoRoute, Order, Outcome
@@ -43,9 +43,9 @@ class Treasury:
         real = clock.real_now()
         rates = self._rates(source, buy, real)
         if rates is None:
-            raise ProviderError(f"no rate for {source.pk} and {buy.pk}")
+            raise ProviderError(ErrorCode.UNAVAILABLE, f"no rate for {source.pk} and {buy.pk}")
         if doubt := self._doubt(source, sell_atomic, rates, real):
-            raise ProviderError(doubt)
+            raise ProviderError(ErrorCode.UNAVAILABLE, doubt)
         bought = self._price(source, buy, sell_atomic, rates)
         if bought == 0 or not self._has(buy, bought):
             raise NoRoute

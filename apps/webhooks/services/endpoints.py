@@ -11,11 +11,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock, crypto
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat, Listed
 from apps.stores import audit
 from apps.stores.models import Store
@@ -59,15 +60,13 @@ def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
         store=access.store, mode=access.mode, platform=platform, api_version=settings.API_VERSION, created_at=at, updated_at=at, **values
     )
     secret = _new_secret(endpoint)
-    try:
-        with transaction.atomic():
-            store = _check_room(access)
-            # By the clock that the locked store has now: what happens after this is the endpoint's to hear of.
-            endpoint.created_at = endpoint.updated_at = clock.now(store, access.mode)
-            endpoint.save(force_insert=True)
-            _note("created", endpoint, url=endpoint.url)
-    except IntegrityError:
-        raise IntegrationExists(f"An active {platform} integration already exists for this store") from None
+    exists = IntegrationExists(f"An active {platform} integration already exists for this store")
+    with refused_by("endpoint_one_platform_per_mode", exists):
+        store = _check_room(access)
+        # By the clock that the locked store has now: what happens after this is the endpoint's to hear of.
+        endpoint.created_at = endpoint.updated_at = clock.now(store, access.mode)
+        endpoint.save(force_insert=True)
+        _note("created", endpoint, url=endpoint.url)
     _listens(endpoint)
     return Registered(endpoint, secret, is_new=True)
 

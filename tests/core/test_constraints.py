@@ -1,0 +1,49 @@
+"""A refusal that hangs on a constraint of the database hangs on its name: whatever else a row breaks is never told as that."""
+
+import ast
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from apps.core.constraints import constraint_of, refused_by
+from apps.stores.models import User
+from apps.stores.services import EmailTaken, create_user
+from tests.test_house import sources
+
+
+@pytest.mark.django_db
+def test_only_the_constraint_that_was_named_is_the_refusal() -> None:
+    create_user("ann@example.com", "a-long-enough-password")
+    with pytest.raises(EmailTaken):
+        create_user("ann@example.com", "a-long-enough-password")
+    roles_of_nobody = User(email="bea@example.com", staff_roles=["admin"])
+    with pytest.raises(IntegrityError) as error, refused_by(User.EMAIL_ONCE, EmailTaken):
+        roles_of_nobody.save()
+    assert constraint_of(error.value) == "user_with_staff_roles_is_staff"
+    assert User.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_value_that_quotes_a_constraint_is_not_that_constraint() -> None:
+    """PostgreSQL's sentence quotes the row: a name must not be looked for in it."""
+    user = User(email="eve@example.com", name=User.EMAIL_ONCE, staff_roles=["admin"])
+    with pytest.raises(IntegrityError) as error, transaction.atomic():
+        user.save()
+    assert User.EMAIL_ONCE in str(error.value)
+    assert constraint_of(error.value) != User.EMAIL_ONCE
+
+
+@pytest.mark.django_db
+def test_every_constraint_that_is_named_is_one_of_the_database() -> None:
+    named = {User.EMAIL_ONCE}
+    for path in sources("apps"):
+        if path.suffix != ".py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "refused_by":
+                named |= {node.args[0].value} if isinstance(node.args[0], ast.Constant) else set()
+    assert len(named) > 10
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexname FROM pg_indexes WHERE schemaname = 'public'")
+        indexes = {name for (name,) in cursor.fetchall()}
+    assert named <= indexes
