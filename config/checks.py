@@ -82,7 +82,7 @@ def steps() -> list[tuple[str, list[str]]]:
     found = [
         ("ruff check", [str(BIN / "ruff"), "check", "--quiet", "."]),
         ("ruff format", [str(BIN / "ruff"), "format", "--check", "--quiet", "."]),
-        ("types", [str(BIN / "mypy"), "apps", "config", "manage.py"]),
+        ("types", [str(BIN / "mypy"), "apps", "config", "manage.py", "tests"]),
     ]
     if templates:
         found.insert(2, ("template format", [str(BIN / "djade"), "--target-version", "5.2", "--check", *templates]))

@@ -36,7 +36,7 @@ class Api:
         self.headers = {**({"Authorization": f"Bearer {credential}"} if credential else {}), **headers}
 
     def __call__(
-        self, method: str, path: str, body: Any = None, *, key: str | None = None, raw: bytes | None = None, **headers: str
+        self, method: str, path: str, body: Any = None, *, key: str | None = None, raw: bytes | None = None, **headers: Any
     ) -> Any:
         content = {} if body is None and raw is None else {"data": raw if raw is not None else body, "content_type": "application/json"}
         sent = {**self.headers, **headers, **({"Idempotency-Key": key} if key is not None else {})}
@@ -44,7 +44,7 @@ class Api:
         described.check(method, answer)
         return answer
 
-    def get(self, path: str, **headers: str) -> Any:
+    def get(self, path: str, **headers: Any) -> Any:
         return self("GET", path, **headers)
 
     def post(self, path: str, body: Any = None, **options: Any) -> Any:
@@ -53,7 +53,7 @@ class Api:
     def patch(self, path: str, body: Any = None, **options: Any) -> Any:
         return self("PATCH", path, {} if body is None else body, **options)
 
-    def delete(self, path: str, **headers: str) -> Any:
+    def delete(self, path: str, **headers: Any) -> Any:
         return self("DELETE", path, **headers)
 
 

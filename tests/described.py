@@ -26,7 +26,7 @@ def check(method: str, answer: Any) -> None:
     except Resolver404:
         return
     route = getattr(match.func, "view_initkwargs", {}).get("route") if match is not None else None
-    if route is None or method not in route.scopes or answer.status_code in _BEFORE_THE_DOOR:
+    if match is None or route is None or method not in route.scopes or answer.status_code in _BEFORE_THE_DOOR:
         return
     if not answer.headers.get("Content-Type", "").startswith("application/json"):
         return

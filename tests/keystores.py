@@ -99,7 +99,8 @@ def _sign(self: KmsResponse) -> str:
         return _hashed_again(self)
     key = self.kms_backend.describe_key(self._get_param("KeyId"))
     message = self._get_param("Message")
-    signature = key.private_key.private_key.sign(message, ec.ECDSA(Prehashed(SHA256())))
+    held: Any = key.private_key  # of an elliptic curve
+    signature = held.private_key.sign(message, ec.ECDSA(Prehashed(SHA256())))
     told = {"KeyId": key.arn, "Signature": base64.b64encode(signature).decode(), "SigningAlgorithm": self._get_param("SigningAlgorithm")}
     return json.dumps(told)
 

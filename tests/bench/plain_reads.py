@@ -43,7 +43,7 @@ class WholePayment(PaymentRow):
     events = EventRow(many=True)
 
     class Meta(PaymentRow.Meta):
-        fields = (*PaymentRow.Meta.fields, "addresses", "events")
+        fields = (*PaymentRow.Meta.fields, "addresses", "events")  # type: ignore[assignment]  # a longer tuple
 
 
 class PlainView(APIView):
@@ -52,7 +52,8 @@ class PlainView(APIView):
     @staticmethod
     def key(request: Any) -> ApiKey:
         digest = credentials.digest(request.headers["Authorization"].split()[1])
-        return ApiKey.objects.select_related("store").get(secret_hash=digest, revoked_at=None)
+        found: ApiKey = ApiKey.objects.select_related("store").get(secret_hash=digest, revoked_at=None)
+        return found
 
     def payments(self, request: Any) -> Any:
         key = self.key(request)
@@ -99,7 +100,7 @@ SELECT (SELECT jsonb_agg(jsonb_build_object('asset', asset_id, 'kind', kind, 'to
 """
 
 
-def _answer(request: HttpRequest, statement: str, *parameters: object) -> HttpResponse:
+def _answer(request: HttpRequest, statement: str, *parameters: Any) -> HttpResponse:
     digest = credentials.digest(request.headers["Authorization"].split()[1])
     with connection.cursor() as cursor:
         cursor.execute(statement, [digest, *parameters])

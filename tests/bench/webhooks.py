@@ -112,7 +112,7 @@ def ours(good: str) -> float:
         drain(sender)
     done = Delivery.objects.filter(endpoint__url__contains=f"/{good}/", status="delivered")
     last = done.aggregate(last=Max("delivered_at"))["last"]
-    return done.count() / (last - started).total_seconds()
+    return float(done.count() / (last - started).total_seconds())
 
 
 def bare(base: str, kind: str, count: int, in_flight: int) -> float:

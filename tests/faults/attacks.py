@@ -156,7 +156,7 @@ def sign_ins(of: Mallory) -> str:
     page, visitor = f"{of.base_url}/dashboard/sign-in", requests.Session()
     visitor.get(page, timeout=40)
     fields = {"email": "honest@example.com", "password": secrets.token_hex(8)}
-    fields["csrfmiddlewaretoken"] = visitor.cookies.get("csrftoken", "")
+    fields["csrfmiddlewaretoken"] = visitor.cookies.get("csrftoken") or ""
     return str(visitor.post(page, data=fields, timeout=40).status_code)
 
 

@@ -117,7 +117,7 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
             return str(request_refund(access, Payment.objects.get(pk=wish["payment"]), wanted, key)[0][0].status)
         case "swap":
             source, buy, amount = (COIN, TOKEN, ETHER // 10) if wish["number"] // 4 % 2 else (TOKEN, COIN, 100 * DOLLAR)
-            order = {"source_asset_id": source, "buy_asset_id": buy, "sell_amount_atomic": str(amount)}
+            order: dict[str, Any] = {"source_asset_id": source, "buy_asset_id": buy, "sell_amount_atomic": str(amount)}
             return str(create_swap(access, **order, key=key, caller="kills")[0].status)
     Address.objects.filter(pk=wish["address"]).update(watch_balance_until=clock.real_now() - timedelta(seconds=1))
     sweeper.sweep_due()

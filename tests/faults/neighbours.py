@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -186,7 +187,7 @@ def main() -> int:
         honest.stop()
         report(times, mallory)
         for api in (honest.live, mallory.live):
-            wait_for(lambda api=api: under_way(api), lambda count: count == 0, DRAINED_SECONDS)
+            wait_for(partial(under_way, api), lambda count: count == 0, DRAINED_SECONDS)
         audit = demo.manage("verify_ledger", "--chain")
         wrong = [line for line in audit.stdout.splitlines() if " OK " not in line]
         print("\n".join([*wrong, audit.stderr[-2000:]]) if audit.returncode else "verify_ledger --chain: clean")

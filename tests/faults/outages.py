@@ -120,8 +120,7 @@ def suffer(names: list[str], say: Callable[[str], None]) -> list[str]:
         for name in names:
             before = caller.told.copy()
             OUTAGES[name](service)
-            made = len(caller.made)
-            wait_for(lambda: len(caller.made), lambda number, made=made: number >= made + 4, 90)
+            wait_for(lambda: len(caller.made), (len(caller.made) + 4).__le__, 90)
             caller.wrong += service.wrong
             ended = {one: process.returncode for one, process in service.stack.processes.items() if process.poll() is not None}
             caller.wrong += [f"{name}: {one} ended with {code}" for one, code in ended.items()]

@@ -89,7 +89,9 @@ def main() -> None:
         for number in range(rounds):
             payments_round(shop, f"payment-{number}", calls)
             refunds_round(shop, f"refund-{number}", calls)
-    print_table(["what", "rounds", "calls at once", "records a round"], [[what, rounds, calls, 1] for what in ("payments", "refunds")])
+    print_table(
+        ["what", "rounds", "calls at once", "records a round"], [[what, str(rounds), str(calls), "1"] for what in ("payments", "refunds")]
+    )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ def opened(made: dict[str, Any], method: str = "sandbox.card", **fields: Any) ->
 
 
 def row(session: dict[str, Any]) -> FundingSession:
-    return FundingSession.objects.select_related("payment__store", "asset").get(pk=session["id"])
+    found: FundingSession = FundingSession.objects.select_related("payment__store", "asset").get(pk=session["id"])
+    return found
 
 
 def press(session: dict[str, Any], outcome: str) -> None:

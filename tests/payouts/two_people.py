@@ -1,6 +1,7 @@
 """A store of two people who may move money, in which payouts above 100 euros need both. A SETH is 1,800 euros."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from apps.access.access import Access
 from apps.access.services import authenticate, create_api_key
@@ -46,7 +47,7 @@ def two_people(cast: Cast, mode: str = "test", asset_id: str = "SETH") -> Two:
     return two
 
 
-def held_of(payout_id: object) -> PayoutApproval:
+def held_of(payout_id: Any) -> PayoutApproval:
     """What a payout waits for, or has waited for."""
     found: PayoutApproval = PayoutApproval.objects.select_related("store").get(pk=Payout.objects.get(pk=payout_id).approval_id)
     return found

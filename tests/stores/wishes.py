@@ -50,7 +50,7 @@ def _payout(cast: Cast) -> Wish:
 def _correction(cast: Cast) -> Wish:
     store, asset = cast.bakery.store, Asset.objects.select_related("chain").get(pk="SETH")
     wanted = corrections.Correction(uuid.uuid4().hex, asset, "available", store, 7)
-    book = {
+    book: dict[str, Any] = {
         "key": wanted.key,
         "mode": "test",
         "asset_id": "SETH",
