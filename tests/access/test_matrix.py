@@ -5,6 +5,7 @@ Which refusals are right is worked out here from the row alone. Nothing stays of
 
 import itertools
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -32,9 +33,10 @@ from apps.stores import roles
 from apps.stores.models import Invitation, Member, Role, Store, User
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
-from tests.cast import Api, Cast, person
+from tests.cast import Api, Cast, assemble, person
 from tests.contract.test_oauth import BACK, CHALLENGE, App
 from tests.dashboard.browse import Browser, text
+from tests.stage import standing
 
 FACTORS = ("none", "enrolled", "recent")
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -212,6 +214,7 @@ def test_every_row_is_asked_for_or_has_a_test_of_its_own() -> None:
 class World:
     """A store that has one of everything in both modes."""
 
+    cast: Cast
     store: Store
     names: dict[str, dict[str, Any]]  # mode -> name -> id
     people: dict[tuple[str, bool], User]  # role, whether they have a second factor
@@ -285,8 +288,8 @@ def token_of(user: User, store: Store, mode: str, app: App, scope: str) -> tuple
     return token, family
 
 
-@pytest.fixture
-def world(cast: Cast) -> World:
+def one_of_everything() -> World:
+    cast = assemble()
     store, at = cast.bakery.store, clock.real_now()
     for number, pk in enumerate(("ETH_USDC", "USDC_SETH"), 1):
         Asset.objects.filter(pk=pk).update(contract_address=f"0x{number:040x}", is_active=True)
@@ -312,7 +315,17 @@ def world(cast: Cast) -> World:
         _, family = token_of(cast.alice, store, mode, app, "payments:read")
         shared = {"app": app.id, "client": app.client_id, "invitation": invitation.pk, "colleague": colleague.pk, "account": account.pk}
         names[mode] = {**of_mode(cast, mode), **shared, "family": family}
-    return World(store, names, people)
+    return World(cast, store, names, people)
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    yield from standing(django_db_blocker, one_of_everything)
+
+
+@pytest.fixture
+def world(made: World, db: None) -> World:
+    return made
 
 
 # --- asking ----------------------------------------------------------------------------------------
@@ -436,8 +449,8 @@ def test_a_credential_may_what_its_scope_says_and_nothing_that_people_do(world: 
 
 
 @pytest.mark.parametrize("lines", groups("api"), ids=named)
-def test_an_app_and_a_platform_may_what_the_table_says(world: World, cast: Cast, lines: list[Line]) -> None:
-    app, wrong = App(cast), []
+def test_an_app_and_a_platform_may_what_the_table_says(world: World, lines: list[Line]) -> None:
+    app, wrong = App(world.cast), []
     acting = {
         "Authorization": f"Bearer {create_api_key(world.store, 'test', wanted=ALL)[1]}",
         "X-Service-Account": str(world.names["test"]["account"]),

@@ -1,5 +1,8 @@
 """The audit of billing: silent on what was billed properly, and not on what was tampered with."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from django.db import connection
 
@@ -7,13 +10,14 @@ from apps.console import audit
 from apps.console.billing_invariants import BILLING
 from tests import make
 from tests.billing import records as r
-from tests.cast import Shop
+from tests.cast import Shop, assemble
 from tests.console.test_verify_ledger import tamper
+from tests.stage import standing
 
 
-@pytest.fixture
-def billed(bakery: Shop) -> Shop:
+def billing() -> Shop:
     """Drafts, open, paid, void and cycle invoices, one of them paid in part by an intent, and a canceled subscription."""
+    bakery = assemble().bakery
     api = bakery.test
     r.draft(api)
     r.opened(api)
@@ -26,6 +30,16 @@ def billed(bakery: Shop) -> Shop:
     make.advance(api, 8 * r.DAY)
     assert r.subscription(api, late["id"])["status"] == "past_due"
     return bakery
+
+
+@pytest.fixture(scope="module")
+def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
+    yield from standing(django_db_blocker, billing)
+
+
+@pytest.fixture
+def billed(books: Shop, db: None) -> Shop:
+    return books.again()
 
 
 def findings() -> set[str]:

@@ -20,7 +20,7 @@ from tests.cast import Cast, Shop
 from tests.console import test_verify_ledger
 from tests.console.test_verify_ledger import tamper
 
-world = test_verify_ledger.world
+day, world = test_verify_ledger.day, test_verify_ledger.world
 _MOMENTS = """
 SELECT c.table_name, c.column_name
 FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +19,8 @@ from apps.ledger.models import Entry, Movement
 from apps.payments.models import Payment, Refund
 from apps.stores.services import change_store
 from tests import make
-from tests.cast import Cast, Shop
+from tests.cast import Cast, Shop, assemble
+from tests.stage import standing
 
 DESTINATION = "0x1111111111111111111111111111111111111111"
 
@@ -30,9 +32,9 @@ def refund(shop: Shop, payment: dict[str, Any], amount: str, key: str) -> str:
     return str(answer.json()[0]["id"])
 
 
-@pytest.fixture
-def world(cast: Cast) -> Cast:
-    """A day of trade: sales with a platform's share, too little, too late, refunds done and under way, coins sent, events told."""
+def trade() -> Cast:
+    """A day of it: sales with a platform's share, too little, too late, refunds done and under way, coins sent, events told."""
+    cast = assemble()
     shop = cast.bakery
     change_store(shop.store, platform_id=cast.strangers.store.pk, platform_fee_fraction=Decimal("0.02"), kyc_confirmed_at=clock.real_now())
     make.paid(shop.test, amount="50.00")
@@ -50,6 +52,16 @@ def world(cast: Cast) -> Cast:
     make.paid(shop.test)
     _send(shop)
     return cast
+
+
+@pytest.fixture(scope="module")
+def day(django_db_setup: None, django_db_blocker: Any) -> Iterator[Cast]:
+    yield from standing(django_db_blocker, trade)
+
+
+@pytest.fixture
+def world(day: Cast, db: None) -> Cast:
+    return day.again()
 
 
 def _listen(shop: Shop) -> None:

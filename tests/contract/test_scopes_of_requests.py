@@ -27,9 +27,9 @@ from tests import make
 from tests.billing import records as billing
 from tests.cast import Api, Cast, Shop
 from tests.dashboard.browse import Browser
-from tests.dashboard.test_pages import Records, path_of, records
+from tests.dashboard.test_pages import Records, made, path_of, records
 
-__all__ = ["records"]
+__all__ = ["made", "records"]
 ROOT = Path(__file__).parents[2]
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 SETTINGS = "SELECT current_setting('role'), " + ", ".join(f"coalesce(current_setting('{one}', true), '')" for one in tenancy.SETTINGS)
@@ -202,8 +202,8 @@ OPEN_PAGES = {
 
 
 @pytest.mark.parametrize("page", STORE_PAGES, ids=lambda page: page.name)
-def test_a_page_is_shown_the_chosen_store_in_the_chosen_mode(cast: Cast, records: Records, page: Page) -> None:
-    path = path_of(page, records)
+def test_a_page_is_shown_the_chosen_store_in_the_chosen_mode(records: Records, page: Page) -> None:
+    cast, path = records.cast, path_of(page, records)
     browser = Browser(cast.alice).prove()
     for method in page.methods:
         cast.strangers.test.get("/payments")

@@ -1,5 +1,8 @@
 """The self-audit of payouts: silent on books that were kept properly, and not on any that were tampered with."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from django.db import connection
 
@@ -11,8 +14,9 @@ from apps.console.payout_invariants import PAYOUTS
 from apps.core import clock
 from apps.payouts.services.progress import advance_payouts
 from tests import make
-from tests.cast import Shop
+from tests.cast import Shop, assemble
 from tests.contract.test_payouts import bank, rich
+from tests.stage import standing
 
 ONE = "(SELECT id FROM payouts_payout WHERE status = '{status}' AND rail = '{rail}' ORDER BY created_at LIMIT 1)"
 PAID, SIMULATED = ONE.format(status="confirmed", rail="fiat_manual"), ONE.format(status="confirmed", rail="crypto")
@@ -41,9 +45,9 @@ CORRUPTIONS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def world(bakery: Shop) -> Shop:
+def paying_out() -> Shop:
     """A paid simulated payout, a bank's, a failed one, an open one, and one that is on the chain."""
+    bakery = assemble().bakery
     Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
     rich(bakery, "USDC_SETH")
     make.store_coins(bakery.store, "ETH", 10**18)
@@ -65,6 +69,16 @@ def world(bakery: Shop) -> Shop:
     advance_payouts()
     make.payout(bakery.test, 10**16)
     return bakery
+
+
+@pytest.fixture(scope="module")
+def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
+    yield from standing(django_db_blocker, paying_out)
+
+
+@pytest.fixture
+def world(books: Shop, db: None) -> Shop:
+    return books.again()
 
 
 def test_books_that_were_kept_properly_have_no_findings(world: Shop) -> None:

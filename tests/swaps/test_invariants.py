@@ -1,6 +1,8 @@
 """The audit of swaps and sweeps: silent on what was booked properly, and not on what was tampered with."""
 
 import uuid
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,15 +16,16 @@ from apps.payments.services.settle import settle_payment
 from apps.payments.services.sweep_books import book_sweeps
 from apps.swaps.services.progress import advance_swaps
 from tests import make
-from tests.cast import Shop
+from tests.cast import Shop, assemble
 from tests.console.test_verify_ledger import tamper
+from tests.stage import standing
 
 HOT = "0x" + "ab" * 20
 
 
-@pytest.fixture
-def traded(bakery: Shop) -> Shop:
+def trade() -> Shop:
     """Swaps that are open, done and failed, and a sweep with its gas."""
+    bakery = assemble().bakery
     Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
     make.store_coins(bakery.store, "SETH", 10**18)
     body = {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "sell_amount_atomic": str(10**17)}
@@ -32,6 +35,16 @@ def traded(bakery: Shop) -> Shop:
     assert bakery.test.post("/balance_swaps", body, key="third").status_code == 201
     _sweep(bakery)
     return bakery
+
+
+@pytest.fixture(scope="module")
+def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
+    yield from standing(django_db_blocker, trade)
+
+
+@pytest.fixture
+def traded(books: Shop, db: None) -> Shop:
+    return books.again()
 
 
 def _sweep(shop: Shop) -> None:
