@@ -15,9 +15,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from apps.chain import reservations
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 
-NOT_APPROVED = "Nobody approved it"
-UNSIGNABLE = (NOT_APPROVED, reservations.NOT_RESERVED)
 _SWEEP = OutgoingTransaction.Purpose.SWEEP
 
 
@@ -37,9 +36,9 @@ def is_approved(row: OutgoingTransaction) -> bool:
     return key is not None and hmac.compare_digest(seal, _seal(key, row))
 
 
-def refusals(rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, str]:
+def refusals(rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, Reason]:
     """Why some of these are not signed but shown to a person: nobody approved them, or the books know nothing of them."""
-    unapproved = {row.pk: NOT_APPROVED for row in rows if not is_approved(row)}
+    unapproved = {row.pk: Reason.NOT_APPROVED for row in rows if not is_approved(row)}
     return unapproved | reservations.refusals([row for row in rows if row.pk not in unapproved])
 
 

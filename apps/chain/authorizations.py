@@ -10,6 +10,7 @@ from apps.chain import balances, typed_data
 from apps.chain.abi import decode, encode
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.reasons import Reason
 from apps.chain.secp256k1 import recovered
 from apps.core.errors import ErrorCode
 
@@ -66,20 +67,20 @@ def call_data(one: Authorization) -> str:
     return _TRANSFER + encode(_SHAPE, (*_members(one), *_parts(one.signature))).hex()
 
 
-def refusal(row: OutgoingTransaction) -> str:
-    """Why the signer may not sign the call; empty when it brings somebody else's coins to one of our deposit addresses."""
+def refusal(row: OutgoingTransaction) -> Reason | None:
+    """Why the signer may not sign the call; None when it brings somebody else's coins to one of our deposit addresses."""
     try:
         payer, to, amount, *rest = decode(_SHAPE, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
         is_whole = row.call_data == _TRANSFER + encode(_SHAPE, (payer, to, amount, *rest)).hex()
     except (ValueError, OverflowError):
         is_whole = False
     if not is_whole or row.asset.is_native or row.to_address != row.asset.contract_address or amount != row.amount_atomic:
-        return "The call is not what was asked for"
+        return Reason.STRANGE_CALL
     if not Address.objects.filter(address=to, mode=row.mode, purpose=Address.Purpose.DEPOSIT).exists():
-        return "The coins would not come to a deposit address"
+        return Reason.NOT_TO_DEPOSIT
     if HotWallet.objects.filter(address=payer).exists():
-        return "The coins would leave a hot wallet"
-    return ""
+        return Reason.FROM_HOT_WALLET
+    return None
 
 
 # --- what the chain says: never inside a transaction; each raises RpcError ---------------------------

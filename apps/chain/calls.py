@@ -12,6 +12,7 @@ from apps.assets.models import Asset
 from apps.chain import authorizations
 from apps.chain.abi import decode, encode
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 
 _TRANSFER, _APPROVE = "0xa9059cbb", "0x095ea7b3"
 _NATIVE_FOR_TOKENS, _TOKENS_FOR_NATIVE, _TOKENS_FOR_TOKENS = "0x7ff36ab5", "0x18cbafe5", "0x38ed1739"
@@ -77,18 +78,18 @@ def swap(router: Router, source: Asset, buy: Asset, amount_atomic: int, least_at
     return selector + encode(_FROM_TOKENS, [amount_atomic, least_atomic, path, to, deadline]).hex()
 
 
-def refusal_of_call(row: OutgoingTransaction, wallet: str) -> str:
-    """Why a call may not be signed; empty when it is exactly what its record says."""
+def refusal_of_call(row: OutgoingTransaction, wallet: str) -> Reason | None:
+    """Why a call may not be signed; None when it is exactly what its record says."""
     if row.purpose == _Purpose.X402:
         return authorizations.refusal(row)
     router = router_of(row.chain_id)
     if router is None:
-        return "The chain has no exchange"
+        return Reason.NO_EXCHANGE
     try:
         is_right = _is_approval(row, router) if row.purpose == _Purpose.APPROVAL else _is_swap(row, router, wallet)
     except (ValueError, OverflowError):
         is_right = False
-    return "" if is_right else "The call is not what was asked for"
+    return None if is_right else Reason.STRANGE_CALL
 
 
 def _is_approval(row: OutgoingTransaction, router: Router) -> bool:

@@ -13,12 +13,12 @@ from django.conf import settings
 
 from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.chain.states import STAYS_OURS, TAKES_NO_TOKENS
 from apps.core.money import atomic_from_decimal
 from apps.core.sql import Statement, array
 
 DAY = timedelta(days=1)
-ABOVE_ONE, ABOVE_DAY = "It is above the limit of one transaction", "It is above the limit of one day"
 _Purpose = OutgoingTransaction.Purpose
 _UNCOUNTED = (*TAKES_NO_TOKENS, *STAYS_OURS)
 _SIGNED = Statement("""
@@ -69,21 +69,21 @@ class Room:
         self._came_in: dict[tuple[uuid.UUID, str], int] = {}
         self._paid_in = _paid_in([row for row in rows if row.purpose == _Purpose.REFUND])
 
-    def refusal(self, row: OutgoingTransaction) -> str:
-        """Why a person should look first; empty when there is room, which is then taken."""
+    def refusal(self, row: OutgoingTransaction) -> Reason | None:
+        """Why a person should look first; None when there is room, which is then taken."""
         row.goes_back = self._takes_back(row)
         if row.purpose in (_Purpose.X402, _Purpose.COLD) or row.goes_back:
-            return ""
+            return None
         most, most_a_day = caps(row.asset)
         if row.amount_atomic > most:
-            return ABOVE_ONE
+            return Reason.ABOVE_ONE
         if row.purpose in _UNCOUNTED:
-            return ""  # what an approval lets go is counted when it goes
+            return None  # what an approval lets go is counted when it goes
         sent = self._signed[row.store_id, row.asset_id] + row.amount_atomic
         if sent > most_a_day and sent > self._inflow(row):
-            return ABOVE_DAY
+            return Reason.ABOVE_DAY
         self._signed[row.store_id, row.asset_id] = sent
-        return ""
+        return None
 
     def _takes_back(self, row: OutgoingTransaction) -> bool:
         place = row.to_address, row.asset_id

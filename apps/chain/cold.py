@@ -10,12 +10,12 @@ from django.conf import settings
 from apps.assets.models import Asset
 from apps.chain import bip32
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.chain.secp256k1 import address_of
 from apps.core.evm import is_address
 from apps.core.money import atomic_from_decimal
 
 TRIGGER_TIMES = 2
-PAYOUTS_WAIT, HOLDS_LESS = "Payouts wait for these coins", "The hot wallet holds less by now"
 _Status, _Purpose, _WaitsFor = OutgoingTransaction.Status, OutgoingTransaction.Purpose, OutgoingTransaction.WaitsFor
 
 
@@ -67,17 +67,17 @@ def addresses(asset_id: str) -> set[str]:
     return found | ({address(asset_id, next_number(asset_id))} if asset_id in settings.COLD_ADDRESSES else set())
 
 
-def refusal(row: OutgoingTransaction) -> str:
-    """Why a transfer to cold storage may not be signed; empty when it goes to the asset's own address and takes from nobody."""
+def refusal(row: OutgoingTransaction) -> Reason | None:
+    """Why a transfer to cold storage may not be signed; None when it goes to the asset's own address and takes from nobody."""
     asset_id, _, number = row.reference.rpartition(":")
     if asset_id != row.asset_id or asset_id not in settings.COLD_ADDRESSES or not number.isdecimal():
-        return "It is no transfer to cold storage"
+        return Reason.NOT_TO_COLD
     if address(asset_id, int(number)) != row.to_address:
-        return "The destination is not the asset's cold address"
+        return Reason.NOT_COLD_ADDRESS
     waiting = OutgoingTransaction.objects.filter(chain=row.chain_id, asset=row.asset_id, status=_Status.REQUESTED)
     if waiting.exclude(purpose=_Purpose.COLD).filter(waits_for__in=(_WaitsFor.FUNDS, _WaitsFor.SWEEP)).exists():
-        return PAYOUTS_WAIT
-    return ""
+        return Reason.PAYOUTS_WAIT
+    return None
 
 
 def problems() -> list[str]:

@@ -16,10 +16,10 @@ from apps.chain.balances import NATIVE_GAS
 from apps.chain.calls import call_of, transfer
 from apps.chain.models import OutgoingTransaction
 from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.reasons import Reason
 from apps.core.errors import ErrorCode
 
 GAS_MAX, CALL_GAS_MAX = 300_000, 800_000
-TOO_DEAR = "The recipient needs more gas than a transfer is given"
 NO_CODE = ("0x", None)
 
 
@@ -28,7 +28,7 @@ class Gas:
     """A limit, or why it would be mined in vain, or neither while the node can't tell."""
 
     limit: int | None = None
-    refused: str = ""
+    refused: Reason | None = None
 
 
 def limits_of(rows: Sequence[OutgoingTransaction], holder: str, nodes: Nodes) -> dict[uuid.UUID, Gas]:
@@ -72,7 +72,7 @@ def _of_one(row: OutgoingTransaction, answer: Any) -> Gas:
     if row.call_data:
         return _checked(row, 2 * estimate)  # a pool that nobody used in this block's second writes more than the estimate saw
     if row.asset.is_native and estimate > NATIVE_GAS:
-        return Gas(settings.SIGNER_CONTRACT_GAS) if estimate <= settings.SIGNER_CONTRACT_GAS else Gas(refused=TOO_DEAR)
+        return Gas(settings.SIGNER_CONTRACT_GAS) if estimate <= settings.SIGNER_CONTRACT_GAS else Gas(refused=Reason.RECIPIENT_COSTLY)
     return _checked(row, estimate if estimate == NATIVE_GAS else estimate * 5 // 4)
 
 
@@ -80,8 +80,8 @@ def _checked(row: OutgoingTransaction, limit: int) -> Gas:
     return Gas(limit) if limit <= (CALL_GAS_MAX if row.call_data else GAS_MAX) else Gas(refused=_why(row))
 
 
-def _why(row: OutgoingTransaction) -> str:
+def _why(row: OutgoingTransaction) -> Reason:
     """Why it would be mined in vain."""
     if row.purpose == OutgoingTransaction.Purpose.X402:
-        return "The token refuses the authorization"
-    return "The exchange refuses the swap" if row.call_data else "The recipient refuses the transfer"
+        return Reason.TOKEN_REFUSES
+    return Reason.EXCHANGE_REFUSES if row.call_data else Reason.RECIPIENT_REFUSES

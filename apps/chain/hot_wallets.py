@@ -16,6 +16,7 @@ from apps.chain import approvals, history, lanes
 from apps.chain.calls import call_of
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.reasons import UNSIGNABLE, Reason, Refusal, because
 from apps.chain.states import HANDLERS, IN_FLIGHT, OUTGOING
 from apps.core import jobs
 from apps.core.errors import Flat
@@ -59,7 +60,7 @@ def halt_behind(wallet: HotWallet, nonce_on_chain: int, at: datetime) -> None:
     halt(wallet, f"The chain is at nonce {nonce_on_chain}, our records end at {wallet.next_nonce}", at)
     waiting = OutgoingTransaction.objects.filter(chain=wallet.chain_id, status=_Status.REQUESTED).exclude(purpose=_SWEEP)
     for row in waiting.select_for_update(of=("self",)):
-        finish(row, _Status.REVIEW, at, reason="It may have been sent before the records were restored")
+        finish(row, _Status.REVIEW, at, Reason.MAY_BE_SENT)
 
 
 def look_back(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
@@ -89,18 +90,23 @@ def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     jobs.nudge("chain.send", mode=row.chain.mode)
 
 
-def finish(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) -> bool:
+def refuse(row: OutgoingTransaction, refusal: Refusal, at: datetime) -> bool:
+    """End what the signer won't sign."""
+    return finish(row, refusal.status, at, refusal.reason, refusal.text)
+
+
+def finish(row: OutgoingTransaction, status: str, at: datetime, reason: Reason | None = None, text: str = "", **changes: Any) -> bool:
     """Move to an end (or to review) and wake the app that asked; False when somebody was faster."""
     with transaction.atomic():
-        moved = OUTGOING.move(row, status, finished_at=at, **changes)
+        moved = OUTGOING.move(row, status, finished_at=at, **because(reason, text), **changes)
         if moved:
             wake(row)
             if status == _Status.CONFIRMED and row.purpose in BRINGS:
                 lanes.call_back(row.chain_id)
                 jobs.enqueue("chain.sweep", mode=row.mode)
             if status == _Status.REVIEW:
-                told = "outgoing_not_approved" if row.reason in approvals.UNSIGNABLE else "outgoing_needs_review"
-                log.error(told, outgoing=str(row.pk), chain=row.chain_id, reason=row.reason)
+                told = "outgoing_not_approved" if row.reason_code in UNSIGNABLE else "outgoing_needs_review"
+                log.error(told, outgoing=str(row.pk), chain=row.chain_id, reason=row.reason_code)
     return moved
 
 
@@ -130,7 +136,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
                 outgoing=row, tx_hash=tx_hash, raw="", max_fee_wei=0, priority_fee_wei=0, signed_at=at, broadcast_at=at
             )
         _leave_review(
-            row, _Status.SUBMITTED, nonce=nonce, from_address=holder, tx_hash=tx_hash, submitted_at=at, reason="", finished_at=None
+            row, _Status.SUBMITTED, nonce=nonce, from_address=holder, tx_hash=tx_hash, submitted_at=at, finished_at=None, **because(None)
         )
 
 
@@ -139,10 +145,10 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
     with transaction.atomic():
         if row.nonce is None:
             history.settle(row, HotWallet.objects.get(chain=row.chain_id).address, at)
-            _leave_review(row, _Status.REQUESTED, reason="", requested_at=at, finished_at=None, approval=approvals.approve(row))
+            _leave_review(row, _Status.REQUESTED, requested_at=at, finished_at=None, approval=approvals.approve(row), **because(None))
             jobs.enqueue("chain.send", row.pk, mode=row.mode)
         else:
-            _leave_review(row, _Status.FAILED, reason="Its nonce was used by another transaction", finished_at=at)
+            _leave_review(row, _Status.FAILED, finished_at=at, **because(Reason.NONCE_TAKEN))
             wake(row)
 
 
@@ -152,7 +158,7 @@ def resolve_by_sending_again(row: OutgoingTransaction, at: datetime) -> None:
         raise ResolutionRefused("Only what the chain has undone is sent again")
     with transaction.atomic():
         row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
-        _leave_review(row, _Status.SUBMITTED, submitted_at=at, reason="", finished_at=None, block_number=None, block_hash="")
+        _leave_review(row, _Status.SUBMITTED, submitted_at=at, finished_at=None, block_number=None, block_hash="", **because(None))
     jobs.enqueue("chain.send", row.pk)
 
 
@@ -161,7 +167,7 @@ def cancel(row: OutgoingTransaction, at: datetime) -> None:
     if row.nonce is not None:
         raise ResolutionRefused("It was signed: say whether it was sent")
     with transaction.atomic():
-        _leave_review(row, _Status.FAILED, reason="Given up by an operator", finished_at=at)
+        _leave_review(row, _Status.FAILED, finished_at=at, **because(Reason.GIVEN_UP))
         wake(row)
 
 

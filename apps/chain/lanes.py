@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from apps.assets.models import Chain
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason, because
 from apps.chain.states import HANDLERS, UNMINED
 from apps.core import jobs
 from apps.core.rows import PAUSED_SQL, Job
@@ -22,7 +23,6 @@ _Status, _Purpose, WaitsFor = OutgoingTransaction.Status, OutgoingTransaction.Pu
 # So many of a batch's places are for the gas of sweeps first: without it nothing comes to the wallet.
 GAS_PLACES = 20
 JOB = Job("chain.sign", limit=250, in_transaction=False, is_vital=True)
-SHORT = "The hot wallet is short of funds"
 _TURNS = Statement(f"""
 SELECT id FROM (
     SELECT id, requested_at, purpose = 'sweep_gas' AS is_gas, purpose = 'cold' AS is_cold,
@@ -35,10 +35,11 @@ SELECT id FROM (
 # It is looked at again after a quarter of the time that it has waited: two seconds at first, a minute at most.
 _WAIT = Statement("""
 WITH waiting AS (
-    SELECT id, reason <> %(reason)s OR waits_for <> %(waits_for)s AS is_news FROM chain_outgoingtransaction
+    SELECT id, reason_code <> %(reason_code)s OR waits_for <> %(waits_for)s AS is_news FROM chain_outgoingtransaction
     WHERE id = ANY (%(ids)s::uuid[]) AND status = 'requested' FOR UPDATE
 )
-UPDATE chain_outgoingtransaction t SET reason = %(reason)s, waits_for = %(waits_for)s, not_before = %(at)s::timestamptz
+UPDATE chain_outgoingtransaction t
+SET reason = %(reason)s, reason_code = %(reason_code)s, waits_for = %(waits_for)s, not_before = %(at)s::timestamptz
     + least(greatest((%(at)s::timestamptz - t.requested_at) / 4, interval '2 seconds'), interval '1 minute')
 FROM waiting WHERE t.id = waiting.id RETURNING t.purpose, waiting.is_news
 """)
@@ -52,14 +53,14 @@ def due(chain: Chain, at: datetime) -> list[OutgoingTransaction]:
     return [rows[one] for one in ids if one in rows]
 
 
-def wait(rows: Sequence[OutgoingTransaction], reason: str, waits_for: str, at: datetime) -> None:
+def wait(rows: Sequence[OutgoingTransaction], reason: Reason, waits_for: str, at: datetime) -> None:
     """Step aside; the apps that asked hear of it when it is news to them."""
     if not rows:
         return
-    told = _WAIT.rows(ids=array(row.pk for row in rows), reason=reason, waits_for=waits_for, at=at)
+    told = _WAIT.rows(ids=array(row.pk for row in rows), waits_for=waits_for, at=at, **because(reason))
     news = [purpose for purpose, is_news in told if is_news]
     if news:
-        log.warning("outgoing_waits", chain=rows[0].chain_id, count=len(news), reason=reason)
+        log.warning("outgoing_waits", chain=rows[0].chain_id, count=len(news), reason=reason.value)
         wake(news, rows[0].mode)
 
 
@@ -70,7 +71,7 @@ def wait_for_funds(rows: Sequence[OutgoingTransaction], at: datetime) -> None:
         groups.setdefault((row.asset_id, row.waits_for == WaitsFor.SWEEP), []).append(row)
     for (asset_id, was_ordered), waiting in groups.items():
         comes = was_ordered and is_being_swept(waiting[0].chain_id, asset_id)
-        wait(waiting, SHORT, WaitsFor.SWEEP if comes else WaitsFor.FUNDS, at)
+        wait(waiting, Reason.SHORT, WaitsFor.SWEEP if comes else WaitsFor.FUNDS, at)
     if rows:
         jobs.nudge("chain.sweep", mode=rows[0].mode)
 

@@ -11,6 +11,7 @@ from apps.assets.models import Chain
 from apps.chain import approvals, cold, history
 from apps.chain.calls import refusal_of_call
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.reasons import Reason, Refusal
 from apps.core.sql import Statement, array
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
@@ -35,49 +36,49 @@ class Whose(NamedTuple):
     is_of_mode: bool
 
 
-def refusals(rows: Sequence[OutgoingTransaction], chain: Chain) -> dict[uuid.UUID, tuple[str, str]]:
-    """(status, reason) of those that may never be signed as they stand: a wrong one fails, what may be a repetition waits for a person."""
+def refusals(rows: Sequence[OutgoingTransaction], chain: Chain) -> dict[uuid.UUID, Refusal]:
+    """Those that may never be signed as they stand: a wrong one fails, what may be a repetition waits for a person."""
     wallet = HotWallet.objects.get(chain=chain).address
     whose = _whose([row.to_address for row in rows], chain.mode)
     may_repeat = not history.is_explained(chain.pk, wallet)
     found = {row.pk: _refusal(row, chain, wallet, whose[row.to_address], may_repeat=may_repeat) for row in rows}
     refused = {pk: refusal for pk, refusal in found.items() if refusal is not None}
     unapproved = approvals.refusals([row for row in rows if row.pk not in refused])
-    return refused | {pk: (str(_Status.REVIEW), reason) for pk, reason in unapproved.items()}
+    return refused | {pk: Refusal(_Status.REVIEW, reason) for pk, reason in unapproved.items()}
 
 
-def refusal(row: OutgoingTransaction, chain: Chain) -> tuple[str, str] | None:
+def refusal(row: OutgoingTransaction, chain: Chain) -> Refusal | None:
     """The same of one."""
     return refusals([row], chain).get(row.pk)
 
 
-def _refusal(row: OutgoingTransaction, chain: Chain, wallet: str, whose: Whose, *, may_repeat: bool) -> tuple[str, str] | None:
+def _refusal(row: OutgoingTransaction, chain: Chain, wallet: str, whose: Whose, *, may_repeat: bool) -> Refusal | None:
     asset = row.asset
     if asset.chain_id != chain.pk or row.chain_id != chain.pk or row.mode != chain.mode:
-        return _Status.FAILED, "The asset belongs to another chain"
+        return Refusal(_Status.FAILED, Reason.WRONG_CHAIN)
     if not asset.is_native and not asset.contract_address:
-        return _Status.FAILED, "The asset has no contract"
+        return Refusal(_Status.FAILED, Reason.NO_CONTRACT)
     if row.call_data or row.purpose in (_Purpose.SWAP, _Purpose.APPROVAL, _Purpose.X402):
         wrong = refusal_of_call(row, wallet)
         if wrong:
-            return _Status.FAILED, wrong
+            return Refusal(_Status.FAILED, wrong)
     elif _is_refused(row.to_address, row.purpose, row.mode, whose):
-        return _Status.FAILED, "The destination is refused"
+        return Refusal(_Status.FAILED, Reason.DESTINATION_REFUSED)
     elif wrong := _off_the_list(row):
-        return _Status.FAILED, wrong
+        return Refusal(_Status.FAILED, wrong)
     twin = history.same_as(row, wallet) if may_repeat else None
     if twin is not None:
-        return _Status.REVIEW, f"The wallet did the same before the records were restored: {twin.tx_hash}"
+        return Refusal(_Status.REVIEW, Reason.SENT_BEFORE, f"{Reason.SENT_BEFORE.label}: {twin.tx_hash}")
     return None
 
 
-def _off_the_list(row: OutgoingTransaction) -> str:
+def _off_the_list(row: OutgoingTransaction) -> Reason | None:
     """Why coins of the service itself may not go there: the operator's own lists are in the settings, not in the database."""
     if row.purpose == _Purpose.COLD:
         return cold.refusal(row)
     if row.purpose == _Purpose.WITHDRAWAL and not is_listed_for_withdrawal(row.to_address):
-        return "The destination is not on the operator's list"
-    return ""
+        return Reason.NOT_LISTED
+    return None
 
 
 def is_listed_for_withdrawal(address: str) -> bool:
@@ -108,24 +109,24 @@ def refused_destinations(addresses: Collection[str]) -> set[str]:
     return {one for one, whose in _whose(addresses, "").items() if _is_refused(one, _Purpose.PAYOUT, "", whose)}
 
 
-def sweep_refusal(row: OutgoingTransaction, chain: Chain) -> tuple[str, str] | None:
-    """(status, reason) of a sweep that may not be signed: coins leave a deposit address for the hot wallet of its chain, and for
+def sweep_refusal(row: OutgoingTransaction, chain: Chain) -> Refusal | None:
+    """Why a sweep may not be signed: coins leave a deposit address for the hot wallet of its chain, and for
     nowhere else.
     """
     wrong = _wrong_of_sweep(row, chain)
     if wrong:
-        return _Status.FAILED, wrong
-    return None if approvals.is_approved(row) else (_Status.REVIEW, approvals.NOT_APPROVED)
+        return Refusal(_Status.FAILED, wrong)
+    return None if approvals.is_approved(row) else Refusal(_Status.REVIEW, Reason.NOT_APPROVED)
 
 
-def _wrong_of_sweep(row: OutgoingTransaction, chain: Chain) -> str:
+def _wrong_of_sweep(row: OutgoingTransaction, chain: Chain) -> Reason | None:
     asset = row.asset
     if asset.chain_id != chain.pk or row.chain_id != chain.pk or row.mode != chain.mode:
-        return "The asset belongs to another chain"
+        return Reason.WRONG_CHAIN
     if row.call_data or (not asset.is_native and not asset.contract_address):
-        return "It is no transfer"
+        return Reason.NO_TRANSFER
     if not HotWallet.objects.filter(chain=chain, address=row.to_address).exists():
-        return "A sweep goes to the hot wallet"
+        return Reason.NOT_TO_HOT_WALLET
     if not Address.objects.filter(address=row.from_address, mode=row.mode).exists():
-        return "It is no deposit address"
-    return ""
+        return Reason.NO_DEPOSIT_ADDRESS
+    return None

@@ -7,6 +7,7 @@ import uuid
 
 from django.db import models
 
+from apps.chain.reasons import Reason
 from apps.core.models import AtomicField
 
 
@@ -215,7 +216,8 @@ class OutgoingTransaction(models.Model):
     handled_fee_atomic = AtomicField(default=0)
     handled_received_atomic = AtomicField(default=0)
     undone_count = models.PositiveSmallIntegerField(default=0)  # how often a reorg has taken it back after it was final
-    reason = models.CharField(max_length=200, blank=True)  # why it waits, failed or needs a person
+    reason = models.CharField(max_length=200, blank=True)  # why it waits, failed or needs a person, for people
+    reason_code = models.CharField(max_length=25, blank=True, default="", db_default="", choices=Reason.choices)  # for code
     waits_for = models.CharField(max_length=7, choices=WaitsFor.choices, blank=True, default="", db_default="")
     not_before = models.DateTimeField(null=True, blank=True)  # when what waits is looked at again
     goes_back = models.BooleanField(default=False, db_default=False)  # to who paid it in, which no daily cap counts

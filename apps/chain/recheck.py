@@ -13,6 +13,7 @@ from prometheus_client import Counter
 
 from apps.chain.models import Block, HotWallet, OutgoingTransaction, UndoneTransaction
 from apps.chain.providers.base import Nodes
+from apps.chain.reasons import Reason, because
 from apps.chain.states import MINED, OUTGOING
 from apps.core.rows import Job
 from apps.stores import audit
@@ -22,7 +23,6 @@ _undone = Counter("tillgate_chain_undone_transactions", "Final transactions of o
 FOLLOWED_TIMES = 10
 HOLDERS_MAX = 200
 JOB = Job("chain.recheck", in_transaction=False, is_vital=True)
-GIVEN_BACK = "It was reverted and what it should have paid was given back; then the chain undid it. Sent again, it could pay"
 _Status, _SWEEP = OutgoingTransaction.Status, OutgoingTransaction.Purpose.SWEEP
 
 
@@ -89,9 +89,9 @@ def _reopen(found: OutgoingTransaction, at: datetime) -> None:
         is_given_back = row.status == row.handled_status == _Status.FAILED
         changes = {"block_number": None, "block_hash": "", "undone_count": row.undone_count + 1}
         if is_given_back:
-            OUTGOING.move(row, _Status.REVIEW, reason=GIVEN_BACK, finished_at=at, **changes)
+            OUTGOING.move(row, _Status.REVIEW, **because(Reason.GIVEN_BACK), finished_at=at, **changes)
         else:
-            OUTGOING.move(row, _Status.SUBMITTED, reason="", finished_at=None, **changes)
+            OUTGOING.move(row, _Status.SUBMITTED, **because(None), finished_at=None, **changes)
         row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
         audit.record("outgoing.undone", target=row, name=str(row.reference), details={"hash": row.tx_hash, "nonce": row.nonce})
     _undone.labels(row.chain_id).inc()

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.core.sql import Statement, array
 
-NOT_RESERVED = "The books have set nothing aside for it"
 _Purpose = OutgoingTransaction.Purpose
 _UUID_LENGTH = 36
 # Of each way in which coins may be set aside for a row: what stands of the store under that key, and whether it is over. OFFSET 0 has
@@ -98,7 +98,7 @@ OF: dict[str, Callable[[str], list[Reservation]] | None] = {
 }
 
 
-def refusals(rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, str]:
+def refusals(rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, Reason]:
     """Those that would send more than the books have set aside for them."""
     asked = [(row, one) for row in rows for one in _reservations(row)]
     backed = {row.pk for row in rows if row.purpose in OF and OF[row.purpose] is None and _is_of_its_mode(row)}
@@ -107,7 +107,7 @@ def refusals(rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, str]:
         for pk, booked, is_over, others in _BOOKED.rows(**_columns(asked)):
             if not is_over and booked - others >= amounts[pk]:
                 backed.add(pk)
-    return {row.pk: NOT_RESERVED for row in rows if row.pk not in backed}
+    return {row.pk: Reason.NOT_RESERVED for row in rows if row.pk not in backed}
 
 
 def _is_of_its_mode(row: OutgoingTransaction) -> bool:

@@ -20,6 +20,7 @@ from apps.chain import approvals, balances, calls, hot_wallets, recheck
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.reasons import Reason
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
 from apps.core import clock, jobs, locks
 from apps.core.failpoints import failpoint
@@ -216,10 +217,9 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         if found is not None:
             _settle(row, found, head - chain.required_confirmations + 1, wallet, at)
         elif row.nonce is not None and row.nonce < used[row.from_address]:
-            reason = "Its nonce was used by a transaction that we do not know"
             if row.from_address == wallet.address:
                 hot_wallets.halt(wallet, f"Nonce {row.nonce} was used by a transaction that we do not know", at)
-            hot_wallets.finish(row, _Status.REVIEW, at, reason=reason)
+            hot_wallets.finish(row, _Status.REVIEW, at, Reason.NONCE_UNKNOWN)
 
     FOLLOW.each(lambda: rows, look)
 
@@ -243,15 +243,16 @@ def _settle(row: OutgoingTransaction, receipt: Any, newest_final: int, wallet: H
         log.error("receipt_without_what_it_brought", outgoing=str(row.pk), tx_hash=receipt["transactionHash"])
         return
     failpoint("send.K7")
-    status, reason = (_Status.CONFIRMED, "") if is_moved else (_Status.FAILED, "The chain reverted it")
+    status, reason, text = (_Status.CONFIRMED, None, "") if is_moved else (_Status.FAILED, Reason.REVERTED, "")
     if row.handled_status in MINED and row.handled_status != status:
-        reason = f"It was {row.handled_status}, the chain undid it, and the second time it {'moved coins' if is_moved else 'was reverted'}"
-        status = _Status.REVIEW
+        text = f"It was {row.handled_status}, the chain undid it, and the second time it {'moved coins' if is_moved else 'was reverted'}"
+        status, reason = _Status.REVIEW, Reason.UNDONE
     hot_wallets.finish(
         row,
         status,
         at,
-        reason=reason,
+        reason,
+        text,
         tx_hash=receipt["transactionHash"],
         block_number=number,
         block_hash=str(receipt["blockHash"]).lower(),

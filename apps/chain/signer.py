@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
 from apps.assets.models import Chain
-from apps.chain import approvals, balances, cold, fees, gas, hot_wallets, lanes, limits
+from apps.chain import approvals, balances, fees, gas, hot_wallets, lanes, limits
 from apps.chain.balances import NATIVE_GAS, TOKEN_GAS, Promised
 from apps.chain.candidates import signed, signed_candidate, unsigned
 from apps.chain.caps import Room
@@ -24,16 +24,15 @@ from apps.chain.keys import Seed
 from apps.chain.keystores import HotKey, Unsigned
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import KeystoreError, Nodes
+from apps.chain.reasons import Reason, Refusal, because
 from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
 from apps.core.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
 STUCK_MAX = 50
 CANDIDATES_MAX = 12
-NO_KEY = "The seed has no key for the address"
 # How often a batch is begun again because others changed what had been signed for it.
 ATTEMPTS_MAX = 5
-NETWORK_DEAR, NETWORK_SILENT = "The network asks more for gas than the ceiling", "The network can't say what it costs"
 _Status, _Purpose, _WaitsFor = OutgoingTransaction.Status, OutgoingTransaction.Purpose, OutgoingTransaction.WaitsFor
 
 
@@ -117,28 +116,27 @@ class ChainSigner:
         refused = limits.refusals(asked, self.chain) | self._strange_gas(asked)
         for row in asked:
             if row.pk in refused:
-                status, reason = refused[row.pk]
-                hot_wallets.finish(row, status, at, reason=reason)
+                hot_wallets.refuse(row, refused[row.pk], at)
         rows = self._within_caps([row for row in asked if row.pk not in refused], at)
         if facts.offer is None:
-            lanes.wait(rows, NETWORK_DEAR, _WaitsFor.NETWORK, at)
+            lanes.wait(rows, Reason.NETWORK_DEAR, _WaitsFor.NETWORK, at)
             return 0
         rows = self._affordable(rows, facts, facts.offer, at)
         allowed = gas.limits_of(rows, self.key.address, self.nodes) if rows else {}
         for row in rows:
-            if allowed[row.pk].refused:
-                hot_wallets.finish(row, _Status.FAILED, at, reason=allowed[row.pk].refused)
-        lanes.wait([row for row in rows if allowed[row.pk] == Gas()], NETWORK_SILENT, _WaitsFor.NETWORK, at)
+            if reason := allowed[row.pk].refused:
+                hot_wallets.finish(row, _Status.FAILED, at, reason)
+        lanes.wait([row for row in rows if allowed[row.pk] == Gas()], Reason.NETWORK_SILENT, _WaitsFor.NETWORK, at)
         failpoint("send.K2")
         limits_by_row = {row.pk: limit for row in rows if (limit := allowed[row.pk].limit) is not None}
         return self._commit_all([row for row in rows if row.pk in limits_by_row], facts, facts.offer, limits_by_row, at)
 
-    def _strange_gas(self, rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, tuple[str, str]]:
+    def _strange_gas(self, rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, Refusal]:
         """Gas of sweeps for addresses that only our records call ours: the seed has no key for them."""
         gas_rows = [row for row in rows if row.purpose == _Purpose.SWEEP_GAS]
         known = Address.objects.in_bulk({row.to_address for row in gas_rows})
         strange = [row for row in gas_rows if row.to_address in known and not self._is_ours(known[row.to_address])]
-        return {row.pk: (str(_Status.REVIEW), NO_KEY) for row in strange}
+        return {row.pk: Refusal(_Status.REVIEW, Reason.NO_KEY) for row in strange}
 
     def _is_ours(self, address: Address) -> bool:
         return self._seed.deposit_key(address.mode, address.index).address == address.pk
@@ -149,7 +147,7 @@ class ChainSigner:
         for row in rows:
             reason = room.refusal(row)
             if reason:
-                hot_wallets.finish(row, _Status.REVIEW, at, reason=reason)
+                hot_wallets.finish(row, _Status.REVIEW, at, reason)
             else:
                 within.append(row)
         return within
@@ -208,10 +206,10 @@ class ChainSigner:
                 "tx_hash": [one.tx_hash for one in candidates],
                 "goes_back": [row.goes_back for row in rows],
             }
-            shared = {"from_address": wallet.address, "signed_at": at, "reason": "", "waits_for": "", "not_before": None}
+            shared = {"from_address": wallet.address, "signed_at": at, **because(None), "waits_for": "", "not_before": None}
             OUTGOING.move_many(rows, _Status.SIGNED, per_row, **shared)
             for row, reason in above:
-                hot_wallets.finish(row, _Status.REVIEW, at, reason=reason)
+                hot_wallets.finish(row, _Status.REVIEW, at, reason)
         self._step_aside(short, at)
         return len(rows)
 
@@ -220,12 +218,12 @@ class ChainSigner:
         """The wallet is short of their coins. Nothing is fetched for cold storage: that is given up, and counted anew."""
         for row in rows:
             if row.purpose == _Purpose.COLD:
-                hot_wallets.finish(row, _Status.FAILED, at, reason=cold.HOLDS_LESS)
+                hot_wallets.finish(row, _Status.FAILED, at, Reason.HOLDS_LESS)
         lanes.wait_for_funds([row for row in rows if row.purpose != _Purpose.COLD], at)
 
     def _chosen(
         self, asked: Sequence[OutgoingTransaction], facts: Facts, offer: Offer, gas_limits: Mapping[uuid.UUID, int], at: datetime
-    ) -> tuple[list[OutgoingTransaction], list[OutgoingTransaction], list[tuple[OutgoingTransaction, str]]]:
+    ) -> tuple[list[OutgoingTransaction], list[OutgoingTransaction], list[tuple[OutgoingTransaction, Reason]]]:
         """(what is signed, what the wallet is short for, what a person must look at), of what is still asked for."""
         locked = OutgoingTransaction.objects.select_for_update(of=("self",)).select_related("asset", "receives_asset")
         found = {row.pk: row for row in locked.filter(pk__in=[row.pk for row in asked], status=_Status.REQUESTED).order_by("pk")}

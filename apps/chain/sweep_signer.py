@@ -21,8 +21,9 @@ from apps.chain.gas import GAS_MAX
 from apps.chain.keys import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.reasons import Reason, Refusal, because
 from apps.chain.secp256k1 import SigningKey
-from apps.chain.signer import CANDIDATES_MAX, NO_KEY
+from apps.chain.signer import CANDIDATES_MAX
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core.errors import ErrorCode
 from apps.core.failpoints import failpoint
@@ -57,16 +58,15 @@ class SweepSigner:
         return sum(self._sign(row, offer, at) for row in asked) + sum(self._replace(row, offer, at) for row in stuck)
 
     def _sign(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> int:
-        key, refused = self._key_of(row)
-        if key is None:
-            status, reason = refused
-            hot_wallets.finish(row, status, at, reason=reason)
+        key = self._key_of(row)
+        if isinstance(key, Refusal):
+            hot_wallets.refuse(row, key, at)
             return 0
         used, held = self._facts(key)
         tokens = None if row.asset.is_native else balances.of_token(row.asset, key.address, self.nodes)
         gas_limit = self._gas_limit(row, key)
         if gas_limit is None or gas_limit > GAS_MAX:
-            hot_wallets.finish(row, _Status.FAILED, at, reason="The transfer would be reverted")
+            hot_wallets.finish(row, _Status.FAILED, at, Reason.WOULD_REVERT)
             return 0
         native = row.amount_atomic if row.asset.is_native else 0
         if native + gas_limit * offer.max_fee_wei > held or (tokens is not None and tokens < row.amount_atomic):
@@ -74,14 +74,14 @@ class SweepSigner:
         failpoint("send.K2")
         return self._commit(row.pk, key, used, gas_limit, offer, at)
 
-    def _key_of(self, row: OutgoingTransaction) -> tuple[SigningKey | None, tuple[str, str]]:
-        """What signs for the address, which must be the one that its index gives; else (status, reason)."""
+    def _key_of(self, row: OutgoingTransaction) -> SigningKey | Refusal:
+        """What signs for the address, which must be the one that its index gives; else why it isn't signed."""
         refused = limits.sweep_refusal(row, self.chain)
         if refused:
-            return None, refused
+            return refused
         address = Address.objects.get(pk=row.from_address)
         key = self._seed.deposit_key(row.mode, address.index)
-        return (key, ("", "")) if key.address == row.from_address else (None, (_Status.FAILED, NO_KEY))
+        return key if key.address == row.from_address else Refusal(_Status.FAILED, Reason.NO_KEY)
 
     def _facts(self, key: SigningKey) -> tuple[int, int]:
         used, held = self.nodes.batch([("eth_getTransactionCount", [key.address, "latest"]), ("eth_getBalance", [key.address, "latest"])])
@@ -110,7 +110,7 @@ class SweepSigner:
             last = earlier.aggregate(last=Max("nonce"))["last"]
             nonce = 0 if last is None else int(last) + 1
             if used > nonce:
-                hot_wallets.finish(row, _Status.REVIEW, at, reason=f"The chain is at nonce {used}, our records end at {nonce}")
+                hot_wallets.finish(row, _Status.REVIEW, at, Reason.NONCE_AHEAD, f"The chain is at nonce {used}, our records end at {nonce}")
                 return 0
             if used < nonce:
                 return 0  # the node is behind
@@ -118,14 +118,14 @@ class SweepSigner:
             row.nonce, row.gas_limit = nonce, gas_limit
             candidate = signed_candidate(row, key, self.chain, offer, at)
             failpoint("send.K4")
-            OUTGOING.move(row, _Status.SIGNED, nonce=nonce, gas_limit=gas_limit, tx_hash=candidate.tx_hash, signed_at=at, reason="")
+            OUTGOING.move(row, _Status.SIGNED, nonce=nonce, gas_limit=gas_limit, tx_hash=candidate.tx_hash, signed_at=at, **because(None))
         return 1
 
     def _replace(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> int:
         """Offer more at the same nonce, as far as what the address holds reaches."""
-        key, _ = self._key_of(row)
+        key = self._key_of(row)
         newest = row.candidates.last()
-        if key is None or newest is None or row.gas_limit is None or row.candidates.count() >= CANDIDATES_MAX:
+        if isinstance(key, Refusal) or newest is None or row.gas_limit is None or row.candidates.count() >= CANDIDATES_MAX:
             return 0
         used, held = self._facts(key)
         spare = held - (row.amount_atomic if row.asset.is_native else 0)

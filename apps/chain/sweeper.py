@@ -20,6 +20,7 @@ from apps.chain.balances import NATIVE_GAS
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.reasons import Reason
 from apps.core import clock
 from apps.core.money import atomic_from_decimal
 from apps.core.rows import PAUSED_SQL, Job
@@ -95,7 +96,7 @@ def _give_up_waiting(at: datetime) -> None:
 
     def give_up(row: OutgoingTransaction) -> None:
         Address.objects.select_for_update().get(pk=row.from_address)
-        hot_wallets.finish(row, _Status.FAILED, at, reason="Gas became too dear")
+        hot_wallets.finish(row, _Status.FAILED, at, Reason.GAS_TOO_DEAR)
 
     GIVING_UP.walk(old.order_by("requested_at"), give_up)
 

@@ -14,8 +14,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from apps.chain import outflow
-from apps.chain.approvals import UNSIGNABLE
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
+from apps.chain.reasons import UNSIGNABLE
 from apps.core import buckets, clock, jobs
 from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
@@ -101,7 +101,7 @@ def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
         "mail_given_up": OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=1)),
         "mail_dropped": OutgoingMail.objects.filter(status=OutgoingMail.Status.DROPPED, created_at__gt=now - timedelta(days=1)),
         "unmatched_transfer": UnmatchedTransfer.objects.filter(detected_at__gt=now - timedelta(days=1)),
-        "unapproved_transaction": OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW, reason__in=UNSIGNABLE),
+        "unapproved_transaction": OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW, reason_code__in=UNSIGNABLE),
         "hot_wallet_halted": HotWallet.objects.filter(~Q(halted_at=None)),
     }.items():
         found.add_metric([name], rows.count())

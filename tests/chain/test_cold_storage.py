@@ -9,6 +9,7 @@ from django.core.management import call_command
 from apps.assets.models import Asset
 from apps.chain import bip32, bip39, cold, keystores, lanes, outflow, sender, signing
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.console import audit
 from apps.console.custody import COLD_NAME
 from apps.core import clock
@@ -117,12 +118,12 @@ def test_a_payout_that_begins_to_wait_after_it_was_asked_for_comes_first(desk: D
         chain_id="sepolia", asset_id="SETH", to=make.fresh_address(), amount_atomic=1, purpose="refund", reference="first",
         mode="test", at=clock.real_now(),
     )  # fmt: skip
-    lanes.wait([waiting], lanes.SHORT, lanes.WaitsFor.FUNDS, clock.real_now())
+    lanes.wait([waiting], Reason.SHORT, lanes.WaitsFor.FUNDS, clock.real_now())
 
     signing.sign_due()
 
     [row] = desk.sent()
-    assert (row.status, row.reason) == ("failed", cold.PAYOUTS_WAIT)
+    assert (row.status, row.reason_code) == ("failed", Reason.PAYOUTS_WAIT)
 
 
 def test_coins_that_are_gone_meanwhile_are_not_fetched_for_it(desk: Desk) -> None:
@@ -131,7 +132,7 @@ def test_coins_that_are_gone_meanwhile_are_not_fetched_for_it(desk: Desk) -> Non
     desk.work()
 
     [row] = desk.sent()
-    assert (row.status, row.reason, desk.balance(COLD)) == ("failed", cold.HOLDS_LESS, 0)
+    assert (row.status, row.reason_code, desk.balance(COLD)) == ("failed", Reason.HOLDS_LESS, 0)
     assert not Movement.objects.filter(kind="cold_transfer_sent").exists()
     move_to_cold()
     desk.work()

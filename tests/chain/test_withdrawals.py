@@ -9,8 +9,9 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from apps.assets.models import Asset
-from apps.chain import reservations, sender, signing
+from apps.chain import sender, signing
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.console import audit
 from apps.console.grants import SIGNER, WEB, WORKER
 from apps.core import clock, tenancy
@@ -169,7 +170,7 @@ class TestOnTheChain:
         OutgoingTransaction.objects.filter(pk=invented.pk).update(status="requested", reason="")
         desk.work()
         invented.refresh_from_db()
-        assert (invented.status, invented.reason) == ("review", reservations.NOT_RESERVED)
+        assert (invented.status, invented.reason_code) == ("review", Reason.NOT_RESERVED)
         assert desk.balance(OWNER) == 0
 
 

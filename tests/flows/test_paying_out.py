@@ -9,6 +9,7 @@ from django.core import mail as outbox
 from apps.assets.models import Asset
 from apps.chain import hot_wallets
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.core import clock, mail
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
@@ -210,7 +211,7 @@ def test_an_unknown_outcome_is_the_senders_to_settle(bakery: Shop) -> None:
     advance_payouts()
     HotWallet.objects.get_or_create(chain_id="ethereum", defaults={"address": "0x" + "ab" * 20, "next_nonce": 0})
     sent = OutgoingTransaction.objects.get(purpose="payout")
-    hot_wallets.finish(sent, "review", clock.real_now(), reason="It is above the limit of one day")
+    hot_wallets.finish(sent, "review", clock.real_now(), Reason.ABOVE_DAY)
     advance_payouts()
     assert row(payout_id).status == "requires_review"
     for decide in (lambda: approve_payout(row(payout_id)), lambda: reject_payout(row(payout_id), "odd")):
@@ -221,14 +222,17 @@ def test_an_unknown_outcome_is_the_senders_to_settle(bakery: Shop) -> None:
     assert (row(payout_id).status, OutgoingTransaction.objects.count()) == ("pending", 1)
 
 
-def test_a_payout_that_the_recipient_refuses_is_given_back_at_once(bakery: Shop) -> None:
+@pytest.mark.parametrize("reason", [Reason.RECIPIENT_REFUSES, Reason.DESTINATION_REFUSED, Reason.RECIPIENT_COSTLY])
+def test_a_payout_that_the_recipient_refuses_is_given_back_at_once(bakery: Shop, reason: Reason) -> None:
+    """Whatever the sentence says that goes with it."""
     make.store_coins(bakery.store, "ETH", 10**18)
     payout_id = make.payout(bakery.live, 10**16, asset_id="ETH")["id"]
     advance_payouts()
-    hot_wallets.finish(OutgoingTransaction.objects.get(), "failed", clock.real_now(), reason="The recipient refuses the transfer")
+    hot_wallets.finish(OutgoingTransaction.objects.get(), "failed", clock.real_now(), reason, "In other words")
     advance_payouts()
     failed = told(bakery, payout_id, "live")
     assert (failed["failure_code"], failed["funds_returned"]) == ("destination_invalid", True)
+    assert row(payout_id).failure_reason == "In other words"
     assert balances(bakery.store.pk, "live")["ETH"].available_atomic == 10**18
 
 
@@ -237,7 +241,7 @@ def test_a_reverted_payout_books_its_gas_and_a_retry_is_another_transaction(bake
     payout_id = make.payout(bakery.live, 10**16, asset_id="ETH")["id"]
     advance_payouts()
     first = OutgoingTransaction.objects.get()
-    hot_wallets.finish(first, "failed", clock.real_now(), reason="The chain reverted it", network_fee_atomic=21_000)
+    hot_wallets.finish(first, "failed", clock.real_now(), Reason.REVERTED, network_fee_atomic=21_000)
     advance_payouts()
     assert told(bakery, payout_id, "live")["failure_code"] == "unknown"
     bakery.live.post(f"/payouts/{payout_id}/retry")

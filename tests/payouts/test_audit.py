@@ -9,6 +9,7 @@ from django.db import connection
 from apps.assets.models import Asset
 from apps.chain import hot_wallets
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.console import audit
 from apps.console.payout_invariants import PAYOUTS
 from apps.core import clock
@@ -58,7 +59,7 @@ def paying_out() -> Shop:
     make.payout(bakery.live, 10**16, asset_id="ETH")
     advance_payouts()
     refused = OutgoingTransaction.objects.get()
-    hot_wallets.finish(refused, "failed", clock.real_now(), reason="The recipient refuses the transfer")
+    hot_wallets.finish(refused, "failed", clock.real_now(), Reason.RECIPIENT_REFUSES)
     advance_payouts()
     make.payout(bakery.live, 10**16, asset_id="ETH")
     advance_payouts()

@@ -15,13 +15,14 @@ from django.db import connection
 
 from apps.chain import approvals, hot_wallets, reservations, sender, signing
 from apps.chain.models import Address, OutgoingTransaction, SignedTransaction
+from apps.chain.reasons import Reason
 from apps.core import clock
 from config.demo_secrets import PUBLISHED
 from tests.console.test_deployment import PRODUCTION, ROOT
 from tests.console.test_figures import told
 from tests.sending.conftest import ETHER, World
 
-NOT_APPROVED, NOT_RESERVED = ("review", "Nobody approved it"), ("review", "The books have set nothing aside for it")
+NOT_APPROVED, NOT_RESERVED = ("review", Reason.NOT_APPROVED), ("review", Reason.NOT_RESERVED)
 OTHER = "newer:" + base64.urlsafe_b64encode(b"n" * 32).decode()
 _COLUMNS = (
     "id, mode, chain_id, asset_id, purpose, reference, to_address, amount_atomic, call_data, received_atomic, status, handled_status, "
@@ -46,7 +47,7 @@ def planted(to: str, amount_atomic: int, purpose: str, from_address: str = "") -
 def outcome(row: OutgoingTransaction) -> tuple[str, str]:
     found = OutgoingTransaction.objects.get(pk=row.pk)
     assert not SignedTransaction.objects.filter(outgoing=row).exists()
-    return found.status, found.reason
+    return found.status, found.reason_code
 
 
 @pytest.mark.chain
@@ -68,8 +69,8 @@ class TestARowWrittenByHand:
         swept, gas = planted(world.hot, 1, "sweep", from_address=mine), planted(mine, 1, "sweep_gas")
         approved = world.ask(1, mine, purpose="sweep_gas")
         world.finish()
-        assert (outcome(swept), outcome(gas)) == (NOT_APPROVED, ("review", "The seed has no key for the address"))
-        assert (outcome(approved), world.balance(mine)) == (("review", "The seed has no key for the address"), 0)
+        assert (outcome(swept), outcome(gas)) == (NOT_APPROVED, ("review", Reason.NO_KEY))
+        assert (outcome(approved), world.balance(mine)) == (("review", Reason.NO_KEY), 0)
         OutgoingTransaction.objects.filter(pk__in=[swept.pk, gas.pk, approved.pk]).delete()
         Address.objects.filter(pk=mine).delete()
 
@@ -151,7 +152,7 @@ def test_every_purpose_says_what_the_books_must_hold_for_it() -> None:
 
 def test_no_test_payment_is_signed_in_live_mode(world: World) -> None:
     row = OutgoingTransaction(purpose="test_payment", mode="live", reference=str(uuid.uuid4()))
-    assert reservations.refusals([row]) == {row.pk: "The books have set nothing aside for it"}
+    assert reservations.refusals([row]) == {row.pk: Reason.NOT_RESERVED}
 
 
 def test_a_process_without_a_key_asks_for_nothing(world: World, settings: Any) -> None:

@@ -14,8 +14,8 @@ from django.db.models.functions import Cast, Concat
 
 from apps.assets.selectors import native_asset_id
 from apps.chain import costs, sender, simulated
-from apps.chain.gas import TOO_DEAR
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.core.rows import Job
@@ -28,8 +28,8 @@ from apps.payouts.services import moves, together
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
 _Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
-# How the sender says that a recipient can't be paid at all.
-REFUSED_RECIPIENT = frozenset({"The recipient refuses the transfer", "The destination is refused", TOO_DEAR})
+# The recipient can't be paid at all.
+REFUSED_RECIPIENT = frozenset({Reason.RECIPIENT_REFUSES, Reason.DESTINATION_REFUSED, Reason.RECIPIENT_COSTLY})
 JOB = Job(together.JOB_NAME, limit=200, in_transaction=False)
 # What no batch moves: of the simulated and the bank's each is looked at, of the rest what its transaction has come to.
 _FOLLOWED = Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(status=_Status.CONFIRMED, funds=_Funds.CLEARING)
@@ -205,7 +205,7 @@ def _confirm(payout: Payout, at: datetime, *, gas_atomic: int) -> None:
 def _fail(payout: Payout, sent: OutgoingTransaction, at: datetime) -> None:
     """It moved nothing and never will; one that the chain reverted has paid its gas."""
     reason = sent.reason or "The transaction failed"
-    code = Payout.FailureCode.DESTINATION_INVALID if reason in REFUSED_RECIPIENT else Payout.FailureCode.UNKNOWN
+    code = Payout.FailureCode.DESTINATION_INVALID if sent.reason_code in REFUSED_RECIPIENT else Payout.FailureCode.UNKNOWN
     if sent.network_fee_atomic:
         movements.payout_gas_paid(
             mode=payout.mode,
