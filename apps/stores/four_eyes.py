@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 
-from apps.core import crypto, mail, staff_roles
+from apps.core import crypto, staff_roles
 from apps.core.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.staff_roles import StaffOperation
 from apps.stores import audit
 from apps.stores.models import StaffRequest, User
+from apps.stores.staff_letters import StaffLetter, tell, tell_deciders
 
 LIFETIME = timedelta(days=7)
 _State = StaffRequest.State
@@ -191,23 +191,14 @@ def _note(what: str, kind: Kind, row: StaffRequest, reason: str) -> None:
 
 
 def _tell_approvers(kind: Kind, row: StaffRequest) -> None:
-    others = User.objects.filter(is_staff=True, is_active=True).exclude(pk=row.asked_by_id)
-    for one in others:
-        if staff_roles.may(one, kind.operation):
-            _letter(kind, row, one, "waits for a second member of staff", f"{row.asked_by} asks for it. It expires in seven days.")
+    text = f"{row.asked_by} asks for it. It expires in seven days."
+    tell_deciders(kind.operation, row.asked_by, _letter(kind, row, "waits for a second member of staff", text))
 
 
 def _tell_asker(kind: Kind, row: StaffRequest, what: str) -> None:
-    _letter(kind, row, row.asked_by, f"was {what}", f"{row.decided_by} {what} what you had asked for.")
+    tell(row.asked_by, _letter(kind, row, f"was {what}", f"{row.decided_by} {what} what you had asked for."))
 
 
-def _letter(kind: Kind, row: StaffRequest, to: User, what: str, text: str) -> None:
-    """What exactly is on the page, which asks who is reading."""
-    context = {
-        "title": f"{kind.title} {what}",
-        "text": text,
-        "name": row.name,
-        "reason": row.decision_reason if row.decided_by else row.reason,
-        "url": f"{settings.ADMIN_URL}/admin/stores/staffrequest/{row.pk}/decide/",
-    }
-    mail.send(key=f"staff_request:{row.pk}:{row.state}:{to.pk}", to=to.email, template="staff_request", context=context)
+def _letter(kind: Kind, row: StaffRequest, what: str, text: str) -> StaffLetter:
+    reason, path = row.decision_reason if row.decided_by else row.reason, f"/admin/stores/staffrequest/{row.pk}/decide/"
+    return StaffLetter(f"staff_request:{row.pk}:{row.state}", f"{kind.title} {what}", text, row.name, reason, path)

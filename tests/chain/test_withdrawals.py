@@ -5,6 +5,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.core import mail as outbox
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
@@ -14,7 +15,8 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.console import audit
 from apps.console.grants import SIGNER, WEB, WORKER
-from apps.core import clock, tenancy
+from apps.core import clock, mail, tenancy
+from apps.core.staff_roles import StaffRole
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
@@ -55,6 +57,27 @@ def desk(chain: LocalChain, watcher: Reader, people: tuple[User, User]) -> Desk:
 def wanted(amount: int = ETHER, reference: str = "may", to: str = OWNER, reason: str = "Salaries") -> WithdrawalRequest:
     asset = Asset.objects.select_related("chain").get(pk=ASSET)
     return WithdrawalRequest(reference, asset, amount, to, reason)
+
+
+def letters() -> list[tuple[str, str]]:
+    """To whom, and about what, of the emails that left just now."""
+    outbox.outbox.clear()
+    mail.send_due()
+    assert all("/admin/payments/withdrawal/" in str(one.body) and "Salaries" in str(one.body) for one in outbox.outbox)
+    return [(one.to[0], one.subject) for one in outbox.outbox]
+
+
+def test_whoever_may_let_it_go_hears_that_it_waits_and_whoever_asked_what_became_of_it(people: tuple[User, User]) -> None:
+    make.clerk(StaffRole.SUPPORT)
+    row = asked(people[0])
+    assert letters() == [(people[1].email, "A withdrawal of earnings waits for a second member of staff")]
+    assert asked(people[0]) == row
+    withdrawals.reject_withdrawal(row.pk, people[1], clock.real_now())
+    assert letters() == [(people[0].email, "A withdrawal of earnings was rejected")]
+    withdrawals.reject_withdrawal(asked(people[0], reference="june").pk, people[0], clock.real_now())
+    assert letters() == [(people[1].email, "A withdrawal of earnings waits for a second member of staff")]
+    let_go(asked(people[0], reference="july"), people[1])
+    assert [subject for _, subject in letters()][-1] == "A withdrawal of earnings was approved"
 
 
 def asked(staff: User, **changes: Any) -> Withdrawal:

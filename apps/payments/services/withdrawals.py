@@ -25,6 +25,7 @@ from apps.payments.models import Withdrawal
 from apps.payments.states import WITHDRAWAL_MACHINE
 from apps.stores import audit
 from apps.stores.models import User
+from apps.stores.staff_letters import StaffLetter, tell, tell_deciders
 
 JOB, REQUESTING = Job("payments.advance_withdrawals", limit=100), Job("payments.request_withdrawals", limit=100)
 _Status, _Sent = Withdrawal.Status, OutgoingTransaction.Status
@@ -74,7 +75,9 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
             reference=request.reference,
             defaults={**fields, "mode": request.asset.mode, "requested_by": staff, "requested_at": at},
         )
-        _tell("requested", made, staff)
+        _note("requested", made, staff)
+        text = f"{staff} asks for it. Nothing leaves before another member of finance staff lets it go."
+        tell_deciders(staff_roles.WITHDRAWAL, staff, _letter(made, "waits for a second member of staff", text))
     return made
 
 
@@ -111,7 +114,8 @@ def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> W
         movements.withdrawal_created(mode=row.mode, asset_id=row.asset_id, withdrawal_id=row.pk, amount_atomic=row.amount_atomic, at=at)
         WITHDRAWAL_MACHINE.move(row, _Status.APPROVED, decided_by=staff, decided_at=at)
         jobs.enqueue("payments.advance_treasury")
-        _tell("approved", row, staff)
+        _note("approved", row, staff)
+        _tell_asker("approved", row, staff)
     return row
 
 
@@ -124,11 +128,22 @@ def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Wi
         if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
             raise WithdrawalRefused("Only finance staff reject a withdrawal")
         WITHDRAWAL_MACHINE.move(row, _Status.REJECTED, decided_by=staff, decided_at=at)
-        _tell("rejected", row, staff)
+        _note("rejected", row, staff)
+        _tell_asker("rejected", row, staff)
     return row
 
 
-def _tell(what: str, row: Withdrawal, staff: User) -> None:
+def _tell_asker(what: str, row: Withdrawal, staff: User) -> None:
+    if row.requested_by != staff:
+        tell(row.requested_by, _letter(row, f"was {what}", f"{staff} {what} what you had asked for."))
+
+
+def _letter(row: Withdrawal, what: str, text: str) -> StaffLetter:
+    path = f"/admin/payments/withdrawal/{row.pk}/decide/"
+    return StaffLetter(f"withdrawal:{row.pk}:{row.status}", f"A withdrawal of earnings {what}", text, row.reference, row.reason, path)
+
+
+def _note(what: str, row: Withdrawal, staff: User) -> None:
     told = {"asset": row.asset_id, "amount_atomic": str(row.amount_atomic), "to_address": row.to_address, "staff": str(staff.pk)}
     audit.record(f"withdrawal.{what}", target=row, mode=row.mode, name=row.reference, reason=row.reason, details=told)
 
