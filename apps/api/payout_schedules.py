@@ -1,23 +1,26 @@
 """/payout_schedules: pay an asset's whole balance out again and again, or now."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from msgspec import UNSET
+from msgspec.structs import asdict
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
 from apps.core.errors import Failure, Listed, NotFound
-from apps.core.literal import wrapper_schema
 from apps.payouts import selectors
-from apps.payouts.documents import payout_document, schedule_document
+from apps.payouts.documents import RunDocument, ScheduleWithPayouts, payout_document, schedule_document
 from apps.payouts.models import Schedule
+from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services import runs, schedules
 
-_BODY = wrapper_schema("payout_schedule", schedules.FIELDS)
+_PAUSE = {"payout_schedule": {"active": False}}
 
 
 class ScheduleDoor(Door):
     shape: ClassVar[type[Failure]] = Listed
+    wrapper = "payout_schedule"
     missing = NotFound("Payout schedule not found")
 
     def schedule(self, id: str) -> Schedule:
@@ -32,7 +35,7 @@ class PayoutSchedules(ScheduleDoor):
     """Make a schedule, or list the active ones oldest first."""
 
     asks_for_code = is_act = True
-    bodies = {"POST": _BODY}
+    bodies = {"POST": ScheduleRequest}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -40,7 +43,8 @@ class PayoutSchedules(ScheduleDoor):
         return Response([schedule_document(one) for one in rows])
 
     def post(self, request: Request) -> Response:
-        return Response(schedule_document(schedules.create_schedule(self.access, self.body(request))), status=201)
+        made = schedules.create_schedule(self.access, self.read(request, ScheduleRequest))
+        return Response(schedule_document(made), status=201)
 
 
 class PayoutScheduleById(ScheduleDoor):
@@ -48,21 +52,22 @@ class PayoutScheduleById(ScheduleDoor):
 
     asks_for_code = is_act = True
     asks_on = ("PATCH",)
-    bodies = {"PATCH": _BODY}
+    bodies = {"PATCH": ScheduleRequest}
     statuses = {"DELETE": 204}
 
     def asks(self, request: Request) -> bool:
         """To pause it takes none."""
-        return not request._request.body or request.data != schedules.PAUSE
+        return not request._request.body or request.data != _PAUSE
 
     def get(self, request: Request, id: str) -> Response:
         schedule = self.schedule(id)
         made = selectors.payouts_seen_by(self.access).filter(schedule=schedule)
-        told: dict[str, Any] = {**schedule_document(schedule), "payouts": [payout_document(one) for one in made]}
-        return Response(told)
+        payouts = [payout_document(one) for one in made]
+        return Response(ScheduleWithPayouts(**asdict(schedule_document(schedule)), payouts=payouts))
 
     def patch(self, request: Request, id: str) -> Response:
-        return Response(schedule_document(schedules.update_schedule(self.access, self.kept(id), self.body(request))))
+        kept = self.kept(id)
+        return Response(schedule_document(schedules.update_schedule(self.access, kept, self.read(request, ScheduleRequest))))
 
     def delete(self, request: Request, id: str) -> Response:
         schedules.delete_schedule(self.access, self.kept(id))
@@ -77,6 +82,5 @@ class RunPayoutSchedule(ScheduleDoor):
     def post(self, request: Request, id: str) -> Response:
         ran = runs.run_by_hand(self.access, self.kept(id))
         if ran.skip_reason is not None:
-            return Response({"triggered": False, "skip_reason": ran.skip_reason})
-        made = {} if ran.payout is None else {"payout": payout_document(ran.payout)}
-        return Response({"triggered": True, **made})
+            return Response(RunDocument(triggered=False, skip_reason=ran.skip_reason))
+        return Response(RunDocument(triggered=True, payout=UNSET if ran.payout is None else payout_document(ran.payout)))

@@ -1,5 +1,7 @@
 """/payouts: pay out, ask what a bank payout would bring, read, list, try again; and what an off-ramp tells us."""
 
+from typing import Annotated
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -7,24 +9,27 @@ from apps.api.plumbing import lists
 from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.errors import NotFound
-from apps.core.literal import AtomicAmount, Object, Text
+from apps.core.literal import Invalid, Text
+from apps.core.requests import Request as Body
+from apps.core.requests import by
 from apps.payouts import selectors
 from apps.payouts.documents import payout_document
+from apps.payouts.models import Payout
+from apps.payouts.requests import PayoutBody, QuoteBody
 from apps.payouts.services.callbacks import take_callback
-from apps.payouts.services.create import create_payout
-from apps.payouts.services.orders import BODY
+from apps.payouts.services.create import answer_unread, create_payout
+from apps.payouts.services.orders import refuse_unread
 from apps.payouts.services.quote import quote_payout
 from apps.payouts.services.retry import retry_payout
 
 PER_PAGE = 25
-QUOTE = Object(
-    {
-        "asset_id": Text(255, required=True),
-        "amount_atomic": AtomicAmount(required=True),
-        "fiat_payout_detail_id": Text(255, required=True),
-    }
-)
-_CALLBACK = Object({"id": Text(100, required=True), "reference": Text(36)}).schema()
+
+
+class CallbackBody(Body, frozen=True, kw_only=True):
+    """What an off-ramp signs; its adapter reads it."""
+
+    id: Annotated[str, by(Text(100))]
+    reference: Annotated[str, by(Text(36))] | None = None
 
 
 class Payouts(Door):
@@ -34,7 +39,7 @@ class Payouts(Door):
     """
 
     asks_for_code = is_act = True
-    bodies = {"POST": BODY.schema()}
+    bodies = {"POST": PayoutBody}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -49,18 +54,33 @@ class Payouts(Door):
         return Response(lists.data_and_pagination(*lists.page_of(request, rows, payout_document, per_page=PER_PAGE)))
 
     def post(self, request: Request) -> Response:
-        key, body = str(self.idempotency_key(request)), self.body(request)
-        payout, is_new = create_payout(self.access, body, key, caller=self.access.caller)
+        key, caller = str(self.idempotency_key(request)), self.access.caller
+        try:
+            asked = self.read(request, PayoutBody).request()
+        except Invalid as refusal:
+            body = self.body(request)
+            is_bank, asset_id = body.get("fiat_payout_detail_id") is not None, body.get("asset_id")
+            known = answer_unread(self.access, refusal, key, asset_id=asset_id, is_bank=is_bank, caller=caller)
+            return self._answer(known, is_new=False)
+        payout, is_new = create_payout(self.access, asked, key, caller=caller)
+        return self._answer(payout, is_new=is_new)
+
+    @staticmethod
+    def _answer(payout: Payout, *, is_new: bool) -> Response:
         return Response(payout_document(payout), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
 
 class PayoutQuote(Door):
     """What a bank payout would bring now. Nothing is made or reserved."""
 
-    bodies = {"POST": QUOTE.schema()}
+    bodies = {"POST": QuoteBody}
 
     def post(self, request: Request) -> Response:
-        return Response(quote_payout(self.access, self.body(request)).document())
+        try:
+            asked = self.read(request, QuoteBody).request()
+        except Invalid as refusal:
+            refuse_unread(self.access, refusal, self.body(request).get("asset_id"))
+        return Response(quote_payout(self.access, asked).document())
 
 
 class PayoutById(Door):
@@ -86,7 +106,7 @@ class RetryPayout(Door):
 class OfframpCallbacks(Door):
     """An off-ramp says that something has changed; signed with `Offramp-Signature`."""
 
-    bodies = {"POST": _CALLBACK}
+    bodies = {"POST": CallbackBody}
 
     def post(self, request: Request) -> Response:
         is_new = take_callback(request._request.body, request.headers.get("Offramp-Signature", ""), clock.real_now())

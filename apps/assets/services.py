@@ -18,6 +18,7 @@ class LastAsset(Flat):
 
 
 class AssetNotActive(Flat):
+    field = "asset_id"
     message = "Asset is not active"
 
 

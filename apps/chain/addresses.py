@@ -1,4 +1,5 @@
-"""Deposit addresses: BIP-32 children of an account's extended public key. No private key is here, and no index is used twice."""
+"""Addresses: ours, where deposits go (BIP-32 children of an account's extended public key; no private key is here, and no index
+is used twice), and those of others that coins are sent to."""
 
 import hmac
 import os
@@ -9,13 +10,24 @@ from coincurve import PublicKey
 from django.conf import settings
 from django.db import connection
 
+from apps.assets.models import Asset
 from apps.chain import bip32
+from apps.chain.limits import is_refused_destination
+from apps.chain.models import HotWallet
 from apps.chain.secp256k1 import address_of
+from apps.core.errors import Flat
 from apps.core.evm import checksummed as checksummed
+from apps.core.evm import is_address
+from apps.core.sql import Statement
 
 EXTERNAL_CHAIN = 0
 BLOCK_SIZE = 50  # the increment of the sequence: each process takes so many indexes at a time
 
+ZERO_ADDRESS = "0x" + "0" * 40
+_WHOSE = Statement("""
+SELECT EXISTS (SELECT 1 FROM assets_asset WHERE chain_id = %(chain_id)s AND contract_address = %(address)s),
+       EXISTS (SELECT 1 FROM chain_address WHERE address = %(address)s)
+""")
 _lock = threading.Lock()
 _free: list[int] = []
 os.register_at_fork(after_in_child=_free.clear)
@@ -49,3 +61,36 @@ def next_indexes(count: int) -> list[int]:
         taken = _free[:count]
         del _free[:count]
         return taken
+
+
+# --- of others ------------------------------------------------------------------------------------
+
+
+class BelongsToService(Flat):
+    field = "destination_address"
+    message = "Destination address belongs to this service"
+
+
+class NotValidOn(Flat):
+    field = "destination_address"
+
+    def __init__(self, chain: str) -> None:
+        super().__init__(f"Destination address is not valid for {chain}")
+
+
+def check_recipient(text: str, asset: Asset, purpose: str = "") -> str:
+    """The address in lower case, that coins of this asset can be sent to; for a `purpose`, that the signer would sign them to.
+
+    Raises NotValidOn for one that is malformed or burns them, BelongsToService for one of ours.
+    """
+    if not is_address(text):
+        raise NotValidOn(asset.chain.name)
+    address = text.lower()
+    ((is_contract, is_ours),) = _WHOSE.rows(address=address, chain_id=asset.chain_id)
+    if address == ZERO_ADDRESS or is_contract:
+        raise NotValidOn(asset.chain.name)
+    if is_ours:
+        raise BelongsToService
+    if purpose and is_refused_destination(address, purpose, asset.chain.mode):
+        raise BelongsToService if HotWallet.objects.filter(address=address).exists() else NotValidOn(asset.chain.name)
+    return address

@@ -7,7 +7,7 @@ import math
 import time
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, overload
 
 from django.conf import settings
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, Value
@@ -55,6 +55,10 @@ def is_due(column: str, real: datetime) -> Q:
     return Q(mode="live", **{f"{column}__lte": real}) | Q(mode="test", **{f"{column}__lte": ahead})
 
 
+@overload
+def iso(moment: datetime) -> str: ...
+@overload
+def iso(moment: datetime | None) -> str | None: ...
 def iso(moment: datetime | None) -> str | None:
     """ISO 8601, UTC, microseconds, `Z`."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None

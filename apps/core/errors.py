@@ -12,6 +12,7 @@ class Failure(Exception):
 
     status: ClassVar[int] = 422
     message: ClassVar[str] = ""
+    field: ClassVar[str] = ""  # of the request, for forms that show it there
 
     def __init__(self, message: str = "", *, status: int | None = None, headers: dict[str, str] | None = None) -> None:
         self.text = message or self.message

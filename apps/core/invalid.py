@@ -35,6 +35,8 @@ SENTENCES = {
     "fraction": "{field} must be a decimal fraction below 1 with at most 8 places",
     "positive": "{field} must be greater than zero",
     "whole_unit": "{field} must be a whole number in {currency}",
+    "positive_digits": "Amount must be a positive integer string",
+    "one_destination": "Exactly one destination is required",
     "one_amount": "Exactly one of amount and amount_atomic is required",
     # Lists and objects.
     "too_many_keys": "{field} has too many keys (maximum is {maximum})",

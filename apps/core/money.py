@@ -10,6 +10,7 @@ from fractions import Fraction
 WIDE = Context(prec=120)
 CENTS = 100
 BASIS_POINTS = 10_000
+DIGITS_MAX = 59
 RATE_MIN, RATE_MAX = Decimal(10) ** -12, Decimal(10) ** 12
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
 
@@ -119,6 +120,13 @@ def atomic_from_decimal(text: str, atomic_decimals: int) -> int | None:
     if len(places) > atomic_decimals:
         return None
     return int((whole or "0") + places.ljust(atomic_decimals, "0"))
+
+
+def atomic_from_coins(text: str, atomic_decimals: int) -> int | None:
+    """The same of what somebody typed; None also for what is no number."""
+    whole, _, places = text.partition(".")
+    is_number = text.isascii() and (whole + places).isdigit() and len(whole + places) <= DIGITS_MAX
+    return atomic_from_decimal(text, atomic_decimals) if is_number else None
 
 
 def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool = True) -> str:

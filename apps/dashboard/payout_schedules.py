@@ -14,6 +14,7 @@ from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.payouts import selectors
 from apps.payouts.models import Schedule
+from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services import runs, schedules
 from apps.payouts.services.destinations import title
 
@@ -56,7 +57,7 @@ def create(request: PageRequest) -> HttpResponse:
     given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
 
     def make() -> Schedule:
-        return schedules.create_schedule(request.access, {"payout_schedule": _read(given, is_new=True)})
+        return schedules.create_schedule(request.access, _read(given, is_new=True))
 
     try:
         asked = confirming.ask_about_form(request, _told(request, given), make)
@@ -91,7 +92,7 @@ def change(request: PageRequest, id: str) -> HttpResponse:
     given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
 
     def keep() -> Schedule:
-        return schedules.update_schedule(request.access, schedule, {"payout_schedule": _read(given, is_new=False)})
+        return schedules.update_schedule(request.access, schedule, _read(given, is_new=False))
 
     try:
         asked = confirming.ask_about_form(request, _told(request, given, schedule), keep)
@@ -110,7 +111,7 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     is_on = request.POST.get("to") == "active"
 
     def switched() -> Schedule:
-        return schedules.update_schedule(request.access, schedule, {"payout_schedule": {"active": is_on}})
+        return schedules.update_schedule(request.access, schedule, ScheduleRequest(active=is_on))
 
     try:
         if is_on:
@@ -187,7 +188,7 @@ def _told(request: PageRequest, given: dict[str, str], schedule: Schedule | None
     ]
 
 
-def _read(given: dict[str, str], *, is_new: bool) -> dict[str, Any]:
+def _read(given: dict[str, str], *, is_new: bool) -> ScheduleRequest:
     """The form as the service takes it: what was left empty is not sent."""
     asked: dict[str, Any] = {name: given[name] for name in ("frequency", "minimum_fiat_currency") if given[name]}
     if given["minimum"]:
@@ -202,7 +203,7 @@ def _read(given: dict[str, str], *, is_new: bool) -> dict[str, Any]:
         if not given["next_day"].isascii() or len(given["next_day"]) > 10:
             raise Invalid("next_day", "choose_day")
         asked["next_payout_at"] = f"{given['next_day']}T09:00:00Z"
-    return asked
+    return ScheduleRequest.read(asked)
 
 
 def _form(
@@ -215,7 +216,7 @@ def _form(
         "schedule": schedule,
         "assets": active_assets(request.access.mode),
         "frequencies": Schedule.Frequency.choices,
-        "currencies": schedules.MINIMUM_CURRENCIES,
+        "currencies": MINIMUM_CURRENCIES,
         "saved": [{"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)} for one in saved if one.is_wallet or one.verified_at],
     }
     return show(request, "dashboard/payout_schedules/edit.html", context, status=status)

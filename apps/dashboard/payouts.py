@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.access import operations, stepup
+from apps.access import stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.chain import costs
@@ -18,15 +18,17 @@ from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.literal import Invalid
 from apps.dashboard import confirming, form_keys
+from apps.dashboard.forms import Form
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.ledger.selectors import balances
 from apps.payouts import selectors, states
 from apps.payouts.documents import GAS_DECIMALS, told_transitions
 from apps.payouts.models import Payout
-from apps.payouts.services.create import create_payout, is_new_target
-from apps.payouts.services.destinations import check_known, lookalike_of, title
-from apps.payouts.services.orders import NotAnAmount, Order, read_order
+from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
+from apps.payouts.services.create import create_payout, foresee_payout, is_new_target
+from apps.payouts.services.destinations import lookalike_of, title
+from apps.payouts.services.orders import Order
 from apps.payouts.services.quote import quote_payout
 from apps.payouts.services.retry import give_up_payout, retry_payout
 from apps.stores.models import PaysNetworkFee
@@ -39,12 +41,45 @@ _TABS = {
     "failed": "Failed",
     "requires_review": "Under review",
 }
-_FIELDS = ("asset_id", "amount", "destination", "destination_address", "form_key", "agreed", "compared")
-_DETAIL = {"wallet": "crypto_payout_detail_id", "bank": "fiat_payout_detail_id"}
 
 
 class AgreedToAnother(Invalid):
     """The form that came back isn't the page that was shown."""
+
+
+class PayoutForm(Form):
+    """A part of the balance in coins, to a saved destination (`wallet:<id>`) or another address."""
+
+    names = ("asset_id", "amount", "destination", "destination_address")
+    hidden = ("form_key", "agreed", "compared")
+    inputs = {"amount_atomic": "amount"}
+
+    def request(self) -> PayoutRequest:
+        """What is asked for. Raises Invalid."""
+        form_keys.of(self.values)
+        asset = Asset.objects.filter(pk=self.values["asset_id"]).first()
+        if asset is None:
+            raise Invalid("asset_id", "choose_payout")
+        amount = money.atomic_from_coins(self.values["amount"], asset.atomic_decimals)
+        if amount is None:
+            raise Invalid("amount", "coins", places=asset.atomic_decimals)
+        if not amount:
+            raise Invalid("amount", "positive")
+        return PayoutRequest(asset.pk, amount, self._target())
+
+    def _target(self) -> Wallet | Bank | RawAddress:
+        kind, _, detail_id = self.values["destination"].partition(":")
+        if kind in ("wallet", "bank"):
+            return Wallet(detail_id) if kind == "wallet" else Bank(detail_id)
+        if not self.values["destination_address"]:
+            raise Invalid("destination_address", "one_destination")
+        return RawAddress(self.values["destination_address"])
+
+    def input_of(self, field: str) -> str:
+        """What is wrong about a destination is said where it was named."""
+        if field in ("destination", "destination_address"):
+            return "destination" if self.values["destination"] else "destination_address"
+        return super().input_of(field)
 
 
 @dataclass(frozen=True)
@@ -143,55 +178,28 @@ def _about_failed(request: PageRequest, id: str, act: Any, done: str) -> HttpRes
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        given = {**form_keys.new(), "asset_id": request.GET.get("asset", ""), "destination": request.GET.get("to", "")}
-        return _form(request, given, [])
-    given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+        opened = {**form_keys.new(), "asset_id": request.GET.get("asset", ""), "destination": request.GET.get("to", "")}
+        return _form(request, PayoutForm(opened))
+    form = PayoutForm(request.POST.dict())
     try:
-        asked = _read(given)
-        order = read_order(request.access, request.access.store, asked)
-        if not order.target.is_bank:
-            operations.foresee(request.access, operations.PAYOUT)
-        if order.target.destination is None:
-            check_known(request.access, str(order.target.address))
-        lookalike = lookalike_of(request.access, order.target.address) if order.target.address else None
-        if not given["agreed"] or (lookalike and not given["compared"]):
-            errors = ["Compare the two addresses, and say that you have."] if given["agreed"] else []
-            return _review(request, given, asked, order, lookalike, confirming.Asked(errors, 422 if errors else 200))
-        if given["agreed"] != _digest(order):
-            raise AgreedToAnother("agreed", "other_payout")
-        wanted = confirming.ask(request, _act(request, given, order))
-        if wanted is not None:
-            return _review(request, given, asked, order, lookalike, wanted)
-        payout, _ = create_payout(request.access, asked, f"dashboard-{given['form_key']}", caller=request.access.caller)
+        asked = form.request()
+        order = foresee_payout(request.access, asked)
+        review = _review(request, form, asked, order)
+        if review is not None:
+            return review
+        payout, _ = create_payout(request.access, asked, f"dashboard-{form.values['form_key']}", caller=request.access.caller)
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal))
-    if payout.review_reason == states.NEEDS_APPROVER:
-        messages.success(request, "The payout is made, and waits for a second person. Owners and admins have an email about it.")
-    elif payout.status == Payout.Status.REQUIRES_REVIEW:
-        messages.success(request, "The payout is made, and waits for a person to look at it.")
-    else:
-        messages.success(request, "The payout is on its way. This page shows how far it is.")
+        return _form(request, form.refuse(refusal))
+    messages.success(request, _done(payout))
     return go("payout", payout.pk)
 
 
-def _read(given: dict[str, str]) -> dict[str, Any]:
-    """The form as the service takes it: the amount in coins becomes atomic units."""
-    form_keys.of(given)
-    asset = Asset.objects.filter(pk=given["asset_id"]).first()
-    if asset is None:
-        raise Invalid("asset_id", "choose_payout")
-    whole, _, places = given["amount"].partition(".")
-    is_number = given["amount"].isascii() and (whole + places).isdigit() and 0 < len(whole + places) <= 59
-    amount = money.atomic_from_decimal(given["amount"], asset.atomic_decimals) if is_number else None
-    if amount is None:
-        raise Invalid("amount", "coins", places=asset.atomic_decimals)
-    if not amount:
-        raise NotAnAmount("Amount must be greater than zero")
-    asked: dict[str, Any] = {"asset_id": asset.pk, "amount_atomic": str(amount)}
-    kind, _, detail_id = given["destination"].partition(":")
-    if kind in _DETAIL:
-        return {**asked, _DETAIL[kind]: detail_id}
-    return {**asked, "destination_address": given["destination_address"] or None}
+def _done(payout: Payout) -> str:
+    if payout.review_reason == states.NEEDS_APPROVER:
+        return "The payout is made, and waits for a second person. Owners and admins have an email about it."
+    if payout.status == Payout.Status.REQUIRES_REVIEW:
+        return "The payout is made, and waits for a person to look at it."
+    return "The payout is on its way. This page shows how far it is."
 
 
 def _digest(order: Order) -> str:
@@ -200,19 +208,39 @@ def _digest(order: Order) -> str:
     return hashlib.sha256(f"{order.asset.pk}:{order.amount_atomic}:{where}".encode()).hexdigest()
 
 
-def _act(request: PageRequest, given: dict[str, str], order: Order) -> str:
-    return confirming.act_of(request, _digest(order), given["form_key"])
+def _review(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order) -> HttpResponse | None:
+    """The page that says what leaves, until it has been agreed to and a code was given for it; None lets it go."""
+    address, agreed = order.target.address, form.values["agreed"]
+    lookalike = lookalike_of(request.access, address) if address else None
+    if not agreed:
+        return _review_page(request, form, asked, order, lookalike, confirming.Asked([], 200))
+    if lookalike and not form.values["compared"]:
+        errors = ["Compare the two addresses, and say that you have."]
+        return _review_page(request, form, asked, order, lookalike, confirming.Asked(errors, 422))
+    if agreed != _digest(order):
+        raise AgreedToAnother("agreed", "other_payout")
+    wanted = confirming.ask(request, _act(request, form, order))
+    return None if wanted is None else _review_page(request, form, asked, order, lookalike, wanted)
 
 
-def _review(
-    request: PageRequest, given: dict[str, str], asked: dict[str, Any], order: Order, lookalike: str | None, wanted: confirming.Asked
+def _act(request: PageRequest, form: PayoutForm, order: Order) -> str:
+    return confirming.act_of(request, _digest(order), form.values["form_key"])
+
+
+def _review_page(
+    request: PageRequest,
+    form: PayoutForm,
+    asked: PayoutRequest,
+    order: Order,
+    lookalike: str | None,
+    wanted: confirming.Asked,
 ) -> HttpResponse:
     """What leaves, where to, what it costs, and that it can't be called back."""
     store, target = request.access.store, order.target
     bears_fee = not target.is_bank and store.payout_network_fee == PaysNetworkFee.MERCHANT
     fee = costs.fee(order.asset) if bears_fee else None
     context = {
-        "given": given,
+        "given": form.values,
         "errors": wanted.errors,
         "order": order,
         "to": checksummed(target.address) if target.address else title(target.destination) if target.destination else "",
@@ -224,18 +252,18 @@ def _review(
         "is_new": is_new_target(request.access, target, request.access.now()),
         "lookalike": None if lookalike is None else checksummed(lookalike),
         "agreed": _digest(order),
-        **confirming.fields(request, _act(request, given, order)),
+        **confirming.fields(request, _act(request, form, order)),
     }
     return show(request, "dashboard/payouts/review.html", context, status=wanted.status)
 
 
-def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
+def _form(request: PageRequest, form: PayoutForm) -> HttpResponse:
     saved = list(selectors.destinations_seen_by(request.access))
     context = {
-        "given": given,
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         "spendable": spendable(request),
         "saved": [{"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)} for one in saved if one.is_wallet or one.verified_at],
-        "needs_second_factor": not errors and stepup.lacks_second_factor(request.person),
+        "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
     }
-    return show(request, "dashboard/payouts/create.html", context, status=status)
+    return show(request, "dashboard/payouts/create.html", context, status=form.status)

@@ -106,9 +106,7 @@ def _read(given: dict[str, str]) -> tuple[dict[str, Any], str]:
     source = Asset.objects.filter(pk=given["source_asset_id"]).first()
     if source is None or not given["buy_asset_id"]:
         raise Invalid("source_asset_id", "choose_swap")
-    whole, _, places = given["amount"].partition(".")
-    is_number = given["amount"].isascii() and (whole + places).isdigit() and 0 < len(whole + places) <= 59
-    amount = money.atomic_from_decimal(given["amount"], source.atomic_decimals) if is_number else None
+    amount = money.atomic_from_coins(given["amount"], source.atomic_decimals)
     if amount is None:
         raise Invalid("amount", "coins", places=source.atomic_decimals)
     if not amount:

@@ -14,6 +14,7 @@ from apps.assets.models import Asset
 from apps.core import clock, mail
 from apps.core.errors import Flat
 from apps.payouts.models import Destination, PayoutBatchLine, Schedule
+from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, Wallet
 from apps.payouts.services import batches, runs, schedules
 from apps.payouts.services.create import create_payout
 from apps.payouts.services.destinations import NotSaved, add_wallet
@@ -37,9 +38,9 @@ def wallet(cast: Cast, by: Access | None) -> Destination:
     return add_wallet(cast.bakery.store, "live", "ethereum", ADDRESS, by=by)
 
 
-def to(destination: Destination | str) -> dict[str, str]:
-    named = {"destination_address": destination} if isinstance(destination, str) else {"crypto_payout_detail_id": str(destination.pk)}
-    return {"asset_id": "ETH", "amount_atomic": str(10**18), **named}
+def to(destination: Destination | str) -> PayoutRequest:
+    target = RawAddress(destination) if isinstance(destination, str) else Wallet(str(destination.pk))
+    return PayoutRequest("ETH", 10**18, target)
 
 
 def later(hours: float) -> Any:
@@ -53,8 +54,8 @@ def links() -> list[tuple[str, str]]:
     return [(whom, match.group()) for whom, match in found if match is not None]
 
 
-def weekly(destination: str) -> dict[str, Any]:
-    return {"payout_schedule": {"asset_id": "ETH", "frequency": "weekly", "destination_address": destination}}
+def weekly(destination: str) -> ScheduleRequest:
+    return ScheduleRequest(asset_id="ETH", frequency="weekly", destination_address=destination)
 
 
 # --- what waits, and what doesn't -----------------------------------------------------------------
@@ -97,11 +98,11 @@ def test_a_schedule_that_a_person_makes_or_sends_elsewhere_does_not_run_yet(cast
         runs.run_by_hand(owner, made)
     with later(25):
         assert runs.run_schedules() == 1
-        other = schedules.update_schedule(owner, made, {"payout_schedule": {"destination_address": ADDRESS}})
+        other = schedules.update_schedule(owner, made, ScheduleRequest(destination_address=ADDRESS))
         assert other.usable_from is not None and other.usable_from > clock.real_now()
-        same = schedules.update_schedule(owner, made, {"payout_schedule": {"frequency": "daily"}})
+        same = schedules.update_schedule(owner, made, ScheduleRequest(frequency="daily"))
         assert same.usable_from == other.usable_from
-        key = schedules.update_schedule(cast.bakery.access("live"), made, {"payout_schedule": {"destination_address": OTHER}})
+        key = schedules.update_schedule(cast.bakery.access("live"), made, ScheduleRequest(destination_address=OTHER))
         assert key.usable_from is None
 
 

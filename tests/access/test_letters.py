@@ -14,6 +14,7 @@ from apps.access.operations import OWNERS, PERSON, TEAM
 from apps.core import buckets, clock, mail
 from apps.core.models import OutgoingMail
 from apps.payouts.models import Schedule
+from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services import batches, schedules
 from apps.payouts.services.destinations import add_wallet
 from apps.stores.models import Invitation, Member, Role, Store, User
@@ -139,9 +140,9 @@ def test_without_a_waiting_time_the_owners_are_told_all_the_same(cast: Cast) -> 
 def test_a_change_that_names_nothing_new_is_told_without_a_link(cast: Cast) -> None:
     owner = cast.bakery.owner_access("live")
     made = schedules.create_schedule(cast.bakery.access("live"), weekly(OTHER))
-    schedules.update_schedule(owner, made, {"payout_schedule": {"frequency": "daily"}})
+    schedules.update_schedule(owner, made, ScheduleRequest(frequency="daily"))
     assert len(sent()) == 1 and not links()
-    schedules.update_schedule(owner, made, {"payout_schedule": {"destination_address": ADDRESS}})
+    schedules.update_schedule(owner, made, ScheduleRequest(destination_address=ADDRESS))
     assert len(links()) == 1 and Schedule.objects.get().usable_from is not None
 
 

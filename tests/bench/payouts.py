@@ -88,11 +88,12 @@ class Lane:
         self.chain.call("evm_setAutomine", False)
 
     def ask(self) -> None:
+        from apps.payouts.requests import PayoutRequest, RawAddress
         from apps.payouts.services.create import create_payout
         from tests import make
 
-        body = {"asset_id": "SETH", "amount_atomic": str(AMOUNT), "destination_address": make.fresh_address()}
-        create_payout(self.access, body, uuid.uuid4().hex, caller="bench")
+        asked = PayoutRequest("SETH", AMOUNT, RawAddress(make.fresh_address()))
+        create_payout(self.access, asked, uuid.uuid4().hex, caller="bench")
 
     def pay_out(self, count: int, lanes: int) -> list[float]:
         """Seconds of each stage for so many payouts; afterwards they are confirmed and booked."""

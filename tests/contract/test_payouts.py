@@ -169,6 +169,35 @@ def test_one_key_makes_one_payout_whatever_its_body(bakery: Shop) -> None:
     assert make.ask_payout(bakery.test, "1", key="x" * 256).json() == {"error": "Idempotency-Key is invalid"}
 
 
+def test_a_body_that_is_no_payout_is_answered_with_what_its_key_made(bakery: Shop) -> None:
+    make.funded(bakery.test)
+    first = make.ask_payout(bakery.test, str(10**16), key="one").json()
+    for broken in ({"amount_atomic": 5}, {"destination_address": None}, {"asset_id": "NOPE"}):
+        body = {"asset_id": "SETH", "amount_atomic": "1", "destination_address": make.fresh_address(), **broken}
+        again = bakery.test.post("/payouts", body, key="one")
+        assert (again.status_code, again.json()["id"], again["Idempotent-Replayed"]) == (201, first["id"], "true"), broken
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "sentence"),
+    [
+        ({"asset_id": None, "amount_atomic": "x"}, 422, "asset_id is required"),
+        ({"asset_id": "NOPE", "amount_atomic": "x"}, 404, "Asset not found"),
+        ({"amount_atomic": 5, "fiat_payout_detail_id": None}, 422, NOT_AN_AMOUNT),
+        ({"fiat_payout_detail_id": None}, 422, "Exactly one destination is required"),
+        ({"fiat_payout_detail_id": 5}, 422, "fiat_payout_detail_id must be a string"),
+        ({"fiat_payout_detail_id": "x"}, 404, "Payout detail not found"),
+    ],
+)
+def test_what_is_wrong_about_a_quote_is_told_in_the_same_order(
+    bakery: Shop, stablecoins: None, changes: dict[str, Any], status: int, sentence: str
+) -> None:
+    body = {"asset_id": "ETH_USDC", "amount_atomic": "2000000", "fiat_payout_detail_id": bank(bakery), **changes}
+    answer = bakery.live.post("/payouts/quote", body)
+    told = answer.json()["error"]
+    assert (answer.status_code, told if isinstance(told, str) else told["message"]) == (status, sentence)
+
+
 def test_the_list_is_newest_first_paged_and_filtered(bakery: Shop) -> None:
     make.funded(bakery.test)
     made = [make.payout(bakery.test, 10**16)["id"] for _ in range(3)]

@@ -102,6 +102,31 @@ def test_what_is_wrong_is_said_on_the_form(alice: Browser, fields: dict[str, str
     assert not Payout.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("fields", "name", "sentence"),
+    [
+        ({"amount": "x"}, "amount", "Amount must be a decimal number of coins with at most 18 places."),
+        ({"amount": "1\0e"}, "amount", "Amount must be a decimal number of coins with at most 18 places."),
+        ({"amount": "0.00001"}, "amount", "Amount is below the network minimum."),
+        ({"destination_address": "0x1"}, "destination_address", "Destination address is not valid for Ethereum Sepolia."),
+        ({"destination_address": ""}, "destination_address", "Exactly one destination is required."),
+        ({"destination": "wallet:x"}, "destination", "Payout detail not found."),
+        ({"asset_id": "ETH"}, "asset_id", "Asset is not active."),
+    ],
+)
+def test_each_error_stands_at_its_input_which_has_the_focus(alice: Browser, fields: dict[str, str], name: str, sentence: str) -> None:
+    page = alice.post("payouts/new", **{**wish(alice), **fields}).content.decode()
+    (told,) = re.findall(r'<span class="error" id="([a-z_]+)-error" role="alert">([^<]+)</span>', page)
+    assert told == (name, sentence)
+    (wrong,) = re.findall(r'<(?:input|select) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(\w+)-error" autofocus>', page)
+    assert wrong == (name, name) and 'id="errors"' not in page
+
+
+def test_what_belongs_to_no_input_stands_above_them_all(alice: Browser) -> None:
+    page = alice.post("payouts/new", **{**wish(alice), "form_key": "x"}).content.decode()
+    assert 'id="errors"' in page and "The form is too old; open it again." in page and "aria-invalid" not in page
+
+
 def test_an_address_that_only_looks_like_a_known_one_must_be_compared(rich: Cast, alice: Browser) -> None:
     add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
     asked = wish(alice, destination_address=TWIN)

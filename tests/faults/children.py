@@ -102,6 +102,7 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
     from apps.payments.models import Payment
     from apps.payments.services.refund import request_refund
     from apps.payments.services.refund_shares import Wish
+    from apps.payouts.requests import PayoutRequest, RawAddress
     from apps.payouts.services.create import create_payout
     from apps.swaps.services.create import create_swap
 
@@ -110,8 +111,8 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
         return agents.ask(facts, wish, key)
     match wish["kind"]:
         case "payout":
-            body = {"asset_id": COIN, "amount_atomic": str(wish["amount"]), "destination_address": wish["to"]}
-            return str(create_payout(access, body, key, caller="kills")[0].status)
+            asked = PayoutRequest(COIN, int(wish["amount"]), RawAddress(wish["to"]))
+            return str(create_payout(access, asked, key, caller="kills")[0].status)
         case "refund":
             wanted = Wish(amount="0.01", destination_address=wish["to"])
             return str(request_refund(access, Payment.objects.get(pk=wish["payment"]), wanted, key)[0][0].status)

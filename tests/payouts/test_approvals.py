@@ -19,6 +19,7 @@ from apps.console import audit
 from apps.core import clock, mail
 from apps.ledger.selectors import balances
 from apps.payouts.models import ApprovalRule, Payout, PayoutApproval, PayoutBatchLine, Schedule
+from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest
 from apps.payouts.services import approval_decisions, approval_rules, batches, runs, schedules
 from apps.payouts.services.approval_decisions import approve, digest_of, reject
 from apps.payouts.services.approval_rules import TooFewPeople, change_rule
@@ -44,8 +45,8 @@ def two(cast: Cast) -> Two:
 
 def pay(access: Access, amount: int, key: str = "one") -> Payout:
     asset = "SETH" if access.mode == "test" else "ETH"
-    given = {"asset_id": asset, "amount_atomic": str(amount), "destination_address": ADDRESS}
-    return create_payout(access, given, key, caller=access.caller)[0]
+    asked = PayoutRequest(asset, amount, RawAddress(ADDRESS))
+    return create_payout(access, asked, key, caller=access.caller)[0]
 
 
 def agree(access: Access, held: PayoutApproval) -> None:
@@ -188,8 +189,8 @@ def test_a_list_that_is_rejected_sends_nothing(two: Two) -> None:
 
 
 def scheduled(two: Two) -> Schedule:
-    body = {"payout_schedule": {"asset_id": "SETH", "frequency": "daily", "destination_address": ADDRESS}}
-    return schedules.create_schedule(two.key_access(), body)
+    asked = ScheduleRequest(asset_id="SETH", frequency="daily", destination_address=ADDRESS)
+    return schedules.create_schedule(two.key_access(), asked)
 
 
 def test_a_schedule_waits_once_for_each_destination(two: Two) -> None:
@@ -200,7 +201,7 @@ def test_a_schedule_waits_once_for_each_destination(two: Two) -> None:
     make.store_coins(two.cast.bakery.store, "SETH", 10**18)
     second = runs.run_by_hand(two.as_alice(), schedule).payout
     assert second is not None and (second.status, second.approval_id) == ("pending", first.approval_id)
-    schedules.update_schedule(two.key_access(), schedule, {"payout_schedule": {"destination_address": OTHER}})
+    schedules.update_schedule(two.key_access(), schedule, ScheduleRequest(destination_address=OTHER))
     make.store_coins(two.cast.bakery.store, "SETH", 10**18)
     third = runs.run_by_hand(two.as_alice(), schedule).payout
     assert third is not None and third.status == "requires_review"

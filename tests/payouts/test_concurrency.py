@@ -13,6 +13,7 @@ from apps.console import audit
 from apps.core import clock
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
+from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services import moves
 from apps.payouts.services.approval_decisions import NotWaiting, approve, digest_of, reject
 from apps.payouts.services.caps import set_store_cap
@@ -131,8 +132,8 @@ def test_small_payouts_at_once_do_not_add_up_to_more_than_one_person_moves_alone
 
 def test_a_schedule_and_payouts_of_the_same_person_do_not_lock_each_other_out(world: Cast) -> None:
     two = two_people(world)
-    body = {"payout_schedule": {"asset_id": "SETH", "frequency": "daily", "destination_address": make.fresh_address()}}
-    schedule = create_schedule(two.key_access(), body)
+    asked = ScheduleRequest(asset_id="SETH", frequency="daily", destination_address=make.fresh_address())
+    schedule = create_schedule(two.key_access(), asked)
     calls: list[Callable[[], Any]] = [lambda: make.ask_payout(two.key, str(LITTLE)).status_code for _ in range(10)]
     calls.insert(3, lambda: run_by_hand(two.key_access(), schedule) and 200)
     assert set(together(calls)) <= {200, 201, 422}

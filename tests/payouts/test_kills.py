@@ -20,6 +20,7 @@ from apps.console import audit
 from apps.core import locks
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
+from apps.payouts.requests import PayoutBody
 from apps.payouts.services.create import create_payout
 from apps.payouts.services.progress import advance_payouts
 from tests import make
@@ -62,7 +63,7 @@ def test_a_worker_killed_anywhere_pays_once(committed: Cast, world: World) -> No
         wanted = {"store": str(store.pk), "key": place, "body": body}
         assert killed(wanted, place), place
         wait_for_its_turns()
-        create_payout(access, body, place, caller=access.caller)
+        create_payout(access, PayoutBody.read(body).request(), place, caller=access.caller)
         for _ in range(3):
             advance_payouts()
             world.work()

@@ -11,6 +11,7 @@ django.setup()
 
 from apps.access.access import Access  # noqa: E402
 from apps.chain import sender, signing  # noqa: E402
+from apps.payouts.requests import PayoutBody  # noqa: E402
 from apps.payouts.services.create import create_payout  # noqa: E402
 from apps.payouts.services.progress import advance_payouts  # noqa: E402
 from apps.stores.models import Store  # noqa: E402
@@ -22,7 +23,7 @@ if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
     store = Store.objects.get(pk=wanted["store"])
     access = Access(store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test")
-    create_payout(access, wanted["body"], wanted["key"], caller=access.caller)
+    create_payout(access, PayoutBody.read(wanted["body"]).request(), wanted["key"], caller=access.caller)
     for _ in range(3):
         advance_payouts()
         signing.sign_due()

@@ -7,6 +7,7 @@ from apps.agents.providers.base import PAYMENT, REFUND
 from apps.agents.services import authorize
 from apps.agents.services.tokens import AssetNotFound
 from apps.assets.models import Asset
+from apps.chain.addresses import BelongsToService
 from apps.core.errors import Coded, Flat
 from apps.core.literal import Integer, Invalid, Metadata, Object, Pattern, Text, Url, wrapped
 from apps.core.money import cents_from_text
@@ -56,7 +57,7 @@ REFUSALS: dict[type[Flat], str] = {
     refund_shares.AmountNotAllowed: "invalid_amount",
     refund_shares.AssetRequired: "ambiguous_asset",
     refund_shares.AssetNotReceived: "asset_not_found",
-    refund_shares.BelongsToService: "invalid_destination",
+    BelongsToService: "invalid_destination",
     refund_shares.PayerUnknown: "invalid_destination",
     InsufficientForRefund: "insufficient_balance",
 }

@@ -18,6 +18,7 @@ from apps.assets.selectors import listed_assets
 from apps.core.errors import Coded, Flat
 from apps.core.literal import AtomicAmount, Invalid, Text
 from apps.payouts.models import Payout
+from apps.payouts.requests import PayoutRequest, RawAddress
 from apps.payouts.services.caps import Cap, daily_spent, store_cap
 from apps.payouts.services.create import create_payout
 from apps.stores import audit
@@ -86,9 +87,9 @@ def send_payout(access: Access, body: dict[str, Any], key: str, header: dict[str
         if not caps and not authorize.has_provider(access.store):
             raise ControlsRequired
         authorize.consult(access, PAYOUT, header, asset_id=asset.pk, amount_atomic=amount, details={"destination_address": destination})
-    given = {"asset_id": asset.pk, "amount_atomic": str(amount), "destination_address": destination}
+    request = PayoutRequest(asset.pk, amount, RawAddress(destination))
     try:
-        return create_payout(access, given, key, caller=access.caller, caps=caps, agent_credential_id=access.credential_id)
+        return create_payout(access, request, key, caller=access.caller, caps=caps, agent_credential_id=access.credential_id)
     except Flat as refusal:
         raise PayoutRejected(str(refusal)) from None
 

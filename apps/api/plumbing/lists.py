@@ -16,8 +16,8 @@ def _integer(text: str | None, default: int) -> int:
 
 
 def page_of(
-    request: Request, rows: "models.QuerySet[Any]", document: Callable[[Any], dict[str, Any]], per_page: int
-) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    request: Request, rows: "models.QuerySet[Any]", document: Callable[[Any], object], per_page: int
+) -> tuple[list[object], dict[str, int]]:
     """The documents of one page and the page's figures."""
 
     def read(first: int, size: int) -> tuple[list[Any], int]:
@@ -28,8 +28,8 @@ def page_of(
 
 
 def page_by(
-    request: Request, read: Callable[[int, int], tuple[list[Any], int]], document: Callable[[Any], dict[str, Any]], per_page: int
-) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    request: Request, read: Callable[[int, int], tuple[list[Any], int]], document: Callable[[Any], object], per_page: int
+) -> tuple[list[object], dict[str, int]]:
     """The same, of rows that are read by their place and number, with how many there are in all."""
     page = min(max(1, _integer(request.query_params.get("page"), 1)), 2**53)
     size = min(max(1, _integer(request.query_params.get("per_page"), per_page)), PER_PAGE_MAX)
@@ -38,9 +38,9 @@ def page_by(
     return [document(row) for row in items], figures
 
 
-def data_and_meta(items: list[dict[str, Any]], figures: dict[str, int]) -> dict[str, Any]:
+def data_and_meta(items: list[object], figures: dict[str, int]) -> dict[str, Any]:
     return {"data": items, "meta": figures}
 
 
-def data_and_pagination(items: list[dict[str, Any]], figures: dict[str, int]) -> dict[str, Any]:
+def data_and_pagination(items: list[object], figures: dict[str, int]) -> dict[str, Any]:
     return {"data": items, "pagination": figures}

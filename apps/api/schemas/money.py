@@ -1,37 +1,18 @@
 """What is answered about balances, payouts, schedules, swaps, reports and the test clock."""
 
-from apps.api.plumbing.shapes import many, null, of, one_of, page, plus
+from apps.api.plumbing.shapes import many, of, one_of, page
+from apps.core.documents import schema_of
 from apps.core.literal import Schema
-from apps.payouts.states import PENDING_REASONS
+from apps.payouts import documents
 
 BALANCE = of(
     "asset_id coin_symbol chain_symbol atomic_decimals:int balance_atomic:digits pending_atomic:digits reserved_atomic:digits "
     "total_atomic:digits amount_cents:int|null"
 )
 SETTLEMENT_BALANCE = of("currency amount_cents:int|null")
-PAYOUT = of(
-    "id:uuid status payout_rail payout_schedule_id:uuid|null amount_atomic:digits amount_decimal:decimal destination_address|null "
-    "provider_tx_id|null tx_hash|null fiat_currency|null paid_fiat_amount_cents:int|null paid_fx_rate:decimal|null "
-    "paid_fee_cents:int|null "
-    "withheld_atomic:digits failed_gas_charged_atomic:digits funds_returned:bool next_retry_at:time|null simulated:bool|null "
-    "paid_at:time|null paid_external_reference|null network_fee_decimal:decimal|null failure_reason|null failure_code|null "
-    "livemode:bool "
-    "created_at:time updated_at:time",
-    state_transitions=many(of("from|null to at:time note|null")),
-    # Why it is not on its way yet; null while nothing holds it up.
-    pending_reason=null({"type": "string", "enum": list(PENDING_REASONS)}),
-    asset=of("asset_id coin_symbol chain_symbol atomic_decimals:int"),
-)
-PAYOUT_QUOTE = of(
-    "asset_id coin_symbol amount_atomic:digits estimated_fiat_cents:int estimated_fee_cents:int exchange_rate:decimal fiat_currency "
-    "source_currency minimum_atomic:digits meets_minimum:bool expires_at:time|null"
-)
-SCHEDULE = of(
-    "id:uuid frequency minimum_fiat_cents:int|null minimum_fiat_currency|null destination_address|null destination_type payout_rail "
-    "next_payout_at:time|null last_payout_at:time|null last_skip_reason|null active:bool livemode:bool fiat_payout_detail_id:uuid|null "
-    "crypto_payout_detail_id:uuid|null created_at:time updated_at:time",
-    asset=of("asset_id coin_symbol chain_symbol"),
-)
+PAYOUT = schema_of(documents.PayoutDocument)
+PAYOUT_QUOTE = schema_of(documents.QuoteDocument)
+SCHEDULE = schema_of(documents.ScheduleDocument)
 SWAP = of(
     "id:uuid status source_asset_id buy_asset_id sell_amount_atomic:digits expected_buy_amount_atomic:digits "
     "actual_buy_amount_atomic:digits|null swap_provider tx_hash|null livemode:bool auto_swap:bool failure_reason|null "
@@ -66,9 +47,9 @@ ANSWERS: dict[str, Schema] = {
     "POST offramp_callbacks": of("received:bool new:bool"),
     "GET payout_schedules": many(SCHEDULE),
     "POST payout_schedules": SCHEDULE,
-    "GET payout_schedules/<str:id>": plus(SCHEDULE, payouts=many(PAYOUT)),
+    "GET payout_schedules/<str:id>": schema_of(documents.ScheduleWithPayouts),
     "PATCH payout_schedules/<str:id>": SCHEDULE,
-    "POST payout_schedules/<str:id>/run": of("triggered:bool skip_reason?|null", payout__=null(PAYOUT)),
+    "POST payout_schedules/<str:id>/run": schema_of(documents.RunDocument),
     "POST balance_swaps": SWAP,
     "GET balance_swaps": page(SWAP, "pagination"),
     "POST balance_swaps/quote": SWAP_QUOTE,

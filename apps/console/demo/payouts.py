@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from apps.access.access import ACT, Access
 from apps.assets.models import Asset
-from apps.core.clock import iso
 from apps.ledger.selectors import balances
 from apps.payouts.models import Destination, Schedule
+from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, Wallet
 from apps.payouts.services.approvals import maker_of
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import add_bank, add_wallet
@@ -36,8 +36,8 @@ def seed_payouts(store: Store, merchant: User) -> None:
     if amount >= asset.min_withdrawal_atomic:
         for name, threshold, is_saved in WISHES:
             change_store(store, payout_review_threshold_cents=threshold)
-            to = {"crypto_payout_detail_id": str(wallet.pk)} if is_saved else {"destination_address": SUPPLIER}
-            wish = {"asset_id": COIN, "amount_atomic": str(amount), **to}
+            to = Wallet(str(wallet.pk)) if is_saved else RawAddress(SUPPLIER)
+            wish = PayoutRequest(COIN, amount, to)
             make_payout(access, wish, f"demo: {name}", maker=maker_of(access), caller=access.caller)
         change_store(store, payout_review_threshold_cents=None)
     _schedule(access, wallet)
@@ -45,12 +45,12 @@ def seed_payouts(store: Store, merchant: User) -> None:
 
 def _schedule(access: Access, wallet: Destination) -> None:
     first = access.now() + timedelta(days=7)
-    fields = {
-        "asset_id": COIN,
-        "frequency": Schedule.Frequency.WEEKLY,
-        "crypto_payout_detail_id": str(wallet.pk),
-        "minimum_fiat_cents": 50000,
-        "minimum_fiat_currency": "EUR",
-        "next_payout_at": iso(first),
-    }
-    create_schedule(access, {"payout_schedule": fields})
+    asked = ScheduleRequest(
+        asset_id=COIN,
+        frequency=Schedule.Frequency.WEEKLY,
+        crypto_payout_detail_id=str(wallet.pk),
+        minimum_fiat_cents=50000,
+        minimum_fiat_currency="EUR",
+        next_payout_at=first,
+    )
+    create_schedule(access, asked)

@@ -8,20 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.assets.models import Asset
+from apps.chain.addresses import ZERO_ADDRESS, check_recipient
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.errors import Flat
-from apps.core.evm import is_address
-from apps.core.sql import Statement
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
 from apps.payments.selectors import Received, received_by
 
-ZERO_ADDRESS = "0x" + "0" * 40
-_WHOSE = Statement("""
-SELECT EXISTS (SELECT 1 FROM assets_asset WHERE chain_id = %(chain_id)s AND contract_address = %(address)s),
-       EXISTS (SELECT 1 FROM chain_address WHERE address = %(address)s)
-""")
 LIVE_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED, Refund.Status.CONFIRMED)
 OPEN_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
 PARTS_MAX = 50
@@ -49,10 +43,6 @@ class AssetRequired(Flat):
 
 class AssetNotReceived(Flat):
     message = "Payment did not receive this asset"
-
-
-class BelongsToService(Flat):
-    message = "Destination address belongs to this service"
 
 
 class PayerUnknown(Flat):
@@ -258,18 +248,4 @@ def _amount_atomic(text: str, asset: Asset) -> int:
 
 
 def _destination(text: str | None, asset: Asset) -> str | None:
-    return None if text is None else check_destination(text, asset)
-
-
-def check_destination(text: str, asset: Asset) -> str:
-    """The address in lower case. Raises Flat for one that is malformed, burns the coins, or is ours."""
-    refused = Flat(f"Destination address is not valid for {asset.chain.name}")
-    if not is_address(text):
-        raise refused
-    address = text.lower()
-    ((is_contract, is_ours),) = _WHOSE.rows(address=address, chain_id=asset.chain_id)
-    if address == ZERO_ADDRESS or is_contract:
-        raise refused
-    if is_ours:
-        raise BelongsToService
-    return address
+    return None if text is None else check_recipient(text, asset)

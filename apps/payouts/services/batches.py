@@ -23,6 +23,7 @@ from apps.core.models import Viewer
 from apps.core.rows import Job
 from apps.ledger.selectors import balances
 from apps.payouts.models import PayoutApproval, PayoutBatch, PayoutBatchLine
+from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
 from apps.payouts.services import approval_decisions, approval_rules
 from apps.payouts.services.approvals import Maker, Rule, Wish, in_words, judge, maker_of
 from apps.payouts.services.batch_file import digest_of, read_lines
@@ -243,7 +244,7 @@ def release_line(line_id: int) -> None:
     try:
         with transaction.atomic():
             key = f"{line.batch_id}-{line.number}"
-            payout, _ = make_payout(line.batch, _fields(line), key, maker=_maker(line.batch), caller=CALLER)
+            payout, _ = make_payout(line.batch, _request(line), key, maker=_maker(line.batch), caller=CALLER)
     except (Failure, Invalid) as refusal:
         text = refusal.text
         line.status, line.problem = _Line.FAILED, (text[:1].upper() + text[1:])[:PROBLEM_MAX]
@@ -258,10 +259,9 @@ def _maker(batch: PayoutBatch) -> Maker:
     return Maker(batch.released_by_id, (person.name or person.email) if person is not None else "", batch.approval)
 
 
-def _fields(line: PayoutBatchLine) -> dict[str, object]:
-    """The line as the service for one payout takes it."""
-    order: dict[str, object] = {"asset_id": line.asset_id, "amount_atomic": str(line.amount_atomic)}
-    if line.destination is None:
-        return {**order, "destination_address": line.address}
-    kind = "crypto" if line.destination.is_wallet else "fiat"
-    return {**order, f"{kind}_payout_detail_id": str(line.destination_id)}
+def _request(line: PayoutBatchLine) -> PayoutRequest:
+    """The line as the service for one payout takes it; what is valid has an asset and an amount."""
+    target: Wallet | Bank | RawAddress = RawAddress(line.address)
+    if line.destination is not None:
+        target = (Wallet if line.destination.is_wallet else Bank)(str(line.destination_id))
+    return PayoutRequest(str(line.asset_id), int(line.amount_atomic or 0), target)

@@ -17,10 +17,12 @@ from apps.stores.models import Store
 
 
 class PerPayoutExceeded(Flat):
+    field = "amount_atomic"
     message = "Per-payout limit exceeded"
 
 
 class DailyExceeded(Flat):
+    field = "amount_atomic"
     message = "Daily payout limit exceeded"
 
 

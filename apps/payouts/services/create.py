@@ -4,7 +4,7 @@
 """
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,18 +20,20 @@ from apps.core import clock, jobs, money
 from apps.core.errors import Failure, Flat
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
+from apps.core.literal import Invalid
 from apps.core.models import Viewer
 from apps.core.sql import Statement, insert
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutTransition
+from apps.payouts.requests import Bank, PayoutRequest, RawAddress
 from apps.payouts.services import approvals, moves
 from apps.payouts.services.approvals import WAITING, Maker, Rule, Wish, in_words, judge
 from apps.payouts.services.caps import Cap, check_caps
 from apps.payouts.services.destinations import check_known, is_new_address, title
 from apps.payouts.services.offramp import offramp_name
-from apps.payouts.services.orders import Order, Target, read_order
+from apps.payouts.services.orders import Order, Target, order_of, refuse_unread
 from apps.stores.models import PaysNetworkFee, Store
 
 # What staff have set and what happened before, in one question.
@@ -49,16 +51,18 @@ DAY = timedelta(days=1)
 
 
 class FailsTooOften(Flat):
+    field = "destination"
     message = "Payouts to this destination have failed too often; try again in a day"
 
 
 class Insufficient(Flat):
+    field = "amount_atomic"
     message = "Insufficient available balance"
 
 
 def create_payout(
     access: Access,
-    given: Mapping[str, Any],
+    request: PayoutRequest,
     key: str,
     *,
     caller: str = "",
@@ -66,19 +70,43 @@ def create_payout(
     agent_credential_id: uuid.UUID | None = None,
 ) -> tuple[Payout, bool]:
     """What make_payout does, for whoever asks for it. Raises what operations.check refuses with, and NotSaved, too."""
-    is_bank = given.get("fiat_payout_detail_id") is not None
-    operations.check(access, operations.BANK_PAYOUT if is_bank else operations.PAYOUT)
-    if access.user is not None and isinstance(raw := given.get("destination_address"), str) and _known(access, caller, key) is None:
-        check_known(access, raw.lower())
+    check_may(access, is_bank=isinstance(request.target, Bank))
+    if access.user is not None and isinstance(request.target, RawAddress) and _known(access, caller, key) is None:
+        check_known(access, request.target.address.lower())
     maker = approvals.maker_of(access)
     return make_payout(
-        access, given, key, store=access.store, maker=maker, caller=caller, caps=caps, agent_credential_id=agent_credential_id
+        access, request, key, store=access.store, maker=maker, caller=caller, caps=caps, agent_credential_id=agent_credential_id
     )
+
+
+def foresee_payout(access: Access, request: PayoutRequest) -> Order:
+    """What a page shows before a code is asked for. Raises what create_payout would refuse before caps and the balance decide."""
+    order = order_of(access, access.store, request)
+    if not order.target.is_bank:
+        operations.foresee(access, operations.PAYOUT)
+    if order.target.destination is None:
+        check_known(access, str(order.target.address))
+    return order
+
+
+def check_may(access: Access, *, is_bank: bool) -> None:
+    operations.check(access, operations.BANK_PAYOUT if is_bank else operations.PAYOUT)
+
+
+def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: object, is_bank: bool, caller: str) -> Payout:
+    """What is answered to a body that is no PayoutRequest, in the order of the contract: whether they may, then the payout of
+    a key that was used, then the asset before all else that may be wrong. Raises what create_payout does, or the refusal.
+    """
+    check_may(access, is_bank=is_bank)
+    known = _known(access, caller, key)
+    if known is None:
+        refuse_unread(access, refusal, asset_id)
+    return known
 
 
 def make_payout(
     viewer: Viewer,
-    given: Mapping[str, Any],
+    request: PayoutRequest,
     key: str,
     *,
     maker: Maker,
@@ -87,14 +115,14 @@ def make_payout(
     caps: Iterable[Cap] = (),
     agent_credential_id: uuid.UUID | None = None,
 ) -> tuple[Payout, bool]:
-    """The payout of this key, and whether this call made it. `given` has the fields of POST /payouts as they were sent.
+    """The payout of this key, and whether this call made it.
 
     `store` is the viewer's, where it was read a moment ago. For what has been allowed already.
     Raises NotFound or a Flat sentence, or what `caps` refuse with.
     """
     store = store or Store.objects.get(pk=viewer.store_id)
     try:
-        order = read_order(viewer, store, given)
+        order = order_of(viewer, store, request)
         if agent_credential_id is not None:
             order = replace(order, agent_credential_id=agent_credential_id)
         return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)

@@ -12,15 +12,13 @@ from django.db import transaction
 from apps.access import cooling, operations
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.chain.addresses import checksummed
-from apps.chain.limits import is_refused_destination
-from apps.chain.models import HotWallet
+from apps.chain.addresses import check_recipient, checksummed
 from apps.core import clock, crypto
 from apps.core.constraints import refused_by
 from apps.core.errors import Flat, NotFound
 from apps.core.evm import is_address
+from apps.core.literal import is_uuid
 from apps.core.models import Viewer
-from apps.payments.services.refund_shares import BelongsToService, check_destination
 from apps.payouts.models import Destination, Network, Payout
 from apps.stores import audit
 from apps.stores.models import Currency, Store
@@ -49,6 +47,7 @@ class AlreadySaved(Flat):
 
 
 class NotSaved(Flat):
+    field = "destination_address"
     message = "Save this address as a wallet first: new ones can't be paid at once"
 
 
@@ -58,6 +57,11 @@ class UnknownCurrency(Flat):
 
 class NotAnAccount(Flat):
     message = "That is not an account number"
+
+
+class DetailNotFound(NotFound):
+    field = "destination"
+    message = "Payout detail not found"
 
 
 class HolderMissing(Flat):
@@ -73,16 +77,6 @@ def network_named(text: str) -> str:
     if found is None:
         raise UnknownNetwork
     return str(found)
-
-
-def check_address(text: str, asset: Asset) -> str:
-    """A raw address in lower case, that this asset can be sent to. Raises a Flat sentence."""
-    address = check_destination(text, asset)
-    if is_refused_destination(address, PURPOSE, asset.chain.mode):
-        if HotWallet.objects.filter(address=address).exists():
-            raise BelongsToService
-        raise Flat(f"Destination address is not valid for {asset.chain.name}")
-    return address
 
 
 def add_wallet(
@@ -107,7 +101,7 @@ def add_wallet(
 def _wallet_address(network: str, text: str) -> str:
     asset = Asset.objects.filter(chain=network).select_related("chain").first()
     if asset is not None:
-        return check_address(text, asset)
+        return check_recipient(text, asset, PURPOSE)
     if not is_address(text):
         raise NotAnAddress
     return text.lower()
@@ -238,12 +232,12 @@ def usable_addresses(viewer: Viewer, wanted: set[str]) -> set[str]:
     return {*paid.values_list("destination_address", flat=True), *saved.values_list("address", flat=True)}
 
 
-def find_destination(viewer: Viewer, id: object, kind: str) -> Destination:
-    """A saved destination that can be named in a payout. Raises NotFound."""
+def find_destination(viewer: Viewer, id: str, kind: str) -> Destination:
+    """A saved destination that can be named in a payout. Raises DetailNotFound."""
     rows = Destination.objects.seen_by(viewer).filter(kind=kind, removed_at=None)
-    found: Destination | None = rows.filter(pk=id).first()
+    found: Destination | None = rows.filter(pk=id).first() if is_uuid(id) else None
     if found is None:
-        raise NotFound("Payout detail not found")
+        raise DetailNotFound
     return found
 
 

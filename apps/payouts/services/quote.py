@@ -1,18 +1,19 @@
 """What a bank payout would bring: an estimate of the off-ramp. Nothing is kept or reserved."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from apps.assets.models import Asset
 from apps.core import clock, money
 from apps.core.clock import iso
 from apps.core.errors import ProviderError, ProviderFailed
+from apps.core.literal import Invalid
 from apps.core.models import Viewer
+from apps.payouts.documents import QuoteDocument
+from apps.payouts.requests import PayoutRequest
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_of
-from apps.payouts.services.orders import NotOneDestination, check_eligible, read_amount, read_asset, read_target
+from apps.payouts.services.orders import check_eligible, find_asset, find_target
 
 LIFETIME = timedelta(seconds=60)
 
@@ -27,34 +28,32 @@ class Quote:
     rate: Decimal
     expires_at: datetime
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> QuoteDocument:
         least = OFFRAMP_MINIMUMS[self.asset.coin_symbol]
-        return {
-            "asset_id": self.asset.pk,
-            "coin_symbol": self.asset.coin_symbol,
-            "amount_atomic": str(self.amount_atomic),
-            "estimated_fiat_cents": self.fiat_cents,
-            "estimated_fee_cents": self.fee_cents,
-            "exchange_rate": money.rate_text(self.rate),
-            "fiat_currency": self.currency,
-            "source_currency": self.asset.coin_symbol,
-            "minimum_atomic": str(least),
-            "meets_minimum": self.amount_atomic >= least,
-            "expires_at": iso(self.expires_at),
-        }
+        return QuoteDocument(
+            asset_id=self.asset.pk,
+            coin_symbol=self.asset.coin_symbol,
+            amount_atomic=str(self.amount_atomic),
+            estimated_fiat_cents=self.fiat_cents,
+            estimated_fee_cents=self.fee_cents,
+            exchange_rate=money.rate_text(self.rate),
+            fiat_currency=self.currency,
+            source_currency=self.asset.coin_symbol,
+            minimum_atomic=str(least),
+            meets_minimum=self.amount_atomic >= least,
+            expires_at=iso(self.expires_at),
+        )
 
 
-def quote_payout(viewer: Viewer, given: Mapping[str, Any]) -> Quote:
+def quote_payout(viewer: Viewer, request: PayoutRequest) -> Quote:
     """Raises NotFound or a Flat sentence; ProviderFailed when the off-ramp doesn't answer. Not inside a transaction."""
-    asset = read_asset(viewer, given.get("asset_id"))
-    amount = read_amount(given.get("amount_atomic"))
-    target = read_target(viewer, asset, {"fiat_payout_detail_id": given.get("fiat_payout_detail_id")})
-    if target.destination is None:
-        raise NotOneDestination
+    asset = find_asset(viewer, request.asset_id)
+    bank = find_target(viewer, asset, request.target).destination
+    if bank is None:
+        raise Invalid("destination_address", "one_destination")
     check_eligible(asset)
-    currency = target.destination.currency
     try:
-        told = offramp_of(viewer.mode).quote(asset, amount, currency)
+        told = offramp_of(viewer.mode).quote(asset, request.amount_atomic, bank.currency)
     except ProviderError:
         raise ProviderFailed from None
-    return Quote(asset, amount, currency, told.fiat_cents, told.fee_cents, told.rate, clock.real_now() + LIFETIME)
+    return Quote(asset, request.amount_atomic, bank.currency, told.fiat_cents, told.fee_cents, told.rate, clock.real_now() + LIFETIME)

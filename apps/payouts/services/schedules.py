@@ -2,8 +2,8 @@
 
 import calendar
 import uuid
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -17,19 +17,17 @@ from apps.chain.addresses import checksummed
 from apps.core import clock
 from apps.core.constraints import refused_by
 from apps.core.errors import Failure, Flat, Listed, NotFound
-from apps.core.literal import Boolean, Field, Integer, Invalid, Object, Schema, Text, parse_moment
+from apps.core.literal import Invalid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Schedule
+from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services.destinations import title
-from apps.payouts.services.orders import BankNotVerified, KycRequired, Target, check_eligible, read_target
+from apps.payouts.services.orders import BankNotVerified, KycRequired, Target, check_eligible, find_target
 from apps.stores import audit
 from apps.stores.models import Store
 
-MINIMUM_CURRENCIES = ("USD", "EUR", "GBP", "HKD", "SGD", "JPY")
-DESTINATIONS = ("fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address")
 _STEPS = {Schedule.Frequency.DAILY: timedelta(days=1), Schedule.Frequency.WEEKLY: timedelta(days=7)}
 YEARS_MAX = 10
-PAUSE = {"payout_schedule": {"active": False}}
 
 
 class AlreadyScheduled(Listed):
@@ -37,60 +35,17 @@ class AlreadyScheduled(Listed):
         super().__init__("Asset already has a payout schedule")
 
 
-class Moment(Field):
-    """An ISO date-time with its offset."""
-
-    def check(self, value: Any, name: str) -> datetime:
-        found = parse_moment(value)
-        try:
-            return found.astimezone(UTC) if found is not None else self._refuse(name)
-        except OverflowError:
-            return self._refuse(name)
-
-    @staticmethod
-    def _refuse(name: str) -> datetime:
-        raise Invalid(name, "time_with_zone")
-
-    def schema(self) -> Schema:
-        return {"type": "string", "format": "date-time"}
-
-
-class Named(Field):
-    """One of a few names. What else is given is refused by the sentence of a schedule, not of a field."""
-
-    def __init__(self, names: Sequence[str], **options: Any) -> None:
-        super().__init__(**options)
-        self.names = names
-
-    def schema(self) -> Schema:
-        return {"type": "string", "enum": list(self.names)}
-
-
-FIELDS = Object(
-    {
-        "asset_id": Text(255),
-        "frequency": Named(Schedule.Frequency.values),
-        **{name: Text(255) for name in DESTINATIONS},
-        "minimum_fiat_cents": Integer(),
-        "minimum_fiat_currency": Named(MINIMUM_CURRENCIES),
-        "next_payout_at": Moment(),
-        "swap_target_asset_id": Text(255),
-        "active": Boolean(),
-    }
-)
-
-
-def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
+def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
     """A new schedule. Raises NotFound for an unknown asset, what operations.check refuses with, or Listed."""
     operations.check(viewer, operations.SCHEDULE_CREATE)
-    given = _given(body)
+    given = request.sent()
     store, asset = Store.objects.get(pk=viewer.store_id), _asset(viewer, given.get("asset_id"))
     with transaction.atomic():
         if Schedule.objects.seen_by(viewer).filter(asset=asset, deleted_at=None).exists():
             raise AlreadyScheduled
         at = clock.now(store, viewer.mode)
         row = Schedule(store=store, mode=viewer.mode, asset=asset, created_at=at, updated_at=at, minimum_fiat_currency="USD")
-        _apply(viewer, store, row, given, is_new=True)
+        _apply(viewer, store, row, request, is_new=True)
         row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CREATE, viewer.mode)
         row.maker_id = viewer.maker_id
         row.next_payout_at = _first_due(given.get("next_payout_at"), row, at)
@@ -103,12 +58,12 @@ def create_schedule(viewer: Access, body: Mapping[str, Any]) -> Schedule:
     return row
 
 
-def update_schedule(viewer: Access, schedule: Schedule, body: Mapping[str, Any]) -> Schedule:
+def update_schedule(viewer: Access, schedule: Schedule, request: ScheduleRequest) -> Schedule:
     """Change what is named; nulls and the asset are left out. Pausing needs no second factor.
 
     Raises NotFound, what operations.check refuses with, or Listed.
     """
-    given = _given(body)
+    given = request.sent()
     given.pop("asset_id", None)
     operation = _change_of(given)
     operations.check(viewer, operation)
@@ -116,8 +71,8 @@ def update_schedule(viewer: Access, schedule: Schedule, body: Mapping[str, Any])
         row = _locked(viewer, schedule)
         store = row.store
         at = clock.now(store, viewer.mode)
-        _apply(viewer, store, row, given, is_new=False)
-        is_other = any(name in given for name in DESTINATIONS)
+        _apply(viewer, store, row, request, is_new=False)
+        is_other = request.names_destination
         if is_other:
             row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CHANGE, viewer.mode)
             row.maker_id = viewer.maker_id
@@ -186,16 +141,6 @@ def _locked(viewer: Viewer, schedule: Schedule) -> Schedule:
     return row
 
 
-def _given(body: Mapping[str, Any]) -> dict[str, Any]:
-    wrapper = body.get("payout_schedule")
-    if wrapper is None:
-        raise Listed("payout_schedule is required")
-    try:
-        return FIELDS.given(wrapper, "payout_schedule")
-    except Invalid as refusal:
-        raise Listed(str(refusal)) from None
-
-
 def _asset(viewer: Viewer, asset_id: str | None) -> Asset:
     if asset_id is None:
         raise Listed("asset_id is required")
@@ -207,7 +152,8 @@ def _asset(viewer: Viewer, asset_id: str | None) -> Asset:
     return asset
 
 
-def _apply(viewer: Viewer, store: Store, row: Schedule, given: dict[str, Any], *, is_new: bool) -> None:
+def _apply(viewer: Viewer, store: Store, row: Schedule, request: ScheduleRequest, *, is_new: bool) -> None:
+    given = request.sent()
     if is_new or "frequency" in given:
         if given.get("frequency") not in Schedule.Frequency.values:
             raise Listed("Frequency must be daily, weekly or monthly")
@@ -219,8 +165,8 @@ def _apply(viewer: Viewer, store: Store, row: Schedule, given: dict[str, Any], *
     row.minimum_fiat_cents = given.get("minimum_fiat_cents", row.minimum_fiat_cents)
     if "swap_target_asset_id" in given:
         row.swap_target_asset = _swap_target(viewer, row.asset, given["swap_target_asset_id"])
-    if any(name in given for name in DESTINATIONS):
-        target = _target(viewer, row.asset, given)
+    if request.names_destination:
+        target = _target(viewer, row.asset, request)
         row.destination = target.destination
         row.destination_address = target.address if target.destination is None else None
     elif is_new:
@@ -235,12 +181,10 @@ def _swap_target(viewer: Viewer, asset: Asset, asset_id: str) -> Asset:
     return target
 
 
-def _target(viewer: Viewer, asset: Asset, given: dict[str, Any]) -> Target:
+def _target(viewer: Viewer, asset: Asset, request: ScheduleRequest) -> Target:
     try:
-        return read_target(viewer, asset, given)
-    except Flat as refusal:
-        raise Listed(refusal.text) from None
-    except NotFound as refusal:
+        return find_target(viewer, asset, request.target)
+    except (Flat, NotFound, Invalid) as refusal:
         raise Listed(refusal.text) from None
 
 
