@@ -1,60 +1,107 @@
 """Rows of billing as the API and the events show them. Callers fetch with the selectors, which load what is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
+from msgspec.structs import asdict
 
 from apps.billing.models import Customer, Invoice, InvoiceLine, Price, Product, Subscription
 from apps.core.clock import iso
+from apps.core.documents import Document, Id, Time
+
+# A free-form object, kept and answered as its store wrote it.
+FreeForm = dict[str, Any]
 
 
-def product_document(product: Product) -> dict[str, Any]:
-    return {
-        "id": str(product.pk),
-        "name": product.name,
-        "description": product.description,
-        "active": product.active,
-        "metadata": product.metadata,
-        "livemode": product.is_live,
-        "created_at": iso(product.created_at),
-        "updated_at": iso(product.updated_at),
-    }
+class ProductDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    name: str
+    description: str | None
+    active: bool
+    metadata: FreeForm
+    livemode: bool
+    created_at: Time
+    updated_at: Time
 
 
-def product_with_prices(product: Product, prices: list[Price]) -> dict[str, Any]:
-    return {**product_document(product), "prices": [price_document(one) for one in prices]}
+class PriceDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    product_id: Id
+    unit_amount_cents: int
+    currency: str
+    interval: str
+    interval_count: int
+    active: bool
+    metadata: FreeForm
+    livemode: bool
+    created_at: Time
+    updated_at: Time
 
 
-def price_document(price: Price) -> dict[str, Any]:
-    return {
-        "id": str(price.pk),
-        "product_id": str(price.product_id),
-        "unit_amount_cents": price.unit_amount_cents,
-        "currency": price.currency,
-        "interval": price.interval,
-        "interval_count": price.interval_count,
-        "active": price.active,
-        "metadata": price.metadata,
-        "livemode": price.is_live,
-        "created_at": iso(price.created_at),
-        "updated_at": iso(price.updated_at),
-    }
+class ProductWithPrices(ProductDocument, frozen=True, kw_only=True):
+    prices: list[PriceDocument]
 
 
-def customer_document(customer: Customer) -> dict[str, Any]:
-    return {
-        "id": str(customer.pk),
-        "email": customer.email,
-        "name": customer.name,
-        "phone": customer.phone,
-        "address": customer.address,
-        "metadata": customer.metadata,
-        "livemode": customer.is_live,
-        "deleted_at": iso(customer.deleted_at),
-        "created_at": iso(customer.created_at),
-        "updated_at": iso(customer.updated_at),
-    }
+class CustomerDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    email: str
+    name: str | None
+    phone: str | None
+    address: FreeForm | None
+    metadata: FreeForm
+    livemode: bool
+    deleted_at: Time | None
+    created_at: Time
+    updated_at: Time
+
+
+def product_document(product: Product) -> ProductDocument:
+    return ProductDocument(
+        id=str(product.pk),
+        name=product.name,
+        description=product.description,
+        active=product.active,
+        metadata=product.metadata,
+        livemode=product.is_live,
+        created_at=iso(product.created_at),
+        updated_at=iso(product.updated_at),
+    )
+
+
+def product_with_prices(product: Product, prices: Iterable[Price]) -> ProductWithPrices:
+    return ProductWithPrices(**asdict(product_document(product)), prices=[price_document(one) for one in prices])
+
+
+def price_document(price: Price) -> PriceDocument:
+    return PriceDocument(
+        id=str(price.pk),
+        product_id=str(price.product_id),
+        unit_amount_cents=price.unit_amount_cents,
+        currency=price.currency,
+        interval=price.interval,
+        interval_count=price.interval_count,
+        active=price.active,
+        metadata=price.metadata,
+        livemode=price.is_live,
+        created_at=iso(price.created_at),
+        updated_at=iso(price.updated_at),
+    )
+
+
+def customer_document(customer: Customer) -> CustomerDocument:
+    return CustomerDocument(
+        id=str(customer.pk),
+        email=customer.email,
+        name=customer.name,
+        phone=customer.phone,
+        address=customer.address,
+        metadata=customer.metadata,
+        livemode=customer.is_live,
+        deleted_at=iso(customer.deleted_at),
+        created_at=iso(customer.created_at),
+        updated_at=iso(customer.updated_at),
+    )
 
 
 def _customer_part(customer: Customer) -> dict[str, Any]:

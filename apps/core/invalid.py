@@ -37,6 +37,7 @@ SENTENCES = {
     "whole_unit": "{field} must be a whole number in {currency}",
     "positive_digits": "Amount must be a positive integer string",
     "one_destination": "Exactly one destination is required",
+    "multiple": "{field} must be a multiple of {step} in {currency}",
     "one_amount": "Exactly one of amount and amount_atomic is required",
     # Lists and objects.
     "too_many_keys": "{field} has too many keys (maximum is {maximum})",

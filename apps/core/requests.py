@@ -2,7 +2,7 @@
 
 A field's rule stands in its type: `title: Annotated[str, by(Text(150))] | None = None`. Null is
 missing, unknown keys are left out, nothing is coerced, and the first broken field is told, in the
-order of declaration (decision 160).
+order of declaration (decision 160). Where a null of a PATCH clears a field, `Edits` says so (170).
 """
 
 from copy import copy
@@ -65,6 +65,20 @@ class Changes(Request, frozen=True, kw_only=True):
         return {name: value for name, value in found.items() if value is not UNSET}
 
 
+class Edits(Changes, frozen=True, kw_only=True):
+    """What was sent, nulls too: a null makes a field what a new record has, if that is anything."""
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        return msgspec.convert(cls._checked(value, name), cls)
+
+    @classmethod
+    def _checked(cls, value: object, name: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Invalid(name, "object")
+        return {key: field.read(value, key) for key, field in _edited(cls).items() if key in value}
+
+
 def _sent(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -89,6 +103,22 @@ def shape_of(cls: type[Struct]) -> Object:
     """The fields of a class, which check slowly and have the schema."""
     told = cast(types.StructType, types.type_info(cls))
     return Object({one.name: _field_of(one) for one in told.fields})
+
+
+@cache
+def _edited(cls: type[Struct]) -> dict[str, Field]:
+    """The fields of a class of edits: `| None` in its type is what a null means, else the rule's own default."""
+    told = cast(types.StructType, types.type_info(cls))
+    return {one.name: _edit_of(one.type) for one in told.fields}
+
+
+def _edit_of(info: types.Type) -> Field:
+    field = copy(_rule_of(info))
+    if isinstance(info, types.UnionType) and info.includes_none:
+        field.default = None
+    else:
+        field.required = field.default is None
+    return field
 
 
 def _field_of(one: types.Field) -> Field:

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from apps.core.invalid import SENTENCES, Invalid
 from apps.core.literal import AtomicAmount, Boolean, FiatAmount, Integer, List, Metadata, Object, Text, Url
-from apps.core.requests import Changes, Request, by, shape_of
+from apps.core.requests import Changes, Edits, Request, by, shape_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -121,6 +121,28 @@ def test_changes_hold_what_was_sent_and_nothing_else() -> None:
     assert Product.read({}).sent() == {} and Product.read({"active": False}).active is False
     with pytest.raises(Invalid, match="active must be true or false"):
         Product.read({"active": 1})
+
+
+def test_a_null_of_an_edit_makes_a_field_what_a_new_record_has_or_is_refused() -> None:
+    class Product(Edits, frozen=True, kw_only=True):
+        name: Annotated[str, by(Text(8, trim=True))] | UnsetType = UNSET
+        text: Annotated[str, by(Text(8))] | UnsetType | None = UNSET
+        metadata: Annotated[dict[str, str], by(Metadata())] | UnsetType = UNSET
+        lines: Annotated[list[Line], by(List(Object({}), 3))] | UnsetType | None = UNSET
+        active: bool | UnsetType = UNSET
+
+    assert Product.read({}).sent() == {}
+    nulls = {"text": None, "metadata": None, "lines": None, "unknown": 1}
+    assert Product.read(nulls).sent() == {"text": None, "metadata": {}, "lines": None}
+    assert Product.read({"name": " Tea ", "lines": [{"description": "a"}]}).sent() == {"name": "Tea", "lines": [Line(description="a")]}
+    for body, words in (
+        ({"active": None, "name": None}, "name is required"),
+        ({"active": None}, "active is required"),
+        ({"lines": [{}]}, "lines\\[0\\].description is required"),
+        ([], "product must be an object"),
+    ):
+        with pytest.raises(Invalid, match=words):
+            Product.read(body, "product")
 
 
 def raised() -> Iterator[tuple[str, str, set[str]]]:

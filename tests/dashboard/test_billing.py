@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import uuid
 from typing import Any
 
@@ -126,6 +127,38 @@ def test_a_price_that_cannot_be_is_told_on_its_form(cast: Cast, browser: Browser
     answer = new(browser, f"products/{made['id']}/prices/new", **sent)
     assert answer.status_code == 422 and sentence in text(answer), text(answer)
     assert not Price.objects.exists()
+
+
+def wrong(answer: Any) -> tuple[str, str]:
+    """The one input that a form says something at, which has the focus, and what it says."""
+    page = text(answer).replace("&#x27;", "'")
+    ((name, sentence),) = re.findall(r'<span class="error" id="([\w-]+)-error" role="alert">([^<]+)</span>', page)
+    (shown,) = re.findall(r'<(?:input|select|textarea) id="([\w-]+)"[^>]*aria-invalid="true"[^>]*>', page)
+    assert page.count(f'aria-invalid="true" aria-describedby="{name}-error" autofocus') == page.count("autofocus") == 1, page
+    assert shown == name and 'id="errors"' not in page and answer.status_code in (409, 422)
+    return name, sentence
+
+
+@pytest.mark.parametrize(("path", "fields", "said"), [
+    ("products/new", {"name": " "}, ("name", "Name is required.")),
+    ("products/new", {"name": "n" * 256}, ("name", "Name is too long (maximum is 255 characters).")),
+    ("products/new", {"description": "d" * 5001}, ("description", "Description is too long (maximum is 5000 characters).")),
+    ("products/{}/prices/new", {"unit_amount": "much"}, ("unit_amount", "Amount must be a number such as 12.50.")),
+    ("products/{}/prices/new", {"unit_amount": "1.50", "currency": "JPY"}, ("unit_amount", "The price must be a whole number of JPY.")),
+    ("products/{}/prices/new", {"currency": ""}, ("currency", "Currency is required.")),
+    ("products/{}/prices/new", {"interval_count": "366"}, ("interval_count", "The number of intervals must be at most 365.")),
+    ("products/{}/prices/new", {"interval": "hourly"}, ("interval", "Interval must be one of daily, weekly, monthly, yearly.")),
+    ("customers/new", {"email": "nobody"}, ("email", "Email is not a valid address.")),
+    ("customers/new", {"email": "taken@example.com"}, ("email", "A customer with this email already exists.")),
+    ("customers/new", {"phone": "1" * 51}, ("phone", "Phone is too long (maximum is 50 characters).")),
+    ("customers/new", {"city": "c" * 4097}, ("line1", "Address is too large (maximum is 4096 bytes).")),
+])  # fmt: skip
+def test_each_error_stands_at_its_input_which_has_the_focus(
+    cast: Cast, browser: Browser, path: str, fields: dict[str, str], said: tuple[str, str]
+) -> None:
+    billing.customer(cast.bakery.test, email="taken@example.com")
+    right = {"name": "Bread club", "email": EMAIL, **PRICE_FORM}
+    assert wrong(new(browser, path.format(billing.product(cast.bakery.test)["id"]), **{**right, **fields})) == said
 
 
 def test_a_subscription_begins_changes_pauses_resumes_and_ends(cast: Cast, browser: Browser) -> None:

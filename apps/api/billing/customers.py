@@ -8,14 +8,14 @@ from apps.api.plumbing import lists
 from apps.billing import selectors
 from apps.billing.documents import customer_document
 from apps.billing.models import Customer
+from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
-from apps.billing.services.fields import CUSTOMER
-from apps.core.literal import wrapper_schema
 
 PER_PAGE = 25
 
 
 class CustomerDoor(BillingDoor):
+    wrapper = "customer"
     missing = CustomerNotFound()
 
     def customer(self, id: str) -> Customer:
@@ -25,7 +25,7 @@ class CustomerDoor(BillingDoor):
 class Customers(CustomerDoor):
     """Add a customer, or list them newest first; `q` is a part of the e-mail address or name."""
 
-    bodies = {"POST": wrapper_schema("customer", CUSTOMER)}
+    bodies = {"POST": CustomerRequest}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -33,19 +33,22 @@ class Customers(CustomerDoor):
         return Response(lists.data_and_meta(*lists.page_of(request, rows, customer_document, per_page=PER_PAGE)))
 
     def post(self, request: Request) -> Response:
-        return Response(customer_document(customers.create_customer(self.access, self.body(request))), status=201)
+        customer = customers.create_customer(self.access, self.read(request, CustomerRequest))
+        return Response(customer_document(customer), status=201)
 
 
 class CustomerById(CustomerDoor):
     """One customer, deleted or not; change it, or delete it and keep what it was billed."""
 
-    bodies = {"PATCH": wrapper_schema("customer", CUSTOMER)}
+    bodies = {"PATCH": CustomerChanges}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(customer_document(self.customer(id)))
 
     def patch(self, request: Request, id: str) -> Response:
-        return Response(customer_document(customers.update_customer(self.access, self.customer(id), self.body(request))))
+        customer = self.customer(id)
+        customers.update_customer(self.access, customer, self.read(request, CustomerChanges))
+        return Response(customer_document(customer))
 
     def delete(self, request: Request, id: str) -> Response:
         customers.delete_customer(self.access, self.customer(id))

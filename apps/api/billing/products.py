@@ -7,12 +7,13 @@ from apps.api.billing.plumbing import BillingDoor, PriceNotFound, ProductNotFoun
 from apps.billing import selectors
 from apps.billing.documents import price_document, product_document, product_with_prices
 from apps.billing.models import Price, Product
+from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
 from apps.billing.services import catalog
-from apps.billing.services.fields import PRICE, PRODUCT, PRODUCT_CHANGES
-from apps.core.literal import is_uuid, wrapper_schema
+from apps.core.literal import is_uuid
 
 
 class ProductDoor(BillingDoor):
+    wrapper = "product"
     missing = ProductNotFound()
 
     def product(self, id: str) -> Product:
@@ -22,7 +23,7 @@ class ProductDoor(BillingDoor):
 class Products(ProductDoor):
     """Make a product, or list them all, newest first."""
 
-    bodies = {"POST": wrapper_schema("product", PRODUCT)}
+    bodies = {"POST": ProductRequest}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -32,34 +33,38 @@ class Products(ProductDoor):
         return Response([product_document(one) for one in rows])
 
     def post(self, request: Request) -> Response:
-        return Response(product_document(catalog.create_product(self.access, self.body(request))), status=201)
+        product = catalog.create_product(self.access, self.read(request, ProductRequest))
+        return Response(product_document(product), status=201)
 
 
 class ProductById(ProductDoor):
     """A product with its prices; change it."""
 
-    bodies = {"PATCH": wrapper_schema("product", PRODUCT_CHANGES)}
+    bodies = {"PATCH": ProductChanges}
 
     def get(self, request: Request, id: str) -> Response:
         product = self.product(id)
-        return Response(product_with_prices(product, list(selectors.prices_of(product))))
+        return Response(product_with_prices(product, selectors.prices_of(product)))
 
     def patch(self, request: Request, id: str) -> Response:
-        product = catalog.update_product(self.access, self.product(id), self.body(request))
-        return Response(product_with_prices(product, list(selectors.prices_of(product))))
+        product = self.product(id)
+        product = catalog.update_product(self.access, product, self.read(request, ProductChanges))
+        return Response(product_with_prices(product, selectors.prices_of(product)))
 
 
 class Prices(ProductDoor):
     """Give a product a price, or list its prices, newest first, archived ones too."""
 
-    bodies = {"POST": wrapper_schema("price", PRICE)}
+    wrapper = "price"
+    bodies = {"POST": PriceRequest}
     statuses = {"POST": 201}
 
     def get(self, request: Request, product_id: str) -> Response:
         return Response([price_document(one) for one in selectors.prices_of(self.product(product_id))])
 
     def post(self, request: Request, product_id: str) -> Response:
-        price = catalog.create_price(self.access, self.product(product_id), self.body(request))
+        product = self.product(product_id)
+        price = catalog.create_price(self.access, product, self.read(request, PriceRequest))
         return Response(price_document(price), status=201)
 
 

@@ -2,16 +2,13 @@
 
 from apps.api.plumbing.shapes import many, null, of, page, plus
 from apps.api.schemas.payments import CHECKOUT
+from apps.billing import documents
+from apps.core.documents import schema_of
 from apps.core.literal import Schema
 
-PRODUCT = of("id:uuid name description|null active:bool livemode:bool metadata:map created_at:time updated_at:time")
-PRICE = of(
-    "id:uuid product_id:uuid unit_amount_cents:int currency interval interval_count:int active:bool livemode:bool metadata:map "
-    "created_at:time updated_at:time"
-)
-CUSTOMER = of(
-    "id:uuid email name|null phone|null address:map|null metadata:map livemode:bool deleted_at:time|null created_at:time updated_at:time"
-)
+PRODUCT = schema_of(documents.ProductDocument)
+PRICE = schema_of(documents.PriceDocument)
+CUSTOMER = schema_of(documents.CustomerDocument)
 _PARTY = of("id:uuid email name|null")
 _PRICED = of("id:uuid product_id:uuid product_name unit_amount_cents:int currency interval interval_count:int")
 SUBSCRIPTION = of(
@@ -41,7 +38,7 @@ HOSTED = of(
     line_items=many(_LINE),
     payment=null(CHECKOUT),
 )
-_WITH_PRICES = plus(PRODUCT, prices=many(PRICE))
+_WITH_PRICES = schema_of(documents.ProductWithPrices)
 _PRICES = "billing/products/<str:product_id>/prices"
 
 ANSWERS: dict[str, Schema] = {

@@ -1,26 +1,24 @@
 """Products and prices. A price's amount never changes: another amount is another price."""
 
-from typing import Any
-
 from django.db import transaction
+from msgspec.structs import asdict
 
 from apps.access.access import Access
 from apps.billing.models import Price, Product
+from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
 from apps.billing.services import acts
-from apps.billing.services.fields import PRICE, PRODUCT, PRODUCT_CHANGES, created, patched
 from apps.billing.services.totals import check_unit_amount
 from apps.core.idempotency import once_per_form
 
 
-def create_product(access: Access, body: dict[str, Any], form_key: str | None = None) -> Product:
-    """A new product is always active. Raises Listed."""
-    fields, at = created(PRODUCT, body, "product"), access.now()
+def create_product(access: Access, request: ProductRequest, *, form_key: str | None = None) -> Product:
+    """A new product is always active."""
+    at = access.now()
 
     @transaction.atomic
     def make() -> Product:
-        made: Product = Product.objects.create(
-            store=access.store, mode=access.mode, created_at=at, updated_at=at, form_key=form_key, **fields
-        )
+        mine = {"store": access.store, "mode": access.mode, "form_key": form_key}
+        made: Product = Product.objects.create(**mine, created_at=at, updated_at=at, **asdict(request))
         acts.note("product.created", made)
         return made
 
@@ -28,9 +26,9 @@ def create_product(access: Access, body: dict[str, Any], form_key: str | None = 
 
 
 @transaction.atomic
-def update_product(access: Access, product: Product, body: dict[str, Any]) -> Product:
-    """Leaves its prices and the subscriptions to them as they are. Raises Listed."""
-    fields = patched(PRODUCT_CHANGES, body, "product")
+def update_product(access: Access, product: Product, request: ProductChanges) -> Product:
+    """Leaves its prices and the subscriptions to them as they are."""
+    fields = request.sent()
     for name, value in fields.items():
         setattr(product, name, value)
     product.updated_at = access.now()
@@ -39,16 +37,15 @@ def update_product(access: Access, product: Product, body: dict[str, Any]) -> Pr
     return product
 
 
-def create_price(access: Access, product: Product, body: dict[str, Any], form_key: str | None = None) -> Price:
-    """Raises Listed."""
-    fields, at = created(PRICE, body, "price"), access.now()
-    check_unit_amount(fields["unit_amount_cents"], fields["currency"])
+def create_price(access: Access, product: Product, request: PriceRequest, *, form_key: str | None = None) -> Price:
+    """Raises Invalid for a part of the currency's smallest unit."""
+    at = access.now()
+    check_unit_amount(request.unit_amount_cents, request.currency)
 
     @transaction.atomic
     def make() -> Price:
-        made: Price = Price.objects.create(
-            store=access.store, mode=access.mode, product=product, created_at=at, updated_at=at, form_key=form_key, **fields
-        )
+        mine = {"store": access.store, "mode": access.mode, "product": product, "form_key": form_key}
+        made: Price = Price.objects.create(**mine, created_at=at, updated_at=at, **asdict(request))
         acts.note("price.created", made)
         return made
 

@@ -1,14 +1,14 @@
 """Customers: one per e-mail address, store and mode, whatever the case; deleting one keeps its row and its address taken."""
 
 import uuid
-from typing import Any
 
 from django.db import transaction
+from msgspec.structs import asdict
 
 from apps.access.access import Access
 from apps.billing.models import Customer, Subscription
+from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import acts
-from apps.billing.services.fields import CUSTOMER, created, patched
 from apps.billing.services.named import CustomerNotActive
 from apps.billing.services.subscription import cancel_locked
 from apps.billing.services.subscription_rows import locked
@@ -20,16 +20,18 @@ from apps.core.idempotency import once_per_form
 
 class EmailTaken(Flat):
     status = 409
+    field = "email"
     message = "A customer with this email already exists"
 
 
-def create_customer(access: Access, body: dict[str, Any], form_key: str | None = None) -> Customer:
-    """Raises Listed or EmailTaken."""
-    fields, at = created(CUSTOMER, body, "customer"), access.now()
+def create_customer(access: Access, request: CustomerRequest, *, form_key: str | None = None) -> Customer:
+    """Raises EmailTaken."""
+    at = access.now()
 
     @transaction.atomic
     def make() -> Customer:
-        made = Customer(store=access.store, mode=access.mode, created_at=at, updated_at=at, form_key=form_key, **fields)
+        mine = {"store": access.store, "mode": access.mode, "form_key": form_key}
+        made = Customer(**mine, created_at=at, updated_at=at, **asdict(request))
         _save(made)
         acts.note("customer.created", made)
         return made
@@ -38,9 +40,9 @@ def create_customer(access: Access, body: dict[str, Any], form_key: str | None =
 
 
 @transaction.atomic
-def update_customer(access: Access, customer: Customer, body: dict[str, Any]) -> Customer:
-    """Raises Listed, EmailTaken or CustomerNotActive."""
-    fields = patched(CUSTOMER, body, "customer")
+def update_customer(access: Access, customer: Customer, request: CustomerChanges) -> Customer:
+    """Raises EmailTaken or CustomerNotActive."""
+    fields = request.sent()
     if customer.deleted_at is not None:
         raise CustomerNotActive
     for name, value in fields.items():

@@ -7,61 +7,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
-from django.core.exceptions import ValidationError
-from django.core.validators import EmailValidator
-
-from apps.billing.models import Interval, Invoice
+from apps.billing.models import Invoice
+from apps.billing.requests import AMOUNT_CENTS_MAX, METADATA_BYTES_MAX, TEXT_MAX, Free
 from apps.core.errors import Listed
-from apps.core.literal import Boolean, Field, Integer, Invalid, List, Object, Schema, Text, check_free, parse_moment
-from apps.core.money import BASIS_POINTS, CENTS
+from apps.core.literal import Boolean, Field, Integer, Invalid, List, Object, Schema, Text, parse_moment
+from apps.core.money import BASIS_POINTS
 from apps.stores.models import Currency
 
-AMOUNT_CENTS_MAX = 100_000_000 * CENTS
 QUANTITY_MAX = 1_000_000_000
-METADATA_BYTES_MAX, ADDRESS_BYTES_MAX = 16 * 1024, 4 * 1024
-TEXT_MAX = 5000
 LINES_MAX, ITEMS_MAX = 200, 20
 TRIAL_DAYS_MAX, GRACE_CYCLES_MAX = 3650, 1000
-
-
-class Free(Field):
-    """An object of any form, at most so many bytes of JSON."""
-
-    def __init__(self, bytes_max: int, **options: Any) -> None:
-        super().__init__(**options)
-        self.bytes_max = bytes_max
-
-    def check(self, value: Any, name: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise Invalid(name, "object")
-        check_free(value, name)
-        if len(orjson.dumps(value)) > self.bytes_max:
-            raise Invalid(name, "too_large", maximum=self.bytes_max)
-        return value
-
-    def schema(self) -> Schema:
-        return {"type": "object"}
-
-
-class Email(Text):
-    """An address that mail can be sent to."""
-
-    _valid = EmailValidator()
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(254, **options)
-
-    def check(self, value: Any, name: str) -> str:
-        text = super().check(value, name)
-        try:
-            self._valid(text)
-        except ValidationError:
-            raise Invalid(name, "postal_email" if text else "blank") from None
-        return text
-
-    def schema(self) -> Schema:
-        return {"type": "string", "format": "email", "maxLength": self.longest}
 
 
 class Moment(Field):
@@ -85,26 +40,6 @@ def _metadata() -> Free:
     return Free(METADATA_BYTES_MAX, default=dict)
 
 
-PRODUCT = Object({"name": Text(255, shortest=1, trim=True, required=True), "description": Text(TEXT_MAX), "metadata": _metadata()})
-PRODUCT_CHANGES = Object({**PRODUCT.fields, "active": Boolean(required=True)})
-PRICE = Object(
-    {
-        "unit_amount_cents": Integer(0, AMOUNT_CENTS_MAX, required=True),
-        "currency": Text(3, choices=Currency.values, required=True),
-        "interval": Text(10, choices=Interval.values, required=True),
-        "interval_count": Integer(1, 365, default=1),
-        "metadata": _metadata(),
-    }
-)
-CUSTOMER = Object(
-    {
-        "email": Email(required=True),
-        "name": Text(255, trim=True),
-        "phone": Text(50),
-        "address": Free(ADDRESS_BYTES_MAX),
-        "metadata": _metadata(),
-    }
-)
 LINE = Object(
     {
         "description": Text(500, shortest=1, required=True),

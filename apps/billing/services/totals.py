@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.billing.models import Invoice
-from apps.billing.services.fields import AMOUNT_CENTS_MAX
+from apps.billing.requests import AMOUNT_CENTS_MAX
 from apps.core.errors import Listed
+from apps.core.literal import Invalid
 from apps.core.money import BASIS_POINTS, CENTS, text_from_cents
 from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES
 
@@ -36,9 +37,9 @@ def smallest_cents(currency: str) -> int:
 
 
 def check_unit_amount(unit_amount_cents: int, currency: str, name: str = "unit_amount_cents") -> None:
-    """Raises Listed."""
+    """Raises Invalid."""
     if unit_amount_cents % smallest_cents(currency):
-        raise Listed(f"{name} must be a multiple of {CENTS} in {currency}")
+        raise Invalid(name, "multiple", step=CENTS, currency=currency)
 
 
 def totals_of(

@@ -5,6 +5,7 @@ from typing import Any
 
 from apps.access.access import ACT, Access
 from apps.billing.models import Customer, Invoice, Product
+from apps.billing.requests import CustomerRequest, PriceRequest, ProductRequest
 from apps.billing.services.catalog import create_price, create_product
 from apps.billing.services.customers import create_customer
 from apps.billing.services.invoice import create_invoice
@@ -38,21 +39,17 @@ def seed_billing(store: Store, merchant: User) -> None:
     if Product.objects.seen_by(access).exists():
         return
     approve_verification(submit_verification(store, BUSINESS))
-    product = create_product(access, {"product": {"name": "Coffee club", "description": "Fresh beans to your door"}})
-    monthly = _price(access, product, unit_amount_cents=2400, interval="monthly")
-    _price(access, product, unit_amount_cents=26000, interval="yearly")
-    ann, ben, lumen = (
-        create_customer(access, {"customer": {"name": name, "email": email, "address": address}}) for name, email, address in PEOPLE
-    )
+    product = create_product(access, ProductRequest(name="Coffee club", description="Fresh beans to your door"))
+    by_month = PriceRequest(unit_amount_cents=2400, currency="EUR", interval="monthly")
+    by_year = PriceRequest(unit_amount_cents=26000, currency="EUR", interval="yearly")
+    monthly = str(create_price(access, product, by_month).pk)
+    create_price(access, product, by_year)
+    ann, ben, lumen = (create_customer(access, CustomerRequest(name=name, email=email, address=address)) for name, email, address in PEOPLE)
     create_subscription(access, {"subscription": {"customer_id": str(ann.pk), "price_id": monthly, "quantity": 2}})
     create_subscription(access, {"subscription": {"customer_id": str(lumen.pk), "price_id": monthly, "trial_period_days": 14}})
     paused = create_subscription(access, {"subscription": {"customer_id": str(ben.pk), "price_id": monthly}})
     pause_subscription(access, paused)
     _seed_invoices(access, ben, lumen)
-
-
-def _price(access: Access, product: Product, **fields: Any) -> str:
-    return str(create_price(access, product, {"price": {"currency": "EUR", **fields}}).pk)
 
 
 def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:

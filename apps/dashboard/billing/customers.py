@@ -1,5 +1,6 @@
 """Customers: who is billed. The list with its search, one customer with what it owes, the form, and deleting one."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -8,15 +9,16 @@ from django.http import FileResponse, HttpResponse
 
 from apps.billing import selectors
 from apps.billing.models import Customer
+from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
 from apps.billing.services.outlook import cycle_cents
 from apps.billing.services.portal import portal_url
 from apps.core import clock
 from apps.dashboard import form_keys
-from apps.dashboard.billing.forms import texts, told
+from apps.dashboard.billing.forms import BillingForm
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
 
 SHOWN = 10
 _FIELDS = ("email", "name", "phone")
@@ -79,14 +81,43 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     return show(request, "dashboard/customers/detail.html", context)
 
 
+class CustomerForm(BillingForm):
+    """`before` is the address that the customer has: what an API wrote into it beside these inputs stays."""
+
+    names = (*_FIELDS, *_ADDRESS)
+    hidden = (form_keys.NAME,)
+    inputs = {"address": "line1"}
+
+    def __init__(self, typed: Mapping[str, str], before: Mapping[str, Any] | None = None) -> None:
+        super().__init__(typed)
+        self.others = {name: value for name, value in (before or {}).items() if name not in _ADDRESS}
+
+    def request(self) -> CustomerRequest:
+        """Raises Invalid."""
+        return CustomerRequest.read(self._fields())
+
+    def changes(self) -> CustomerChanges:
+        """Raises Invalid."""
+        return CustomerChanges.read(self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        address = {name: self.values[name] for name in _ADDRESS if self.values[name]}
+        return {**self.filled(*_FIELDS), "address": {**address, **self.others} or None}
+
+    @property
+    def address(self) -> list[tuple[str, str, str]]:
+        return [(name, label, self.values[name]) for name, label in _ADDRESS.items()]
+
+
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"email": request.GET.get("email", "")[:254], **form_keys.new()}, [])
-    given = texts(request.POST, *_FIELDS, *_ADDRESS, form_keys.NAME)
+        return _form(request, CustomerForm({"email": request.GET.get("email", "")[:254], **form_keys.new()}))
+    form = CustomerForm(request.POST.dict())
     try:
-        made = customers.create_customer(request.access, {"customer": _read(given, {})}, form_keys.of(given))
+        key = form_keys.of(form.values)
+        made = customers.create_customer(request.access, form.request(), form_key=key)
     except Refusals as refusal:
-        return _form(request, given, told(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     messages.success(request, f"{made.email} has been added.")
     return go("customer", made.pk)
 
@@ -94,13 +125,13 @@ def create(request: PageRequest) -> HttpResponse:
 def edit(request: PageRequest, id: str) -> HttpResponse:
     customer: Customer = find(_customers(request).filter(deleted_at=None), id)
     if request.method == "GET":
-        given = {name: getattr(customer, name) or "" for name in _FIELDS}
-        return _form(request, {**given, **_typed(customer.address or {})}, [], customer=customer)
-    given = texts(request.POST, *_FIELDS, *_ADDRESS)
+        shown = {name: getattr(customer, name) or "" for name in _FIELDS}
+        return _form(request, CustomerForm({**shown, **_shown(customer.address or {})}), customer)
+    form = CustomerForm(request.POST.dict(), customer.address)
     try:
-        customers.update_customer(request.access, customer, {"customer": _read(given, customer.address or {})})
+        customers.update_customer(request.access, customer, form.changes())
     except Refusals as refusal:
-        return _form(request, given, told(refusal), status_of(refusal), customer=customer)
+        return _form(request, form.refuse(refusal), customer)
     messages.success(request, "Saved. Invoices that are open show it too.")
     return go("customer", customer.pk)
 
@@ -111,23 +142,13 @@ def _lines(address: dict[str, Any]) -> list[tuple[str, Any]]:
     return known + [(name, value) for name, value in address.items() if name not in _ADDRESS]
 
 
-def _typed(address: dict[str, Any]) -> dict[str, str]:
+def _shown(address: dict[str, Any]) -> dict[str, str]:
     return {name: str(address[name]) for name in _ADDRESS if isinstance(address.get(name), (str, int))}
 
 
-def _read(given: dict[str, str], before: dict[str, Any]) -> dict[str, Any]:
-    """The form as the service takes it; what an API wrote into the address beside these fields stays."""
-    others = {name: value for name, value in before.items() if name not in _ADDRESS}
-    address = {**{name: given[name] for name in _ADDRESS if given[name]}, **others}
-    return {**{name: given[name] or None for name in _FIELDS}, "address": address or None}
-
-
-def _form(
-    request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200, *, customer: Customer | None = None
-) -> HttpResponse:
-    address = [(name, label, given.get(name, "")) for name, label in _ADDRESS.items()]
-    context = {"given": given, "address": address, "errors": errors, "customer": customer}
-    return show(request, "dashboard/customers/form.html", context, status=status)
+def _form(request: PageRequest, form: CustomerForm, customer: Customer | None = None) -> HttpResponse:
+    context = {"form": form, "given": form.values, "errors": form.common_errors, "customer": customer}
+    return show(request, "dashboard/customers/form.html", context, status=form.status)
 
 
 def delete(request: PageRequest, id: str) -> HttpResponse:

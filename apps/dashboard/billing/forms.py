@@ -1,18 +1,22 @@
 """What the forms of billing share: amounts and dates as people type them, a customer by e-mail address, refusals in people's words."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 from django.http import QueryDict
 
 from apps.access.access import Access
 from apps.billing.models import Customer
+from apps.billing.requests import CustomerRequest
 from apps.billing.selectors import customer_with_email, customers_seen_by
 from apps.billing.services.customers import create_customer
 from apps.core import money
 from apps.core.errors import Flat
-from apps.core.literal import FiatAmount, Invalid, is_uuid, parse_date
+from apps.core.invalid import SENTENCES, Invalid
+from apps.core.literal import FiatAmount, is_uuid, parse_date
+from apps.dashboard.forms import Form
 from apps.dashboard.plumbing import sentences
 
 ADD = "add_customer"  # the button that adds somebody new
@@ -38,6 +42,39 @@ _SENTENCES = {
 _LINE = re.compile(r"line_items\[(\d+)\]\.(\w+)", re.IGNORECASE)
 _WHOLE = re.compile(r"must be a multiple of 100 in (\w+)")
 _NAME = re.compile(rf"\b({'|'.join(_LABELS)})\b", re.IGNORECASE)
+
+
+# What people are told of a rule whose sentence in the API speaks of fields and cents.
+_WORDS = {"multiple": "{field} must be a whole number of {currency}"}
+
+
+class InWords(Invalid):
+    """A broken rule as people are told it."""
+
+    @property
+    def text(self) -> str:
+        words = _WORDS.get(self.rule, SENTENCES[self.rule])
+        return words.format(field=_label_of(self.field), **self.params)
+
+
+def _label_of(field: str) -> str:
+    return f"the {_LABELS[field]}" if field in _LABELS else field
+
+
+class BillingForm(Form):
+    """Texts as they were typed, and refusals in people's words."""
+
+    def __init__(self, typed: Mapping[str, str]) -> None:
+        super().__init__({name: text.replace("\r\n", "\n")[:TEXT_MAX] for name, text in typed.items()})
+
+    def refuse(self, refusal: Exception) -> Self:
+        if isinstance(refusal, Invalid):
+            refusal = InWords(refusal.field, refusal.rule, **refusal.params)
+        return super().refuse(refusal)
+
+    def filled(self, *names: str) -> dict[str, str | None]:
+        """Texts as requests have them: what was left empty is null."""
+        return {name: self.values[name] or None for name in names}
 
 
 class NoSuchCustomer(Flat):
@@ -87,7 +124,7 @@ def customer_named(access: Access, posted: QueryDict) -> Customer:
     found = customer_with_email(access, email) if email else None
     if found is None and ADD in posted:
         name = texts(posted, "customer_name")["customer_name"]
-        return create_customer(access, {"customer": {"email": email, "name": name or None}})
+        return create_customer(access, CustomerRequest.read({"email": email, "name": name or None}))
     if found is None or found.deleted_at is not None:
         raise NoSuchCustomer
     return found

@@ -1,20 +1,19 @@
 """Products and their prices: the list, one product, its form, and a price, which is made, archived and activated but never changed."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.db.models import Count, QuerySet
 from django.http import FileResponse, HttpResponse
 
 from apps.billing import selectors
 from apps.billing.models import Interval, Price, Product
+from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
 from apps.billing.services import catalog
 from apps.core import clock, money
 from apps.dashboard import form_keys
-from apps.dashboard.billing.forms import cents, kept, texts, told, whole
+from apps.dashboard.billing.forms import BillingForm, cents, whole
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.stores.models import Currency
 
 _TABS = {"": "All", "active": "Active", "inactive": "Inactive"}
@@ -59,7 +58,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     product: Product = find(_products(request), id)
     if request.method == "POST":
         is_on = request.POST.get("to") == "active"
-        catalog.update_product(request.access, product, {"product": {"active": is_on}})
+        catalog.update_product(request.access, product, ProductChanges(active=is_on))
         messages.success(request, "It is on offer again." if is_on else "It is no longer on offer. Subscriptions to it go on.")
         return go("product", product.pk)
     prices = list(selectors.prices_of(product))
@@ -68,14 +67,28 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     return show(request, "dashboard/products/detail.html", context)
 
 
+class ProductForm(BillingForm):
+    names = ("name", "description")
+    hidden = (form_keys.NAME,)
+
+    def request(self) -> ProductRequest:
+        """Raises Invalid."""
+        return ProductRequest.read(self.filled(*self.names))
+
+    def changes(self) -> ProductChanges:
+        """Raises Invalid."""
+        return ProductChanges.read(self.filled(*self.names))
+
+
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"name": "", "description": "", **form_keys.new()}, [])
-    given = texts(request.POST, "name", "description", form_keys.NAME)
+        return _form(request, ProductForm(form_keys.new()))
+    form = ProductForm(request.POST.dict())
     try:
-        made = catalog.create_product(request.access, {"product": kept(given, "name", "description")}, form_keys.of(given))
+        key = form_keys.of(form.values)
+        made = catalog.create_product(request.access, form.request(), form_key=key)
     except Refusals as refusal:
-        return _form(request, given, told(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     messages.success(request, "The product is made. Give it a price.")
     return go("price_create", made.pk)
 
@@ -83,42 +96,63 @@ def create(request: PageRequest) -> HttpResponse:
 def edit(request: PageRequest, id: str) -> HttpResponse:
     product: Product = find(_products(request), id)
     if request.method == "GET":
-        return _form(request, {"name": product.name, "description": product.description or ""}, [], product=product)
-    given = texts(request.POST, "name", "description")
+        shown = ProductForm({"name": product.name, "description": product.description or ""})
+        return _form(request, shown, product)
+    form = ProductForm(request.POST.dict())
     try:
-        catalog.update_product(request.access, product, {"product": kept(given, "name", "description")})
+        catalog.update_product(request.access, product, form.changes())
     except Refusals as refusal:
-        return _form(request, given, told(refusal), status_of(refusal), product=product)
+        return _form(request, form.refuse(refusal), product)
     messages.success(request, "Saved. Invoices made from now on say it so.")
     return go("product", product.pk)
 
 
-def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200, *, product: Any = None) -> HttpResponse:
-    return show(request, "dashboard/products/form.html", {"given": given, "errors": errors, "product": product}, status=status)
+def _form(request: PageRequest, form: ProductForm, product: Product | None = None) -> HttpResponse:
+    context = {"form": form, "given": form.values, "errors": form.common_errors, "product": product}
+    return show(request, "dashboard/products/form.html", context, status=form.status)
+
+
+class PriceForm(BillingForm):
+    names = ("unit_amount", "currency", "interval_count", "interval")
+    hidden = (form_keys.NAME,)
+    inputs = {"amount": "unit_amount", "unit_amount_cents": "unit_amount"}
+
+    def request(self) -> PriceRequest:
+        """Raises Invalid."""
+        return PriceRequest.read(
+            {
+                "unit_amount_cents": cents(self.values["unit_amount"], "amount"),
+                "interval_count": whole(self.values["interval_count"] or "1", "interval_count"),
+                **self.filled("currency", "interval"),
+            }
+        )
 
 
 def create_price(request: PageRequest, id: str) -> HttpResponse:
     product: Product = find(_products(request), id)
     if request.method == "GET":
-        given = {"currency": request.access.store.settlement_currency, "interval": Interval.MONTHLY.value, "interval_count": "1"}
-        return _price_form(request, product, given | form_keys.new(), [])
-    given = texts(request.POST, "unit_amount", "currency", "interval", "interval_count", form_keys.NAME)
+        usual = {"currency": request.access.store.settlement_currency, "interval": Interval.MONTHLY.value, "interval_count": "1"}
+        return _price_form(request, product, PriceForm(usual | form_keys.new()))
+    form = PriceForm(request.POST.dict())
     try:
-        body = {
-            "unit_amount_cents": cents(given["unit_amount"], "amount"),
-            "interval_count": whole(given["interval_count"] or "1", "interval_count"),
-            **kept(given, "currency", "interval"),
-        }
-        catalog.create_price(request.access, product, {"price": body}, form_keys.of(given))
+        key = form_keys.of(form.values)
+        catalog.create_price(request.access, product, form.request(), form_key=key)
     except Refusals as refusal:
-        return _price_form(request, product, given, told(refusal), status_of(refusal))
+        return _price_form(request, product, form.refuse(refusal))
     messages.success(request, "The price is made.")
     return go("product", product.pk)
 
 
-def _price_form(request: PageRequest, product: Product, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
-    context = {"product": product, "given": given, "errors": errors, "currencies": Currency.choices, "intervals": _INTERVALS}
-    return show(request, "dashboard/products/price.html", context, status=status)
+def _price_form(request: PageRequest, product: Product, form: PriceForm) -> HttpResponse:
+    context = {
+        "product": product,
+        "form": form,
+        "given": form.values,
+        "errors": form.common_errors,
+        "currencies": Currency.choices,
+        "intervals": _INTERVALS,
+    }
+    return show(request, "dashboard/products/price.html", context, status=form.status)
 
 
 _INTERVALS = (("daily", "days"), ("weekly", "weeks"), ("monthly", "months"), ("yearly", "years"))
