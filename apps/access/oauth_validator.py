@@ -19,7 +19,8 @@ from apps.access.scopes import AGENTS, OFFLINE
 from apps.core import clock, tenancy
 from apps.core.imports import postponed
 
-with postponed("requests", "urllib3"):  # for asking other servers about their tokens and clients, which we never do
+# For asking other servers about their tokens and clients, and for tokens that are signed: we do neither.
+with postponed("requests", "urllib3", "jwcrypto", "jwcrypto.common", "jwcrypto.jwt"):
     from oauth2_provider.oauth2_validators import OAuth2Validator
 
 CODE_LIFETIME = timedelta(minutes=10)

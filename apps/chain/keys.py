@@ -10,13 +10,12 @@ import json
 import os
 from pathlib import Path
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 
 from apps.chain import bip32, bip39
 from apps.chain.providers.base import Keystore
 from apps.chain.secp256k1 import SigningKey
+from apps.core import crypto
 from apps.core.errors import Flat
 from config import demo_secrets
 
@@ -60,8 +59,8 @@ def write_key_file(path: Path, words: str, keystore: Keystore) -> Seed:
     if not bip39.is_mnemonic(words):
         raise KeyFileRefused("The words are no BIP-39 mnemonic")
     data_key, wrapped = keystore.new_data_key()
-    nonce = os.urandom(12)
-    sealed = AESGCM(data_key).encrypt(nonce, words.encode(), _PURPOSE)
+    nonce = os.urandom(crypto.NONCE_BYTES)
+    sealed = crypto.seal(data_key, nonce, words.encode(), _PURPOSE)
     parts = {"wrapped": wrapped, "nonce": nonce, "sealed": sealed}
     document = {"version": _VERSION, "keystore": keystore.name, **{name: _text(value) for name, value in parts.items()}}
     try:
@@ -110,8 +109,8 @@ def _words_in(path: Path, keystore: Keystore) -> str:
     if kept_by != keystore.name:
         raise KeyFileRefused(f"{path} was sealed with SIGNER_KEYSTORE={kept_by}, which is {keystore.name} now")
     try:
-        words = AESGCM(keystore.data_key(wrapped)).decrypt(nonce, sealed, _PURPOSE).decode()
-    except (InvalidTag, ValueError):
+        words = crypto.unseal(keystore.data_key(wrapped), nonce, sealed, _PURPOSE).decode()
+    except ValueError:
         raise KeyFileRefused(f"{keystore.opens_with} does not open {path}") from None
     if settings.IS_PRODUCTION and words == demo_secrets.DEMO_MNEMONIC:
         raise KeyFileRefused(f"{path} holds the published demo seed: make your own with create_wallet")

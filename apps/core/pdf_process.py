@@ -1,6 +1,6 @@
 """Drawing in a process of its own, which ends a moment after the last document: what a drawing takes goes back.
 
-The library of PDF is sixty megabytes, and a long document takes more, which Python never gives back. It knows no settings and no
+The library of PDF is fifty megabytes, and a long document takes more, which Python never gives back. It knows no settings and no
 secrets, and what it answers is bytes: pages come from merchants. `python -m apps.core.pdf_process FD` is its command line.
 """
 

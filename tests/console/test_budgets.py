@@ -16,7 +16,7 @@ HEAVY = {
     *("weasyprint", "pypdf", "PIL", "fontTools"),  # documents and pictures
     *("drf_spectacular.generators", "drf_spectacular.openapi", "rest_framework.test", "jinja2"),  # drawing up the description
     *("mcp", "pydantic"),
-    *("webauthn", "OpenSSL", "pyasn1_modules", "cbor2"),  # passkeys
+    *("webauthn", "OpenSSL", "pyasn1_modules", "cbor2", "cryptography", "jwcrypto"),  # passkeys, signed tokens, some of the keystores
     *("charset_normalizer", "greenlet", "rich", "yaml", "pygments", "opentelemetry"),  # found only because they are installed
     *("eth_account", "eth_utils", "eth_abi", "bip_utils", "web3", "py_ecc"),  # tests compare with them
     *("pytest", "hypothesis", "django.test"),

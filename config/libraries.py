@@ -1,0 +1,22 @@
+"""Libraries whose tables every process knows, and whose cryptography only few: they are loaded without it."""
+
+from apps.core.imports import postponed
+
+# What the models name of WebAuthn and of signed tokens. No token of ours is one of those.
+_LATER = ("webauthn.helpers", "webauthn.helpers.structs", "jwcrypto", "jwcrypto.common")
+
+with postponed(*_LATER):
+    from django_otp_webauthn.apps import OtpWebauthnConfig
+    from oauth2_provider.apps import DOTConfig
+
+
+class PasskeysConfig(OtpWebauthnConfig):  # type: ignore[misc]  # django_otp_webauthn has no types
+    def import_models(self) -> None:
+        with postponed(*_LATER):
+            super().import_models()
+
+
+class OAuthConfig(DOTConfig):  # type: ignore[misc]  # oauth2_provider has no types
+    def import_models(self) -> None:
+        with postponed(*_LATER):
+            super().import_models()
