@@ -108,6 +108,11 @@ def access_of(user: Any, session: Mapping[str, Any]) -> Access | None:
     member = member_of(user, session)
     if member is None or not isinstance(user, User) or not is_alive(session, clock.real_now()):
         return None
+    return access_as(user, member, session)
+
+
+def access_as(user: User, member: Member, session: Mapping[str, Any]) -> Access:
+    """The access of somebody whose session and membership were just looked at."""
     mode = session.get(MODE_KEY, Mode.TEST)
     proof = RECENT if holds(session.get(PROOF_KEY), str(member.store_id), clock.real_now()) else ""
     access = Access.for_session(user, member.store, mode if mode in Mode.values else Mode.TEST, member.role, proof)

@@ -148,9 +148,9 @@ def _is_guarded(request: HttpRequest, page: Page) -> bool:
 def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
     request.person = cast(User, request.user)
     become(Kind.PERSON, request.person.pk, request.person.email)
-    member, access = sessions.member_of(request.user, request.session), sessions.access_of(request.user, request.session)
-    if member is not None and access is not None:
-        request.member, request.access = member, access
+    member = sessions.member_of(request.person, request.session)
+    if member is not None:
+        request.member, request.access = member, sessions.access_as(request.person, member, request.session)
     if permission == SIGNED_IN:
         return None
     if member is None:
