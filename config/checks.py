@@ -1,7 +1,7 @@
 """`manage.py test`: every check of the repository and the tests; with arguments, pytest alone with them.
 
-First what needs the machine to itself, then everything else divided among the cores, with the checks beside it: they are told
-after it, and the last line says whether anything failed. The exit is 1 when something did.
+First what says how fast something stops, then everything else divided among the cores. The checks run beside both, after whoever
+wants a core more: they are told at the end, and the last line says whether anything failed. The exit is 1 when something did.
 """
 
 import os
@@ -17,6 +17,8 @@ from config import embedded
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.prefix) / "bin"
 WORKERS_MAX = 4
+# One core is idle while a test runs alone; on a machine that has none idle the test goes first.
+YIELDING = ["nice", "-n", "5"]
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
 
 
@@ -65,15 +67,20 @@ class Check:
 
 
 def _divided(workers: int, checked: list[Check]) -> list[str]:
-    """The two runs of the tests, the second with the checks beside it; what failed of the tests."""
-    failed = [] if _pytest(["-m", "alone"]) == 0 else ["tests that run alone"]
+    """The two runs of the tests, with the checks beside them; what failed of the tests."""
     with ThreadPoolExecutor(1) as beside:
-        checking = beside.submit(lambda: [_check(*one) for one in steps()])
+        checking = beside.submit(lambda: [_check(title, [*YIELDING, *command]) for title, command in steps()])
+        failed = [] if _pytest(["-m", "alone", *_alone()]) == 0 else ["tests that run alone"]
         # Whoever is free takes the next ones in their order, so that no worker goes back to what comes before.
         if _pytest(["-m", "not alone", "-n", str(workers), "--dist", "load"]):
             failed.append("tests")
         checked += checking.result()
     return failed
+
+
+def _alone() -> list[str]:
+    """The files of the tests that run alone: collecting all others takes as long as running these."""
+    return [str(path) for path in sorted(ROOT.glob("tests/**/test_*.py")) if "mark.alone" in path.read_text()]
 
 
 def steps() -> list[tuple[str, list[str]]]:

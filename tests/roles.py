@@ -20,8 +20,7 @@ def acting_as(role: str) -> Iterator[None]:
     """This connection may do what the role may; afterwards what it could before."""
     connection.ensure_connection()
     with connection.connection.cursor() as cursor:
-        before = cursor.execute("SELECT current_setting('role')").fetchone()[0]
-        cursor.execute(f"SET ROLE {role}")
+        before, _ = cursor.execute("SELECT current_setting('role'), set_config('role', %s, false)", [role]).fetchone()
     try:
         yield
     finally:
