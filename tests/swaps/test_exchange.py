@@ -8,6 +8,7 @@ import pytest
 from apps.assets.models import Asset
 from apps.chain import calls, signing
 from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
 from apps.console.demo import exchange as venue
 from apps.ledger.selectors import account_balance, balances
 from apps.swaps.models import Swap
@@ -178,7 +179,7 @@ def test_the_signer_reads_every_call_again_and_signs_no_other(market: Venue, bak
     row = OutgoingTransaction.objects.select_related("asset", "receives_asset").get(
         reference=swap_id, call_data__startswith="0x", nonce=None
     )
-    assert calls.refusal_of_call(row, market.hot) == "The call is not what was asked for"
+    assert calls.refusal_of_call(row, market.hot) is Reason.STRANGE_CALL
     assert Swap.objects.get(pk=swap_id).status == "pending"
 
 

@@ -42,7 +42,7 @@ class Uniswap:
             try:
                 answer = nodes.call("eth_call", [{"to": router.address, "data": data}, "latest"])
             except RpcError as error:
-                if error.code is None:
+                if not error.is_refusal:
                     raise
                 raise NoRoute from None  # the router reverts: there is no pool, or it is empty
         try:
