@@ -2,8 +2,9 @@
 
 from apps.core.imports import postponed
 
-# What the models name of WebAuthn and of signed tokens. No token of ours is one of those.
-_LATER = ("webauthn.helpers", "webauthn.helpers.structs", "jwcrypto", "jwcrypto.common")
+# What the models name of WebAuthn; of signed tokens, of which ours are none; and a pattern that takes longer to compile than all others
+# together.
+_LATER = ("webauthn.helpers", "webauthn.helpers.structs", "jwcrypto", "jwcrypto.common", "oauth2_provider.validators")
 
 with postponed(*_LATER):
     from django_otp_webauthn.apps import OtpWebauthnConfig

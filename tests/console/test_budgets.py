@@ -85,3 +85,12 @@ def test_a_process_stays_within_its_number_of_modules(name: str, started: dict[s
 @pytest.mark.parametrize("name", sorted(set(STARTS) - {"migrate", "check"}))
 def test_a_process_asks_the_database_nothing_before_its_work(name: str, started: dict[str, dict[str, Any]]) -> None:
     assert started[name]["queries"] == []
+
+
+def test_a_command_ends_without_looking_through_all_that_it_has_loaded() -> None:
+    begins = "import atexit, gc, sys; sys.argv = ['manage.py', 'check']; import manage"
+    tells = "atexit.register(lambda: print(gc.isenabled(), gc.get_freeze_count() > 100_000, len(gc.get_objects()) < 1_000))"
+    said = subprocess.run(
+        [sys.executable, "-c", f"{begins}; {tells}; manage.main()"], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True
+    )
+    assert said.stdout.splitlines()[-1] == "False True True"

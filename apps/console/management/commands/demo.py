@@ -1,6 +1,5 @@
 """`demo`: everything on this machine with one command. The services are up before Django starts (config.demo_environment)."""
 
-import gc
 import json
 import os
 import threading
@@ -63,7 +62,6 @@ class Command(BaseCommand):
             raise SystemExit(130) from None
         finally:
             self.processes.end()
-            gc.freeze()  # the end of the interpreter need not walk through everything once more
 
     def _run(self, port: int) -> int:
         self.processes.take_signals()
