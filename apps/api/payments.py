@@ -10,13 +10,13 @@ from apps.api import composed
 from apps.api.plumbing import lists
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded
-from apps.core.literal import Schema, wrapped, wrapper_schema
+from apps.core.literal import Schema
 from apps.payments import selectors
 from apps.payments.documents import parts, summary
 from apps.payments.models import Payment
+from apps.payments.requests import PaymentRequest, payment_request
 from apps.payments.services import test_wallet
 from apps.payments.services.create import create_payment
-from apps.payments.services.fields import payment_intent
 from apps.payments.services.simulate import SCENARIOS, LiveMode, simulate_deposit
 from apps.payments.whole import find_whole, whole_of
 
@@ -39,13 +39,14 @@ SIMULATED_BODY: Schema = {
 class Payments(Door):
     """Create a payment intent, or list them newest first."""
 
-    bodies = {"POST": wrapper_schema("payment_intent", payment_intent("test"))}
+    bodies = {"POST": PaymentRequest}
+    wrapper = "payment_intent"
     statuses = {"POST": 201}
 
     def post(self, request: Request) -> Response:
         key = self.idempotency_key(request)
-        fields = wrapped(self.body(request), "payment_intent", payment_intent(self.access.mode))
-        payment, is_new = create_payment(self.access, fields, key)
+        asked = self.read(request, payment_request(self.access.mode))
+        payment, is_new = create_payment(self.access, asked, key)
         return Response(parts.created(payment), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
     def get(self, request: Request) -> Response:

@@ -6,25 +6,42 @@ from typing import Any
 from babel.numbers import get_currency_name, get_currency_precision, get_currency_symbol
 
 from apps.assets.models import Asset
+from apps.core.documents import Digits, Document
 from apps.stores.models import Currency
 
 
-def supported_asset(asset: Asset, settlement_currency: str) -> dict[str, Any]:
+class SupportedAsset(Document, frozen=True, kw_only=True):
     """An asset with its chain; `settlement_currency` is what its rate is quoted in."""
-    return {
-        "asset_id": asset.pk,
-        "name": asset.name,
-        "coin_symbol": asset.coin_symbol,
-        "chain_symbol": asset.chain.symbol,
-        "chain_name": asset.chain.name,
-        "network": asset.chain_id,
-        "token_standard": asset.token_standard,
-        "atomic_decimals": asset.atomic_decimals,
-        "display_decimals": asset.display_decimals,
-        "settlement_currency": settlement_currency,
-        "min_withdrawal_atomic": str(asset.min_withdrawal_atomic),
-        "fiat_eligible": asset.is_fiat_eligible,
-    }
+
+    asset_id: str
+    name: str
+    coin_symbol: str
+    chain_symbol: str
+    chain_name: str
+    network: str
+    token_standard: str
+    atomic_decimals: int
+    display_decimals: int
+    settlement_currency: str
+    min_withdrawal_atomic: Digits
+    fiat_eligible: bool
+
+
+def supported_asset(asset: Asset, settlement_currency: str) -> SupportedAsset:
+    return SupportedAsset(
+        asset_id=asset.pk,
+        name=asset.name,
+        coin_symbol=asset.coin_symbol,
+        chain_symbol=asset.chain.symbol,
+        chain_name=asset.chain.name,
+        network=asset.chain_id,
+        token_standard=asset.token_standard,
+        atomic_decimals=asset.atomic_decimals,
+        display_decimals=asset.display_decimals,
+        settlement_currency=settlement_currency,
+        min_withdrawal_atomic=str(asset.min_withdrawal_atomic),
+        fiat_eligible=asset.is_fiat_eligible,
+    )
 
 
 @cache

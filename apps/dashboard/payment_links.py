@@ -9,9 +9,9 @@ from apps.dashboard import form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
+from apps.payments.requests import EXPIRES_IN_DEFAULT, payment_request
 from apps.payments.selectors import payments_seen_by
 from apps.payments.services.create import create_payment
-from apps.payments.services.fields import EXPIRES_IN_DEFAULT, payment_intent
 from apps.stores.models import Currency
 
 _TEXTS = ("amount", "currency", "title", "description", "order_id", "success_url")
@@ -26,8 +26,8 @@ def create(request: PageRequest) -> HttpResponse:
     given = {name: request.POST.get(name, "").strip() for name in (*_TEXTS, "expires_in", "fee", form_keys.NAME)}
     try:
         key = f"dashboard-{form_keys.of(given)}"
-        fields = payment_intent(request.access.mode).check(_read(given), "payment_intent")
-        payment, _ = create_payment(request.access, fields, key)
+        asked = payment_request(request.access.mode).read(_read(given))
+        payment, _ = create_payment(request.access, asked, key)
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
     return go("payment_link", payment.pk)

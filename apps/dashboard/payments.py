@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, QueryDict
+from msgspec.structs import asdict
 
 from apps.agents.selectors import signed_payment_of
 from apps.billing.selectors import invoice_of, payments_of
@@ -165,7 +166,7 @@ def _addresses(told: dict[str, Any], received: "list[selectors.Received]") -> li
     """The deposit addresses as the API tells them, each with its page on the explorer."""
     bases = [one.address.asset.chain.explorer_url for one in received]
     rows = zip(told["payment_addresses"], bases, strict=True)
-    return [{**row, "explorer_url": f"{base}/address/{row['address']}" if base else None} for row, base in rows]
+    return [{**asdict(row), "explorer_url": f"{base}/address/{row.address}" if base else None} for row, base in rows]
 
 
 def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> Any:

@@ -65,14 +65,14 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
     from apps.access.services import authenticate
     from apps.console.demo.chain import Wallet
     from apps.payments.models import Payment, PaymentAddress
+    from apps.payments.requests import PaymentRequest
     from apps.payments.services.create import create_payment
-    from apps.payments.services.fields import payment_intent
     from config.demo_secrets import CHAIN_KEYS
 
     wish: dict[str, Any] = {"kind": kind, "number": number, "to": f"0x{number + 10**20:040x}", "amount": 10**16 + number}
     if kind in ("refund", "sweep"):
-        fields = payment_intent("test").check({"amount": "900.00", "currency": "EUR"}, "")
-        payment, _ = create_payment(authenticate(facts["key"]), fields, None)
+        asked = PaymentRequest(amount="900.00", currency="EUR")
+        payment, _ = create_payment(authenticate(facts["key"]), asked, None)
         asset_id = TOKEN if kind == "sweep" and number % 8 == 0 else COIN
         entry = PaymentAddress.objects.get(payment=payment, asset_id=asset_id)
         wallet = Wallet(url, CHAIN_KEYS["test"])

@@ -12,6 +12,7 @@ from apps.core.errors import Coded, Flat
 from apps.core.literal import Integer, Invalid, Metadata, Object, Pattern, Text, Url, wrapped
 from apps.core.money import cents_from_text
 from apps.payments.models import Payment
+from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN, PaymentRequest
 from apps.payments.services import create, refund_shares
 from apps.payments.services import fields as merchant
 from apps.payments.services.refund import InsufficientForRefund, Requested, request_refund
@@ -26,7 +27,7 @@ _SHAPES = {
             "success_url": redirect,
             "failed_url": redirect,
             "order_id": Text(255),
-            "expires_in": Integer(merchant.EXPIRES_IN_MIN, merchant.EXPIRES_IN_MAX, default=merchant.EXPIRES_IN_DEFAULT),
+            "expires_in": Integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX, default=EXPIRES_IN_DEFAULT),
             "metadata": Metadata(),
         }
     )
@@ -70,18 +71,18 @@ def payment_intent(mode: str) -> Object:
 
 def create_payment(access: Access, body: dict[str, Any], key: str | None, header: dict[str, Any] | None) -> tuple[Payment, bool]:
     """The intent, and whether this call made it. Raises Coded with the code of the field, or the provider's refusal."""
-    fields = _read(access.mode, body)
-    asked = {"amount": fields["amount"], "currency": fields["currency"]}
+    request = _read(access.mode, body)
+    asked = {"amount": request.amount, "currency": request.currency}
     authorize.consult(access, PAYMENT, header, details=asked)
     try:
-        return create.create_payment(access, fields, key)
+        return create.create_payment(access, request, key)
     except merchant.UnsupportedCurrency as refusal:
         raise UnsupportedCurrency(str(refusal)) from None
     except Invalid as refusal:
         raise _coded(refusal) from None
 
 
-def _read(mode: str, body: dict[str, Any]) -> dict[str, Any]:
+def _read(mode: str, body: dict[str, Any]) -> PaymentRequest:
     try:
         fields = wrapped(body, "payment_intent", payment_intent(mode))
         if len(fields["amount"].partition(".")[0].lstrip("0")) > len(str(merchant.AMOUNT_CENTS_MAX)) - 2:
@@ -92,7 +93,7 @@ def _read(mode: str, body: dict[str, Any]) -> dict[str, Any]:
             raise TooLarge
     except Invalid as refusal:
         raise _coded(refusal) from None
-    return {**fields, "title": None, "description": None, "image_url": None, "line_items": [], "customer_pays_fee": None}
+    return PaymentRequest(**fields)
 
 
 def _coded(refusal: Invalid) -> Coded:

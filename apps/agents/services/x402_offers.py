@@ -17,15 +17,9 @@ from apps.core import clock, money
 from apps.core.errors import Coded
 from apps.core.literal import AtomicAmount, FiatAmount, Integer, Invalid, Metadata, Object, Text
 from apps.payments.models import Payment, PaymentAddress
+from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN, payment_request
 from apps.payments.services.create import NoRate, create_payment
-from apps.payments.services.fields import (
-    EXPIRES_IN_DEFAULT,
-    EXPIRES_IN_MAX,
-    EXPIRES_IN_MIN,
-    WHOLE_UNIT_CURRENCIES,
-    UnsupportedCurrency,
-    payment_intent,
-)
+from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES, UnsupportedCurrency
 from apps.stores.models import Currency
 
 TIMEOUT_DEFAULT, TIMEOUT_MIN, TIMEOUT_MAX = 120, 30, 3600
@@ -73,7 +67,7 @@ def make_offer(access: Access, body: dict[str, Any], key: str | None) -> tuple[P
     if asset.pk not in {one.pk for one in accepted_assets(access.store_id, access.mode)}:
         raise NotAccepted
     exact = _exact(fields)
-    intent = payment_intent(access.mode).check(_intent(access, asset, fields, exact), "")
+    intent = payment_request(access.mode).read(_intent(access, asset, fields, exact))
     with transaction.atomic():
         payment, is_new = create_payment(access, intent, _own_key(key))
         if not is_new:

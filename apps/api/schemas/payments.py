@@ -1,29 +1,16 @@
 """What is answered about payments, their checkout, card payments and refunds."""
 
 from apps.api.plumbing.shapes import many, null, of, page, plus
+from apps.assets.documents import SupportedAsset
+from apps.core.documents import schema_of
 from apps.core.literal import Schema
+from apps.payments.documents import parts
 
-LINE_ITEM = of("description quantity:int unit_amount_cents:int image_url?|null")
-SUPPORTED_ASSET = of(
-    "asset_id name coin_symbol chain_symbol chain_name network token_standard atomic_decimals:int display_decimals:int "
-    "settlement_currency min_withdrawal_atomic:digits fiat_eligible:bool"
-)
-ADDRESS = of(
-    "id:uuid address status crypto_amount_atomic:digits crypto_amount:decimal received_atomic:digits confirmed_atomic:digits "
-    "required_confirmations:int exchange_rate_snapshot:decimal payment_uri created_at:time base_crypto_atomic?:digits "
-    "fee_crypto_atomic?:digits",
-    supported_asset=SUPPORTED_ASSET,
-)
-ROW = of(
-    "id:uuid reference hosted_url status state_reason|null terminal:bool settlement_amount:decimal settlement_currency "
-    "settlement_status|null "
-    "auto_swap_status|null reconciliation_status|null refund_state customer_pays_fee:bool fee_percentage:decimal "
-    "platform_fee_percentage:decimal|null order_id|null title|null description|null image_url|null success_url|null "
-    "failed_url|null metadata:map "
-    "livemode:bool expires_at:time created_at:time updated_at:time",
-    line_items=many(LINE_ITEM),
-)
-CREATED = plus(ROW, payment_addresses=many(ADDRESS))
+LINE_ITEM = schema_of(parts.LineItemDocument)
+SUPPORTED_ASSET = schema_of(SupportedAsset)
+ADDRESS = schema_of(parts.AddressDocument)
+ROW = schema_of(parts.PaymentRow)
+CREATED = schema_of(parts.PaymentDocument)
 TRANSACTION = of(
     "tx_hash from_address deposit_address confirmations:int required_confirmations:int status asset_id coin_symbol chain_symbol "
     "chain_name "

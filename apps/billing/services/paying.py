@@ -5,7 +5,6 @@ Payments wake the sweep by name when an intent ends or is refunded; the periodic
 
 import uuid
 from collections.abc import Iterable
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -24,9 +23,9 @@ from apps.core.money import text_from_cents
 from apps.core.rows import Job
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
+from apps.payments.requests import PaymentRequest
 from apps.payments.services.create import AccountClosed, create_payment
 from apps.payments.services.expire import expire_if_due
-from apps.payments.services.fields import EXPIRES_IN_DEFAULT
 
 JOB = Job("billing.settle_invoices", limit=500)
 PAYABLE = (states.PENDING, states.PROCESSING)
@@ -65,26 +64,25 @@ def _make(invoice: Invoice) -> Payment:
     """An intent for what is left. The invoice's row is locked."""
     access = Access.for_public(invoice.store, invoice.mode)
     try:
-        payment, _ = create_payment(access, _fields(invoice))
+        payment, _ = create_payment(access, _request(invoice))
     except AccountClosed:
         raise InvoiceNotPayable from None
     InvoicePayment.objects.create(invoice=invoice, payment=payment, created_at=payment.created_at)
     return payment
 
 
-def _fields(invoice: Invoice) -> dict[str, Any]:
+def _request(invoice: Invoice) -> PaymentRequest:
     step, number = smallest_cents(invoice.currency), formatted_number(invoice)
     left = -(-(invoice.total_cents - invoice.amount_paid_cents) // step) * step
-    return {
-        "amount": text_from_cents(left),
-        "currency": invoice.currency,
-        "expires_in": EXPIRES_IN_DEFAULT,
-        "order_id": number,
-        "title": f"Invoice {number}",
-        "success_url": hosted_url(invoice),
-        "failed_url": hosted_url(invoice),  # where the next intent is made
-        "metadata": {"invoice_id": str(invoice.pk)},
-    }
+    return PaymentRequest(
+        amount=text_from_cents(left),
+        currency=invoice.currency,
+        order_id=number,
+        title=f"Invoice {number}",
+        success_url=hosted_url(invoice),
+        failed_url=hosted_url(invoice),  # where the next intent is made
+        metadata={"invoice_id": str(invoice.pk)},
+    )
 
 
 def shown_payment(invoice: Invoice) -> Payment | None:

@@ -8,8 +8,9 @@ from apps.console.demo.chain import Wallet
 from apps.core import clock
 from apps.core.money import CENTS
 from apps.payments.models import Payment, PaymentAddress
+from apps.payments.requests import EXPIRES_IN_MAX, EXPIRES_IN_MIN, PaymentRequest
 from apps.payments.services.create import create_payment
-from apps.payments.services.fields import EXPIRES_IN_MAX, EXPIRES_IN_MIN, REFUND, payment_intent
+from apps.payments.services.fields import REFUND
 from apps.payments.services.refund import request_refund
 from apps.payments.services.refund_shares import Wish
 from apps.payments.services.simulate import simulate_deposit
@@ -88,8 +89,9 @@ def _create(
     access: Access, title: str, cents: int, currency: str = "EUR", lifetime_seconds: int = EXPIRES_IN_MAX, **given: Any
 ) -> tuple[Payment, bool]:
     amount = f"{cents // CENTS}.{cents % CENTS:02d}"
-    body = {"amount": amount, "currency": currency, "title": title, "expires_in": lifetime_seconds, "order_id": given.get("order_id")}
-    return create_payment(access, payment_intent(access.mode).check(body, ""), given.get("key"))
+    order_id = given.get("order_id")
+    asked = PaymentRequest(amount=amount, currency=currency, title=title, expires_in=lifetime_seconds, order_id=order_id)
+    return create_payment(access, asked, given.get("key"))
 
 
 def sample_payment(store: Store, merchant: User, mode: str = "test") -> Payment:

@@ -6,8 +6,8 @@ from django.db import transaction
 
 from apps.access.access import ACT, Access
 from apps.assets.services import accept_all_active
+from apps.payments.requests import EXPIRES_IN_MAX, PaymentRequest
 from apps.payments.services.create import create_payment
-from apps.payments.services.fields import EXPIRES_IN_MAX, payment_intent
 from apps.payments.services.simulate import simulate_deposit
 from apps.platforms.services.accounts import create_account
 from apps.platforms.services.verifications import approve_verification, submit_verification
@@ -38,7 +38,7 @@ def seed_platform(merchant: User) -> None:
 
 def _sell(access: Access) -> None:
     for title, amount, is_paid in SALES:
-        body = {"amount": amount, "currency": "EUR", "title": title, "expires_in": EXPIRES_IN_MAX}
-        payment, _ = create_payment(access, payment_intent(access.mode).check(body, ""))
+        asked = PaymentRequest(amount=amount, currency="EUR", title=title, expires_in=EXPIRES_IN_MAX)
+        payment, _ = create_payment(access, asked)
         if is_paid:
             simulate_deposit(access, payment, {"scenario": "exact"})

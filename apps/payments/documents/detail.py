@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from msgspec.structs import asdict
 
 from apps.chain.models import Deposit
 from apps.core import money
@@ -20,7 +21,7 @@ def detail(whole: Whole) -> dict[str, Any]:
     """Everything there is to know about an intent."""
     payment, received, history, splits = whole.payment, whole.received, whole.history, whole.splits
     return {
-        **parts.row(payment),
+        **asdict(parts.row(payment)),
         "payment_addresses": [parts.address(one, payment) for one in received],
         "checkout_url": f"{settings.API_URL}/api/v2/checkout/{payment.reference}",
         "display_image_url": payment.image_url,

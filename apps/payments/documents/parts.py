@@ -5,13 +5,16 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 
-from apps.assets.documents import supported_asset
+from apps.assets.documents import SupportedAsset, supported_asset
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit, Head
 from apps.core import money
 from apps.core.clock import iso
+from apps.core.documents import Decimals, Digits, Document, Id, Time
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import Received, confirmations_of, known_heads, received_by
@@ -30,68 +33,132 @@ def hosted_url(payment: Payment) -> str:
     return f"{checkout_base(payment)}/{payment.reference}"
 
 
-def row(payment: Payment) -> dict[str, Any]:
+class LineItemDocument(Document, frozen=True, kw_only=True):
+    """As it is stored with the intent."""
+
+    description: str
+    quantity: int
+    unit_amount_cents: int
+    image_url: str | UnsetType | None = UNSET
+
+
+class PaymentRow(Document, frozen=True, kw_only=True):
     """A row of the list: the fields of create, without addresses."""
-    return {
-        "id": str(payment.pk),
-        "reference": payment.reference,
-        "hosted_url": hosted_url(payment),
-        "status": payment.status,
-        "state_reason": payment.state_reason,
-        "terminal": payment.status in states.TERMINAL,
-        "settlement_amount": money.text_from_cents(payment.settlement_amount_cents),
-        "settlement_currency": payment.settlement_currency,
-        "settlement_status": payment.settlement_status,
-        "auto_swap_status": payment.auto_swap_status,
-        "reconciliation_status": payment.reconciliation_status,
-        "refund_state": payment.refund_state,
-        "customer_pays_fee": payment.customer_pays_fee,
-        "fee_percentage": money.fraction_text(payment.fee_fraction),
-        "platform_fee_percentage": _fraction(payment.platform_fee_fraction),
-        "order_id": payment.order_id,
-        "title": payment.title,
-        "description": payment.description,
-        "image_url": payment.image_url,
-        "success_url": payment.success_url,
-        "failed_url": payment.failed_url,
-        "metadata": payment.metadata,
-        "line_items": payment.line_items,
-        "livemode": payment.is_live,
-        "expires_at": iso(payment.expires_at),
-        "created_at": iso(payment.created_at),
-        "updated_at": iso(payment.updated_at),
-    }
+
+    id: Id
+    reference: str
+    hosted_url: str
+    status: str
+    state_reason: str | None
+    terminal: bool
+    settlement_amount: Decimals
+    settlement_currency: str
+    settlement_status: str | None
+    auto_swap_status: str | None
+    reconciliation_status: str | None
+    refund_state: str
+    customer_pays_fee: bool
+    fee_percentage: Decimals
+    platform_fee_percentage: Decimals | None
+    order_id: str | None
+    title: str | None
+    description: str | None
+    image_url: str | None
+    success_url: str | None
+    failed_url: str | None
+    metadata: dict[str, Any]
+    line_items: list[LineItemDocument]
+    livemode: bool
+    expires_at: Time
+    created_at: Time
+    updated_at: Time
+
+
+class AddressDocument(Document, frozen=True, kw_only=True):
+    """A payment address entry; the last two are there when the customer pays the fee."""
+
+    id: Id
+    address: str
+    status: str
+    crypto_amount_atomic: Digits
+    crypto_amount: Decimals
+    received_atomic: Digits
+    confirmed_atomic: Digits
+    required_confirmations: int
+    exchange_rate_snapshot: Decimals
+    payment_uri: str
+    created_at: Time
+    supported_asset: SupportedAsset
+    base_crypto_atomic: Digits | UnsetType = UNSET
+    fee_crypto_atomic: Digits | UnsetType = UNSET
+
+
+class PaymentDocument(PaymentRow, frozen=True, kw_only=True):
+    """The answer of create."""
+
+    payment_addresses: list[AddressDocument]
+
+
+def row(payment: Payment) -> PaymentRow:
+    return PaymentRow(
+        id=str(payment.pk),
+        reference=payment.reference,
+        hosted_url=hosted_url(payment),
+        status=payment.status,
+        state_reason=payment.state_reason,
+        terminal=payment.status in states.TERMINAL,
+        settlement_amount=money.text_from_cents(payment.settlement_amount_cents),
+        settlement_currency=payment.settlement_currency,
+        settlement_status=payment.settlement_status,
+        auto_swap_status=payment.auto_swap_status,
+        reconciliation_status=payment.reconciliation_status,
+        refund_state=payment.refund_state,
+        customer_pays_fee=payment.customer_pays_fee,
+        fee_percentage=money.fraction_text(payment.fee_fraction),
+        platform_fee_percentage=_fraction(payment.platform_fee_fraction),
+        order_id=payment.order_id,
+        title=payment.title,
+        description=payment.description,
+        image_url=payment.image_url,
+        success_url=payment.success_url,
+        failed_url=payment.failed_url,
+        metadata=payment.metadata,
+        line_items=payment.line_items,
+        livemode=payment.is_live,
+        expires_at=iso(payment.expires_at),
+        created_at=iso(payment.created_at),
+        updated_at=iso(payment.updated_at),
+    )
 
 
 def _fraction(fraction: Any) -> str | None:
     return None if fraction is None else money.fraction_text(fraction)
 
 
-def created(payment: Payment) -> dict[str, Any]:
-    """The answer of create: the row with its payment addresses. To an intent just made nothing can have come."""
+def created(payment: Payment) -> PaymentDocument:
+    """The row with its payment addresses. To an intent just made nothing can have come."""
     fresh = payment.fresh_addresses
     received = received_by(payment) if fresh is None else [Received(one, [], frozenset()) for one in fresh]
-    return {**row(payment), "payment_addresses": [address(one, payment) for one in received]}
+    return PaymentDocument(**asdict(row(payment)), payment_addresses=[address(one, payment) for one in received])
 
 
-def address(one: Received, payment: Payment) -> dict[str, Any]:
-    """A payment address entry."""
+def address(one: Received, payment: Payment) -> AddressDocument:
     entry, asset = one.address, one.address.asset
-    body = {
-        "id": str(entry.pk),
-        "address": checksummed(entry.address_id),
-        "status": "confirmed" if one.confirmed_atomic else "pending",
-        "crypto_amount_atomic": str(entry.required_atomic),
-        "crypto_amount": money.decimal_from_atomic(entry.required_atomic, asset.atomic_decimals),
-        "received_atomic": str(one.received_atomic),
-        "confirmed_atomic": str(one.confirmed_atomic),
-        "required_confirmations": entry.required_confirmations,
-        "exchange_rate_snapshot": money.rate_text(entry.exchange_rate),
-        "payment_uri": payment_uri(entry),
-        "created_at": iso(entry.created_at),
-        "supported_asset": supported_asset(asset, payment.settlement_currency),
-    }
-    return body | fee_on_top(entry)
+    return AddressDocument(
+        id=str(entry.pk),
+        address=checksummed(entry.address_id),
+        status="confirmed" if one.confirmed_atomic else "pending",
+        crypto_amount_atomic=str(entry.required_atomic),
+        crypto_amount=money.decimal_from_atomic(entry.required_atomic, asset.atomic_decimals),
+        received_atomic=str(one.received_atomic),
+        confirmed_atomic=str(one.confirmed_atomic),
+        required_confirmations=entry.required_confirmations,
+        exchange_rate_snapshot=money.rate_text(entry.exchange_rate),
+        payment_uri=payment_uri(entry),
+        created_at=iso(entry.created_at),
+        supported_asset=supported_asset(asset, payment.settlement_currency),
+        **fee_on_top(entry),
+    )
 
 
 def fee_on_top(entry: PaymentAddress) -> dict[str, str]:

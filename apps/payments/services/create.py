@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
+from msgspec.structs import asdict
 from psycopg.types.json import Jsonb
 
 from apps.access.access import Access
@@ -24,6 +25,7 @@ from apps.core.constraints import constraint_of
 from apps.core.errors import Coded
 from apps.payments import events
 from apps.payments.models import Payment, PaymentAddress
+from apps.payments.requests import PaymentRequest
 from apps.payments.services.fields import amount_cents
 from apps.payments.services.pricing import Price, price
 from apps.payments.states import CREATED_EVENT, PENDING
@@ -68,16 +70,16 @@ class FeesTakeAll(Coded):
     message = "The fees of this account leave nothing of a payment"
 
 
-def create_payment(access: Access, fields: dict[str, Any], key: str | None = None, *, id: uuid.UUID | None = None) -> tuple[Payment, bool]:
-    """The intent with its addresses, and whether this call made it. `fields` as checked by services.fields.
+def create_payment(access: Access, request: PaymentRequest, key: str | None = None, *, id: uuid.UUID | None = None) -> tuple[Payment, bool]:
+    """The intent with its addresses, and whether this call made it.
 
     Raises Invalid, UnsupportedCurrency, KycRequired, FeesTakeAll, NoRate, NoAcceptedAsset or AccountClosed.
     """
-    store, cents = access.store, amount_cents(fields)
+    store, cents = access.store, amount_cents(request)
     if store.platform_id is not None and store.kyc_confirmed_at is None:
         raise KycRequired
     real, at = _times(access)
-    payment = _payment(access, fields, cents, at, key, id)
+    payment = _payment(access, request, cents, at, key, id)
     priced = accepted_priced(store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode))
     if not priced:
         found = _first_made(payment)
@@ -103,9 +105,9 @@ def _unpriced(access: Access) -> Coded:
     return NoRate(headers={"Retry-After": "30"}) if accepts_any(access.store.pk, access.mode) else NoAcceptedAsset()
 
 
-def _payment(access: Access, fields: dict[str, Any], cents: int, at: datetime, key: str | None, id: uuid.UUID | None) -> Payment:
+def _payment(access: Access, request: PaymentRequest, cents: int, at: datetime, key: str | None, id: uuid.UUID | None) -> Payment:
     store = access.store
-    pays_fee = store.customer_pays_fee if fields.get("customer_pays_fee") is None else fields["customer_pays_fee"]
+    pays_fee = store.customer_pays_fee if request.customer_pays_fee is None else request.customer_pays_fee
     fees = fees_of(store)
     if fees.service + (fees.platform or 0) >= 1:
         raise FeesTakeAll
@@ -118,8 +120,8 @@ def _payment(access: Access, fields: dict[str, Any], cents: int, at: datetime, k
         reference="".join(secrets.choice(_REFERENCE) for _ in range(REFERENCE_LENGTH)),
         status=PENDING,
         settlement_amount_cents=cents,
-        settlement_currency=fields["currency"],
-        expires_at=at + timedelta(seconds=fields["expires_in"]),
+        settlement_currency=request.currency,
+        expires_at=at + timedelta(seconds=request.expires_in),
         customer_pays_fee=pays_fee,
         fee_fraction=fees.service,
         platform_id=store.platform_id,
@@ -127,9 +129,14 @@ def _payment(access: Access, fields: dict[str, Any], cents: int, at: datetime, k
         agent_credential_id=access.credential_id if access.kind == "agent" else None,
         idempotency_caller=access.caller if key else "",
         idempotency_key=key,
-        **{name: fields.get(name) for name in ("success_url", "failed_url", "order_id", "title", "description", "image_url")},
-        metadata=fields.get("metadata") or {},
-        line_items=[{k: v for k, v in item.items() if v is not None} for item in fields.get("line_items") or []],
+        success_url=request.success_url,
+        failed_url=request.failed_url,
+        order_id=request.order_id,
+        title=request.title,
+        description=request.description,
+        image_url=request.image_url,
+        metadata=request.metadata,
+        line_items=[{name: value for name, value in asdict(one).items() if value is not None} for one in request.line_items],
     )
 
 
