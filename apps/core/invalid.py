@@ -38,6 +38,7 @@ SENTENCES = {
     "positive_digits": "Amount must be a positive integer string",
     "one_destination": "Exactly one destination is required",
     "multiple": "{field} must be a multiple of {step} in {currency}",
+    "nothing_left": "{field} leaves nothing to the sub-merchant",
     "one_amount": "Exactly one of amount and amount_atomic is required",
     # Lists and objects.
     "too_many_keys": "{field} has too many keys (maximum is {maximum})",
@@ -90,7 +91,11 @@ class Invalid(Exception):
 
     @property
     def text(self) -> str:
-        return SENTENCES[self.rule].format(field=self.field, **self.params)
+        return self.text_of(self.field)
+
+    def text_of(self, label: str) -> str:
+        """The same, of a field that people know by another name."""
+        return SENTENCES[self.rule].format(field=label, **self.params)
 
     def __str__(self) -> str:
         return self.text

@@ -16,9 +16,9 @@ from apps.assets.selectors import active_assets
 from apps.chain import costs
 from apps.chain.addresses import checksummed
 from apps.core import money
+from apps.core.forms import Form
 from apps.core.literal import Invalid
 from apps.dashboard import confirming, form_keys
-from apps.dashboard.forms import Form
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.ledger.selectors import balances

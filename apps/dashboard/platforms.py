@@ -1,7 +1,6 @@
 """A platform's rooms: becoming one, its figures, its sub-merchants and their payments. Other stores only see how to become one."""
 
 from decimal import Decimal
-from typing import Any
 
 from django.contrib import messages
 from django.db.models import Q
@@ -10,12 +9,14 @@ from django.http import Http404, HttpResponse
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import money
+from apps.core.forms import Form
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show, status_of
 from apps.payments.models import Payment
 from apps.platforms import selectors
-from apps.platforms.documents import SUBMITTED, link_status, link_url
+from apps.platforms.documents import link_status, link_url
 from apps.platforms.models import OnboardingLink
+from apps.platforms.requests import LINK_REQUESTS, AccountChanges, AccountRequest, LinkRequest, PlatformAccess, VerificationRequest
 from apps.platforms.services import accounts, confirmations, onboarding, verifications
 from apps.platforms.services.access_requests import latest_request, request_access
 from apps.platforms.services.overview import overview
@@ -23,6 +24,61 @@ from apps.stores.models import Store, Verification
 
 LINKS_SHOWN, ACCOUNTS_SHOWN = 10, 200
 LIFETIMES = {86_400: "1 day", 604_800: "7 days", 2_592_000: "30 days"}
+
+
+class AccessForm(Form):
+    names = ("reason",)
+
+
+class AccountForm(Form):
+    """A new sub-merchant."""
+
+    names = ("name", "external_id", "platform_fee_percentage", "country")
+    labels = {"external_id": "Your id", "platform_fee_percentage": "Your fee"}
+
+    def request(self) -> AccountRequest:
+        """Raises Invalid."""
+        return AccountRequest.read(self.sent)
+
+
+class AccountChangesForm(Form):
+    """One that is there: its name stays, the rest can be taken away."""
+
+    names = ("name", "external_id", "platform_fee_percentage")
+    labels = AccountForm.labels
+
+    def request(self) -> AccountChanges:
+        """Raises Invalid."""
+        return AccountChanges.read({**self.sent, "name": self.values["name"]})
+
+
+class LinkForm(Form):
+    names = ("purpose", "return_url", "expires_in")
+    labels = {"return_url": "The address to return to", "expires_in": "How long it is good for"}
+
+    def request(self, mode: str) -> LinkRequest:
+        """Raises Invalid."""
+        seconds = self.values["expires_in"]
+        lifetime = int(seconds) if seconds in map(str, LIFETIMES) else None
+        return LINK_REQUESTS[mode].read({**self.sent, "purpose": self.values["purpose"], "expires_in": lifetime})
+
+
+class VerificationForm(Form):
+    names = VerificationRequest.__struct_fields__
+    labels = {
+        "business_legal_name": "Registered name",
+        "business_country": "Country",
+        "registration_number": "Registration number",
+        "tax_id": "Tax number",
+        "business_website": "Website",
+        "contact_email": "E-mail address",
+        "contact_phone": "Telephone",
+        "business_description": "What it sells",
+    }
+
+    def request(self) -> VerificationRequest:
+        """Raises Invalid."""
+        return VerificationRequest.read(self.sent)
 
 
 def _only_platforms(request: PageRequest) -> Access:
@@ -35,27 +91,27 @@ def index(request: PageRequest) -> HttpResponse:
     """The figures of a platform; to any other store what a platform is, and how to become one."""
     access = request.access
     if not access.store.is_platform:
-        return _ask(request, "", [])
+        return _ask(request, AccessForm({}))
     told = overview(access, request.GET.get("from"), request.GET.get("to"))
-    symbols = dict(Asset.objects.filter(pk__in=[one["asset_id"] for one in told["platform_fee_earned"]]).values_list("pk", "coin_symbol"))
-    earned = [{**one, "symbol": symbols[one["asset_id"]]} for one in told["platform_fee_earned"]]
-    context = {"told": told, "first": told["from"], "last": told["to"], "earned": earned, "tab": "overview"}
+    fees = told.platform_fee_earned
+    symbols = dict(Asset.objects.filter(pk__in=[one.asset_id for one in fees]).values_list("pk", "coin_symbol"))
+    context = {"told": told, "earned": [(one, symbols[one.asset_id]) for one in fees], "tab": "overview"}
     return show(request, "dashboard/platforms/overview.html", context)
 
 
 def ask(request: PageRequest) -> HttpResponse:
-    reason = request.POST.get("reason", "").strip()
+    form = AccessForm(request.POST.dict())
     try:
-        request_access(request.access, {"reason": reason or None})
+        request_access(request.access, PlatformAccess.read(form.sent))
     except Refusals as refusal:
-        return _ask(request, reason, sentences(refusal), status_of(refusal))
+        return _ask(request, form.refuse(refusal))
     messages.success(request, "Your request is in. A person looks at it.")
     return go("platform")
 
 
-def _ask(request: PageRequest, reason: str, errors: list[str], status: int = 200) -> HttpResponse:
-    context = {"asked": latest_request(request.access), "reason": reason, "errors": errors}
-    return show(request, "dashboard/platforms/ask.html", context, status=status)
+def _ask(request: PageRequest, form: Form) -> HttpResponse:
+    context = {"asked": latest_request(request.access), "form": form, "errors": form.common_errors}
+    return show(request, "dashboard/platforms/ask.html", context, status=form.status)
 
 
 def index_accounts(request: PageRequest) -> HttpResponse:
@@ -72,21 +128,22 @@ def index_accounts(request: PageRequest) -> HttpResponse:
 
 def create_account(request: PageRequest) -> HttpResponse:
     access = _only_platforms(request)
+    form = AccountForm(request.POST.dict())
     if request.method == "GET":
-        return _account_form(request, {}, [])
-    given = {name: request.POST.get(name, "").strip() for name in ("name", "external_id", "platform_fee_percentage", "country")}
+        return _account_form(request, form)
     try:
-        account, is_new = accounts.create_account(access, {"account": {name: text for name, text in given.items() if text}})
+        account, is_new = accounts.create_account(access, form.request())
     except Refusals as refusal:
-        return _account_form(request, given, sentences(refusal), status_of(refusal))
+        return _account_form(request, form.refuse(refusal))
     if not is_new:
         messages.warning(request, "An account with this id of yours was there already.")
     return go("platform_account", account.pk)
 
 
-def _account_form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
-    context = {"given": given, "errors": errors, "default_fee": _percent(request.access.store.platform_fee_fraction)}
-    return show(request, "dashboard/platforms/create.html", context, status=status)
+def _account_form(request: PageRequest, form: Form) -> HttpResponse:
+    default_fee = _percent(request.access.store.platform_fee_fraction)
+    context = {"form": form, "errors": form.common_errors, "default_fee": default_fee}
+    return show(request, "dashboard/platforms/create.html", context, status=form.status)
 
 
 def show_account(request: PageRequest, id: str) -> HttpResponse:
@@ -94,23 +151,30 @@ def show_account(request: PageRequest, id: str) -> HttpResponse:
     access = _only_platforms(request)
     account = selectors.find_account(access, id)
     if request.method == "GET":
-        return _account(request, account, [])
-    body: dict[str, Any] = {name: request.POST.get(name, "").strip() for name in ("name", "external_id", "platform_fee_percentage")}
-    body |= {name: body[name] or None for name in ("external_id", "platform_fee_percentage")}
+        fee = account.platform_fee_fraction
+        form = AccountChangesForm(
+            {
+                "name": account.name,
+                "external_id": account.external_id or "",
+                "platform_fee_percentage": "" if fee is None else money.fraction_text(fee),
+            }
+        )
+        return _account(request, account, form)
+    form = AccountChangesForm(request.POST.dict())
     try:
-        accounts.update_account(access, id, {"account": {**body, "name": body["name"] or " "}})
+        accounts.update_account(access, account, form.request())
     except Refusals as refusal:
-        return _account(request, selectors.find_account(access, id), sentences(refusal), status_of(refusal))
+        return _account(request, selectors.find_account(access, id), form.refuse(refusal))
     messages.success(request, "Saved. Payments made before keep their fees.")
     return go("platform_account", account.pk)
 
 
-def _account(request: PageRequest, account: Store, errors: list[str], status: int = 200) -> HttpResponse:
+def _account(request: PageRequest, account: Store, form: Form) -> HttpResponse:
     access, now = request.access, request.access.now()
     payments = selectors.filtered_payments(selectors.payments_of_platform(access), account_id=str(account.pk))[:LINKS_SHOWN]
     context = {
         "account": selectors.described_one(access, account),
-        "own_fee": "" if account.platform_fee_fraction is None else money.fraction_text(account.platform_fee_fraction),
+        "form": form,
         "default_fee": _percent(access.store.platform_fee_fraction),
         "contact": confirmations.contact_of(account),
         "verification": Verification.objects.filter(store=account).order_by("-created_at").first(),
@@ -118,49 +182,55 @@ def _account(request: PageRequest, account: Store, errors: list[str], status: in
         "payments": payments,
         "purposes": OnboardingLink.Purpose.choices,
         "lifetimes": LIFETIMES,
-        "errors": errors,
+        "errors": form.common_errors,
     }
-    return show(request, "dashboard/platforms/account.html", context, status=status)
+    return show(request, "dashboard/platforms/account.html", context, status=form.status)
 
 
 def create_link(request: PageRequest, id: str) -> HttpResponse:
     """A form, then the link: it is shown this once."""
     account = selectors.find_account(_only_platforms(request), id)
-    given = {name: request.POST.get(name, "").strip() for name in ("purpose", "return_url", "expires_in")}
     if request.method == "GET":
-        return _link_form(request, account, {"expires_in": str(int(onboarding.LIFETIME_DEFAULT.total_seconds()))}, [])
-    seconds = int(given["expires_in"]) if given["expires_in"] in map(str, LIFETIMES) else None
+        lifetime = int(onboarding.LIFETIME_DEFAULT.total_seconds())
+        return _link_form(request, account, LinkForm({"expires_in": str(lifetime)}))
+    form = LinkForm(request.POST.dict())
     try:
-        body = {"purpose": given["purpose"], "return_url": given["return_url"] or None, "expires_in": seconds}
-        link, token = onboarding.mint_link(request.access, id, body)
+        link, token = onboarding.mint_link(request.access, account, form.request(request.access.mode))
     except Refusals as refusal:
-        return _link_form(request, account, given, sentences(refusal), status_of(refusal))
+        return _link_form(request, account, form.refuse(refusal))
     context = {"account": account, "link": link, "url": link_url(token)}
     return show(request, "dashboard/platforms/link.html", context, status=201)
 
 
-def _link_form(request: PageRequest, account: Store, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
-    lifetimes = {str(seconds): words for seconds, words in LIFETIMES.items()}
-    context = {"account": account, "given": given, "errors": errors, "lifetimes": lifetimes, "purposes": OnboardingLink.Purpose.choices}
-    return show(request, "dashboard/platforms/create_link.html", context, status=status)
+def _link_form(request: PageRequest, account: Store, form: Form) -> HttpResponse:
+    context = {
+        "account": account,
+        "form": form,
+        "errors": form.common_errors,
+        "lifetimes": {str(seconds): words for seconds, words in LIFETIMES.items()},
+        "purposes": OnboardingLink.Purpose.choices,
+    }
+    return show(request, "dashboard/platforms/create_link.html", context, status=form.status)
 
 
 def attest(request: PageRequest, id: str) -> HttpResponse:
     """The platform tells what it knows of the business."""
     account = selectors.find_account(_only_platforms(request), id)
     if request.method == "GET":
-        return _attest_form(request, account, {"business_legal_name": account.name, "business_country": account.country}, [])
-    given = {name: text for name in SUBMITTED if (text := request.POST.get(name, "").strip().replace("\r\n", "\n"))}
+        known = {"business_legal_name": account.name, "business_country": account.country}
+        return _attest_form(request, account, VerificationForm(known))
+    form = VerificationForm(request.POST.dict())
     try:
-        verifications.submit_verification(account, given)
+        verifications.submit_verification(account, form.request())
     except Refusals as refusal:
-        return _attest_form(request, account, given, sentences(refusal), status_of(refusal))
+        return _attest_form(request, account, form.refuse(refusal))
     messages.success(request, "The details are in. A person looks at them.")
     return go("platform_account", account.pk)
 
 
-def _attest_form(request: PageRequest, account: Store, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
-    return show(request, "dashboard/platforms/attest.html", {"account": account, "given": given, "errors": errors}, status=status)
+def _attest_form(request: PageRequest, account: Store, form: Form) -> HttpResponse:
+    context = {"account": account, "form": form, "errors": form.common_errors}
+    return show(request, "dashboard/platforms/attest.html", context, status=form.status)
 
 
 def close_account(request: PageRequest, id: str) -> HttpResponse:

@@ -22,7 +22,8 @@ from apps.access import sessions, stepup
 from apps.access.access import Access
 from apps.core import buckets, clock, drawings
 from apps.core.acting import Kind, become
-from apps.core.errors import Failure, Listed, NotFound
+from apps.core.errors import Failure, NotFound
+from apps.core.forms import sentences as sentences
 from apps.core.literal import Invalid, is_uuid
 from apps.core.middleware import client_address
 from apps.dashboard.navigation import APPROVALS, current, rooms_of
@@ -238,17 +239,6 @@ def find(rows: "models.QuerySet[Any]", id: str) -> Any:
     if found is None:
         raise NotFound
     return found
-
-
-def sentences(refusal: Exception) -> list[str]:
-    """What a refusal says, for the form it came from: begins with a capital, ends with a full stop."""
-    texts = refusal.messages if isinstance(refusal, Listed) else [str(refusal)]
-    return [_sentence(text) for text in texts]
-
-
-def _sentence(text: str) -> str:
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def status_of(refusal: Exception) -> int:

@@ -3,7 +3,7 @@
 The token is the only key. Reading uses nothing up; the last step ends the link, and with it every page below it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,21 +16,66 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.assets.selectors import active_assets
 from apps.core import buckets
 from apps.core.acting import become
-from apps.core.errors import Failure
+from apps.core.errors import Coded, Failure
+from apps.core.forms import Form
+from apps.core.literal import Invalid
 from apps.core.middleware import client_address
 from apps.hosted.plumbing import host_shown
 from apps.payouts.models import Network
-from apps.platforms.documents import SUBMITTED
 from apps.platforms.models import OnboardingLink
+from apps.platforms.requests import VerificationRequest
 from apps.platforms.services import confirmations, onboarding
 from apps.stores.models import Currency
 
 Page = Callable[[HttpRequest, OnboardingLink, str], HttpResponse]
+VALUE_MAX = 200
+INVALID_VERIFICATION = "invalid_verification"
 BUSINESS, PAYOUT = "business", "payout"
 TITLES = {BUSINESS: "Your business", PAYOUT: "Where your money goes"}
-WALLET_FIELDS, BANK_FIELDS = ("network", "address"), ("currency", "holder", "account")
 # No countries, though the list of territories has them.
 _NOT_COUNTRIES = frozenset({"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"})
+
+
+class BusinessForm(Form):
+    """What a business says of itself."""
+
+    names = VerificationRequest.__struct_fields__
+    labels = {
+        "business_legal_name": "Business legal name",
+        "business_country": "Business country",
+        "registration_number": "Registration number",
+        "tax_id": "Tax number",
+        "business_website": "Business website",
+        "contact_email": "Contact email",
+        "contact_phone": "Contact phone",
+        "business_description": "Business description",
+    }
+
+    def request(self) -> VerificationRequest:
+        """Raises Invalid."""
+        return VerificationRequest.read(self.sent)
+
+
+class DestinationForm(Form):
+    """A wallet, or a bank account."""
+
+    names = ("network", "address", "currency", "holder", "account")
+    hidden = ("kind",)
+    inputs = {"destination_address": "address"}
+
+    def __init__(self, typed: Mapping[str, str]) -> None:
+        super().__init__(typed)
+        self.values = {name: text[:VALUE_MAX] for name, text in self.values.items()}
+
+    @property
+    def is_bank(self) -> bool:
+        return self.values["kind"] == "bank"
+
+    def save(self, link: OnboardingLink) -> onboarding.Named:
+        """Raises Unusable, OutOfScope or a refusal."""
+        if self.is_bank:
+            return onboarding.save_bank(link, self.values["currency"], self.values["holder"], self.values["account"])
+        return onboarding.save_wallet(link, self.values["network"], self.values["address"])
 
 
 def _page(view: Page) -> Callable[..., HttpResponse]:
@@ -101,7 +146,7 @@ def start(request: HttpRequest, link: OnboardingLink, token: str) -> HttpRespons
         return _business(request, link, token)
     if link.has_payout_step and not (link.has_business_step and onboarding.is_destination_told(link)):
         return _payout(request, link, token)
-    return _show(request, link, token, "summary", {})
+    return render(request, "hosted/onboarding/summary.html", _frame(link, token, "summary"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -111,13 +156,15 @@ def business(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResp
         raise onboarding.OutOfScope
     if request.method != "POST":
         return _business(request, link, token)
-    given = {name: text for name in SUBMITTED if (text := request.POST.get(name, "").strip().replace("\r\n", "\n"))}
+    form = BusinessForm(request.POST.dict())
     try:
-        is_last = onboarding.tell_business(link, given)
+        is_last = onboarding.tell_business(link, form.request())
     except onboarding.Unusable:
         raise
-    except Failure as refusal:
-        return _business(request, link, token, given, refusal)
+    except Invalid as refusal:
+        return _business(request, link, token, form.refuse(refusal), INVALID_VERIFICATION)
+    except Coded as refusal:
+        return _business(request, link, token, form.refuse(refusal), refusal.machine_code or "")
     return _leave(request, link, token, is_last)
 
 
@@ -128,16 +175,13 @@ def payout(request: HttpRequest, link: OnboardingLink, token: str) -> HttpRespon
         raise onboarding.OutOfScope
     if request.method != "POST":
         return _payout(request, link, token)
-    given = {name: request.POST.get(name, "").replace("\x00", "").strip()[:200] for name in ("kind", *WALLET_FIELDS, *BANK_FIELDS)}
+    form = DestinationForm(request.POST.dict())
     try:
-        if given["kind"] == "bank":
-            named = onboarding.save_bank(link, *(given[name] for name in BANK_FIELDS))
-        else:
-            named = onboarding.save_wallet(link, *(given[name] for name in WALLET_FIELDS))
+        named = form.save(link)
     except onboarding.Unusable:
         raise
     except Failure as refusal:
-        return _payout(request, link, token, given, refusal)
+        return _payout(request, link, token, form.refuse(refusal))
     if named.is_last and named.confirmation is not None:
         return HttpResponseRedirect(confirmations.page_path(named.confirmation), status=303)
     return _leave(request, link, token, named.is_last)
@@ -161,37 +205,29 @@ def _leave(request: HttpRequest, link: OnboardingLink, token: str, is_last: bool
     return render(request, "hosted/onboarding/done.html", _frame(link, token, "summary"))
 
 
-def _business(
-    request: HttpRequest, link: OnboardingLink, token: str, given: dict[str, str] | None = None, refusal: Failure | None = None
-) -> HttpResponse:
-    start_with = {"business_legal_name": link.account.name, "business_country": link.account.country}
-    context = {"given": start_with if given is None else given, "countries": _countries(), "is_told": onboarding.is_business_told(link)}
-    return _show(request, link, token, BUSINESS, context, refusal)
+def _business(request: HttpRequest, link: OnboardingLink, token: str, form: BusinessForm | None = None, code: str = "") -> HttpResponse:
+    if form is None:
+        form = BusinessForm({"business_legal_name": link.account.name, "business_country": link.account.country})
+    context = {"countries": _countries(), "is_told": onboarding.is_business_told(link), "code": code}
+    return _show(request, link, token, BUSINESS, form, context)
 
 
-def _payout(
-    request: HttpRequest, link: OnboardingLink, token: str, given: dict[str, str] | None = None, refusal: Failure | None = None
-) -> HttpResponse:
-    kind = (given or {}).get("kind") or ("bank" if request.GET.get("kind") == "bank" else "wallet")
+def _payout(request: HttpRequest, link: OnboardingLink, token: str, form: DestinationForm | None = None) -> HttpResponse:
+    if form is None:
+        form = DestinationForm({"kind": request.GET.get("kind", ""), "holder": link.account.name})
     chains = {asset.chain_id: asset.chain.name for asset in active_assets(link.mode) if asset.chain_id in Network.values}
     context = {
-        "given": given or {"holder": link.account.name},
-        "kind": kind,
         "networks": sorted(chains.items()),
         "currencies": Currency.choices,
         "is_told": onboarding.is_destination_told(link),
-        "code": "invalid_payout_destination" if refusal else "",
+        "code": "invalid_payout_destination" if form.errors else "",
     }
-    return _show(request, link, token, PAYOUT, context, refusal)
+    return _show(request, link, token, PAYOUT, form, context)
 
 
-def _show(
-    request: HttpRequest, link: OnboardingLink, token: str, step: str, context: dict[str, Any], refusal: Failure | None = None
-) -> HttpResponse:
-    errors = [_sentence(refusal.text)] if refusal else []
-    code = context.get("code") or getattr(refusal, "machine_code", "") or ""
-    context = {**_frame(link, token, step), **context, "errors": errors, "code": code}
-    return render(request, f"hosted/onboarding/{step}.html", context, status=422 if refusal else 200)
+def _show(request: HttpRequest, link: OnboardingLink, token: str, step: str, form: Form, context: dict[str, Any]) -> HttpResponse:
+    context = {**_frame(link, token, step), **context, "form": form, "errors": form.common_errors}
+    return render(request, f"hosted/onboarding/{step}.html", context, status=422 if form.errors else 200)
 
 
 def _frame(link: OnboardingLink, token: str, step: str) -> dict[str, Any]:
@@ -214,10 +250,3 @@ def _countries() -> list[tuple[str, str]]:
     territories = Locale("en").territories
     rows = [(code, str(name)) for code, name in territories.items() if len(code) == 2 and code.isalpha() and code not in _NOT_COUNTRIES]
     return sorted(rows, key=lambda row: row[1])
-
-
-def _sentence(text: str) -> str:
-    """A refusal for a person: the names of fields as words."""
-    text = text.replace("_", " ")
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."

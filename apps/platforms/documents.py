@@ -1,88 +1,233 @@
-"""Accounts, verifications, links, requests and rows of payments as JSON."""
+"""Accounts, verifications, links, requests and rows of payments, as every door tells them."""
 
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 
 from apps.core import money
 from apps.core.clock import iso
+from apps.core.documents import Day, Decimals, Digits, Document, Id, Time
 from apps.payments.models import Payment
 from apps.platforms.models import AccessRequest, OnboardingLink
+from apps.platforms.requests import VerificationRequest
 from apps.platforms.selectors import Account
 from apps.stores.models import Store, Verification
 
-SUBMITTED = (
-    "business_legal_name",
-    "business_country",
-    "registration_number",
-    "tax_id",
-    "business_website",
-    "contact_email",
-    "contact_phone",
-    "business_description",
-)
+
+class AccountDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    name: str
+    external_id: str | None
+    platform_fee_percentage: Decimals | None
+    kyc_confirmed_at: Time | None
+    charges_enabled: bool
+    payouts_enabled: bool
+    verification_status: str | None
+    created_at: Time
 
 
-def account_document(account: Account) -> dict[str, Any]:
-    store = account.store
-    return {
-        "id": str(store.pk),
-        "name": store.name,
-        "external_id": store.external_id,
-        "platform_fee_percentage": None if account.fee is None else money.fraction_text(account.fee),
-        "kyc_confirmed_at": iso(store.kyc_confirmed_at),
-        "charges_enabled": store.kyc_confirmed_at is not None,
-        "payouts_enabled": account.has_destination,
-        "verification_status": account.verification_status,
-        "created_at": iso(store.created_at),
-    }
+class VerificationDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    status: str
+    business_legal_name: str | None
+    business_country: str | None
+    registration_number: str | None
+    tax_id: str | None
+    business_website: str | None
+    contact_email: str | None
+    contact_phone: str | None
+    business_description: str | None
+    rejection_reason: str | None
+    submitted_at: Time | None
+    reviewed_at: Time | None
+    created_at: Time
+    updated_at: Time
 
 
-def verification_document(verification: Verification) -> dict[str, Any]:
-    return {
-        "id": str(verification.pk),
-        "status": verification.status,
-        **{name: getattr(verification, name) for name in SUBMITTED},
-        "rejection_reason": verification.rejection_reason,
-        "submitted_at": iso(verification.submitted_at),
-        "reviewed_at": iso(verification.reviewed_at),
-        "created_at": iso(verification.created_at),
-        "updated_at": iso(verification.updated_at),
-    }
-
-
-def verification_event(store: Store, verification: Verification) -> dict[str, Any]:
+class VerificationEvent(Document, frozen=True, kw_only=True):
     """The object of store.verification.*"""
-    return {
-        "id": str(store.pk),
-        "name": store.name,
-        "external_id": store.external_id,
-        "verification_status": "approved" if store.kyc_confirmed_at is not None else verification.status,
-        "rejection_reason": verification.rejection_reason,
-    }
+
+    id: Id
+    name: str
+    external_id: str | None
+    verification_status: str
+    rejection_reason: str | None
 
 
-def deleted_event(store: Store) -> dict[str, Any]:
+class DeletedEvent(Document, frozen=True, kw_only=True):
     """The object of store.deleted."""
-    return {"id": str(store.pk), "name": store.name, "external_id": store.external_id, "deleted_at": iso(store.deleted_at)}
+
+    id: Id
+    name: str
+    external_id: str | None
+    deleted_at: Time
 
 
-def request_document(request: AccessRequest | None) -> dict[str, Any]:
-    if request is None:
-        return {"request": None}
-    told = {"id": str(request.pk), "status": request.status, "reason": request.reason, "rejection_reason": request.rejection_reason}
-    return {"request": {**told, "created_at": iso(request.created_at), "reviewed_at": iso(request.reviewed_at)}}
+class AccessRequestDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    status: str
+    reason: str | None
+    rejection_reason: str | None
+    created_at: Time
+    reviewed_at: Time | None
 
 
-def link_document(link: OnboardingLink, now: datetime) -> dict[str, Any]:
+class LinkFields(Document, frozen=True, kw_only=True):
+    """What of a link is always told."""
+
+    id: Id
+    account_id: Id
+    purpose: str
+    return_url: str | None
+    token_prefix: str
+    expires_at: Time
+    completed_at: Time | None
+    created_at: Time
+
+
+class LinkDocument(LinkFields, frozen=True, kw_only=True):
     """A link as it is read later: never with its token."""
-    return {**_link(link), "status": link_status(link, now)}
+
+    status: str
 
 
-def link_with_token(link: OnboardingLink, token: str) -> dict[str, Any]:
+class LinkWithToken(LinkFields, frozen=True, kw_only=True):
     """The answer of create, which alone holds the token."""
-    return {**_link(link), "token": token, "url": link_url(token)}
+
+    token: str
+    url: str
+
+
+class Volume(Document, frozen=True, kw_only=True):
+    currency: str
+    amount_cents: int
+
+
+class FeeEarned(Document, frozen=True, kw_only=True):
+    asset_id: str
+    amount_atomic: Digits
+    atomic_decimals: int
+
+
+class TopAccount(Document, frozen=True, kw_only=True):
+    account_id: Id
+    name: str
+    amount_cents: int
+
+
+class OverviewDocument(Document, frozen=True, kw_only=True, rename={"first": "from", "last": "to"}):
+    first: Day
+    last: Day
+    livemode: bool
+    sub_merchant_count: int
+    activated_count: int
+    verified_count: int
+    pending_count: int
+    completed_payments: int
+    volume_by_currency: list[Volume]
+    platform_fee_earned: list[FeeEarned]
+    top_sub_merchants: list[TopAccount]
+
+
+class AccountNamed(Document, frozen=True, kw_only=True):
+    id: Id
+    name: str
+    external_id: str | None
+
+
+class PlatformPayment(Document, frozen=True, kw_only=True):
+    """A platform's summary of a sub-merchant's payment: no addresses, no metadata."""
+
+    id: Id
+    reference: str
+    status: str
+    settlement_currency: str
+    settlement_amount_cents: int
+    platform_fee_percentage: Decimals | None
+    created_at: Time
+    account: AccountNamed
+
+
+def account_document(account: Account) -> AccountDocument:
+    store = account.store
+    return AccountDocument(
+        id=str(store.pk),
+        name=store.name,
+        external_id=store.external_id,
+        platform_fee_percentage=None if account.fee is None else money.fraction_text(account.fee),
+        kyc_confirmed_at=iso(store.kyc_confirmed_at),
+        charges_enabled=store.kyc_confirmed_at is not None,
+        payouts_enabled=account.has_destination,
+        verification_status=account.verification_status,
+        created_at=iso(store.created_at),
+    )
+
+
+def verification_document(verification: Verification) -> VerificationDocument:
+    return VerificationDocument(
+        id=str(verification.pk),
+        status=verification.status,
+        **{name: getattr(verification, name) for name in VerificationRequest.__struct_fields__},
+        rejection_reason=verification.rejection_reason,
+        submitted_at=iso(verification.submitted_at),
+        reviewed_at=iso(verification.reviewed_at),
+        created_at=iso(verification.created_at),
+        updated_at=iso(verification.updated_at),
+    )
+
+
+def verification_event(store: Store, verification: Verification) -> VerificationEvent:
+    return VerificationEvent(
+        id=str(store.pk),
+        name=store.name,
+        external_id=store.external_id,
+        verification_status="approved" if store.kyc_confirmed_at is not None else verification.status,
+        rejection_reason=verification.rejection_reason,
+    )
+
+
+def deleted_event(store: Store, at: datetime) -> DeletedEvent:
+    return DeletedEvent(id=str(store.pk), name=store.name, external_id=store.external_id, deleted_at=iso(at))
+
+
+def request_document(request: AccessRequest) -> AccessRequestDocument:
+    return AccessRequestDocument(
+        id=str(request.pk),
+        status=request.status,
+        reason=request.reason,
+        rejection_reason=request.rejection_reason,
+        created_at=iso(request.created_at),
+        reviewed_at=iso(request.reviewed_at),
+    )
+
+
+def link_document(link: OnboardingLink, now: datetime) -> LinkDocument:
+    return LinkDocument(
+        id=str(link.pk),
+        account_id=str(link.account_id),
+        purpose=link.purpose,
+        return_url=link.return_url,
+        token_prefix=link.token_prefix,
+        expires_at=iso(link.expires_at),
+        completed_at=iso(link.completed_at),
+        created_at=iso(link.created_at),
+        status=link_status(link, now),
+    )
+
+
+def link_with_token(link: OnboardingLink, token: str) -> LinkWithToken:
+    return LinkWithToken(
+        id=str(link.pk),
+        account_id=str(link.account_id),
+        purpose=link.purpose,
+        return_url=link.return_url,
+        token_prefix=link.token_prefix,
+        expires_at=iso(link.expires_at),
+        completed_at=iso(link.completed_at),
+        created_at=iso(link.created_at),
+        token=token,
+        url=link_url(token),
+    )
 
 
 def link_url(token: str) -> str:
@@ -95,29 +240,15 @@ def link_status(link: OnboardingLink, now: datetime) -> str:
     return "expired" if link.expires_at <= now else "active"
 
 
-def _link(link: OnboardingLink) -> dict[str, Any]:
-    return {
-        "id": str(link.pk),
-        "account_id": str(link.account_id),
-        "purpose": link.purpose,
-        "return_url": link.return_url,
-        "token_prefix": link.token_prefix,
-        "expires_at": iso(link.expires_at),
-        "completed_at": iso(link.completed_at),
-        "created_at": iso(link.created_at),
-    }
-
-
-def payment_row(payment: Payment) -> dict[str, Any]:
-    """A platform's summary of a sub-merchant's payment: no addresses, no metadata."""
+def payment_row(payment: Payment) -> PlatformPayment:
     fraction, store = payment.platform_fee_fraction, payment.store
-    return {
-        "id": str(payment.pk),
-        "reference": payment.reference,
-        "status": payment.status,
-        "settlement_currency": payment.settlement_currency,
-        "settlement_amount_cents": payment.settlement_amount_cents,
-        "platform_fee_percentage": None if fraction is None else money.fraction_text(fraction),
-        "created_at": iso(payment.created_at),
-        "account": {"id": str(store.pk), "name": store.name, "external_id": store.external_id},
-    }
+    return PlatformPayment(
+        id=str(payment.pk),
+        reference=payment.reference,
+        status=payment.status,
+        settlement_currency=payment.settlement_currency,
+        settlement_amount_cents=payment.settlement_amount_cents,
+        platform_fee_percentage=None if fraction is None else money.fraction_text(fraction),
+        created_at=iso(payment.created_at),
+        account=AccountNamed(id=str(store.pk), name=store.name, external_id=store.external_id),
+    )

@@ -8,9 +8,11 @@ import uuid
 from datetime import datetime
 from typing import Any
 
+from msgspec import to_builtins
 from psycopg.types.json import Jsonb
 
 from apps.core import jobs, sql
+from apps.core.documents import Document
 from apps.webhooks.catalogue import FANS_OUT
 
 # Two named parts of a larger statement: they follow one called `made`, and write nothing when it is empty.
@@ -52,10 +54,11 @@ def record_parameters(
 
 
 def record(
-    *, store_id: uuid.UUID, mode: str, type: str, object: dict[str, Any], at: datetime, platform_id: uuid.UUID | None = None
+    *, store_id: uuid.UUID, mode: str, type: str, object: Document | dict[str, Any], at: datetime, platform_id: uuid.UUID | None = None
 ) -> None:
     """Write an event and its deliveries, and wake the sender on commit."""
-    parameters = record_parameters(store_id=store_id, mode=mode, type=type, object=object, at=at, platform_id=platform_id)
+    told = to_builtins(object) if isinstance(object, Document) else object
+    parameters = record_parameters(store_id=store_id, mode=mode, type=type, object=told, at=at, platform_id=platform_id)
     ((deliveries,),) = _RECORD.rows(**parameters)
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)

@@ -19,6 +19,7 @@ from apps.core.staff import Part, Queue, ReadOnly
 from apps.core.staff_roles import TABLE, StaffOperation, StaffRole
 from apps.payments.models import Withdrawal
 from apps.payouts.services.caps import set_store_cap
+from apps.platforms.requests import PlatformAccess, VerificationRequest
 from apps.platforms.services.access_requests import request_access
 from apps.platforms.services.verifications import submit_verification
 from apps.stores.models import Store, User
@@ -121,8 +122,8 @@ def rows(cast: Cast) -> dict[str, Any]:
         "assets/asset": "SETH",
         "payouts/storepayoutcap": set_store_cap(store, "SETH", daily_atomic=10**18).pk,
         "payouts/payout": make.payout(cast.bakery.test, 10**16)["id"],
-        "platforms/accessrequest": request_access(cast.bakery.access(), {"reason": "A market hall"}).pk,
-        "stores/verification": submit_verification(store, VERIFICATION).pk,
+        "platforms/accessrequest": request_access(cast.bakery.access(), PlatformAccess(reason="A market hall")).pk,
+        "stores/verification": submit_verification(store, VerificationRequest(**VERIFICATION)).pk,
         "payments/withdrawal": withdrawal().pk,
     }
 

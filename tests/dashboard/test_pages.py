@@ -16,6 +16,7 @@ from apps.payments.models import Payment
 from apps.payouts.models import ApprovalRule, PayoutApproval
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
+from apps.platforms.requests import AccountRequest
 from apps.platforms.services.accounts import create_account
 from apps.reports.services.request import request_report
 from apps.stores import roles
@@ -67,7 +68,7 @@ def endpoint(cast: Cast) -> dict[str, str]:
 def sub_merchant(cast: Cast) -> dict[str, str]:
     """An account of alice's store, which is a platform then."""
     change_store(cast.bakery.store, is_platform=True)
-    return {"id": str(create_account(cast.bakery.access(), {"account": {"name": "Corner Shop"}})[0].pk)}
+    return {"id": str(create_account(cast.bakery.access(), AccountRequest(name="Corner Shop"))[0].pk)}
 
 
 def app_let_in(cast: Cast) -> dict[str, str]:

@@ -132,5 +132,5 @@ def test_the_demo_has_a_platform_with_two_sub_merchants_once(cast: Cast) -> None
     platform = Store.objects.get(name=NAME)
     access = cast.bakery.access()
     seen = overview(type(access).for_session(cast.alice, platform, "test"), None, date.max.isoformat())
-    assert (seen["sub_merchant_count"], seen["activated_count"], seen["pending_count"]) == (2, 1, 1)
+    assert (seen.sub_merchant_count, seen.activated_count, seen.pending_count) == (2, 1, 1)
     assert Store.objects.filter(platform=platform).count() == 2

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from apps.access import second_factor
 from apps.core import buckets, mail
 from apps.platforms.models import AccessRequest
+from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import approve_verification, submit_verification
 from apps.stores.models import AuditEntry, Store, Verification
 from apps.stores.services import create_user
@@ -171,7 +172,7 @@ def test_a_decision_about_a_store_is_written_to_its_owners(cast: Cast) -> None:
     asked = cast.bakery.test.post("/platform/access_request").json()["request"]["id"]
     review("platform_access", asked, "reject", "Tell us <more>")
     review("platform_access", cast.bakery.test.post("/platform/access_request").json()["request"]["id"], "approve")
-    made = submit_verification(cast.bakery.store, VERIFICATION)
+    made = submit_verification(cast.bakery.store, VerificationRequest(**VERIFICATION))
     review("verification", str(made.pk), "approve")
     name = cast.bakery.store.name
     assert letters() == [

@@ -5,17 +5,20 @@ from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
 from apps.platforms.documents import request_document
-from apps.platforms.services.access_requests import BODY, latest_request, request_access
+from apps.platforms.requests import PlatformAccess
+from apps.platforms.services.access_requests import latest_request, request_access
 
 
 class AccessRequests(Door):
     """Ask to be a platform, or read the latest request."""
 
-    bodies = {"POST": BODY.schema()}
+    bodies = {"POST": PlatformAccess}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        return Response(request_document(latest_request(self.access)))
+        latest = latest_request(self.access)
+        return Response({"request": None if latest is None else request_document(latest)})
 
     def post(self, request: Request) -> Response:
-        return Response(request_document(request_access(self.access, self.body(request))), status=201)
+        made = request_access(self.access, self.read(request, PlatformAccess))
+        return Response({"request": request_document(made)}, status=201)

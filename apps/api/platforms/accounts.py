@@ -5,17 +5,26 @@ from typing import ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.platforms.door import PlatformDoor, unwrapped, unwrapped_schema
+from apps.api.platforms.door import PlatformDoor, unwrapped_schema
 from apps.core.errors import Coded
-from apps.core.literal import wrapper_schema
 from apps.platforms import selectors
 from apps.platforms.documents import account_document, verification_document
+from apps.platforms.requests import AccountChanges, AccountRequest, VerificationRequest
 from apps.platforms.services import accounts, verifications
 from apps.stores.models import Store
 
 
+class InvalidAccount(Coded):
+    code = "invalid_account"
+
+
+class InvalidVerification(Coded):
+    code = "invalid_verification"
+
+
 class AccountDoor(PlatformDoor):
-    shape: ClassVar[type[Coded]] = accounts.InvalidAccount
+    shape: ClassVar[type[Coded]] = InvalidAccount
+    wrapper = "account"
     missing = selectors.AccountNotFound()
 
     def told(self, account: Store, status: int = 200) -> Response:
@@ -25,7 +34,7 @@ class AccountDoor(PlatformDoor):
 class Accounts(AccountDoor):
     """Open a sub-merchant account, or list the active ones newest first."""
 
-    bodies = {"POST": wrapper_schema("account", accounts.BODY)}
+    bodies = {"POST": AccountRequest}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -36,7 +45,7 @@ class Accounts(AccountDoor):
         return Response([account_document(one) for one in selectors.described(self.access, rows[: selectors.LIST_MAX])])
 
     def post(self, request: Request) -> Response:
-        account, is_new = accounts.create_account(self.access, self.body(request))
+        account, is_new = accounts.create_account(self.access, self.read(request, AccountRequest))
         return self.told(account, 201 if is_new else 200)
 
 
@@ -45,14 +54,16 @@ class AccountById(AccountDoor):
 
     asks_for_code = True
     asks_on = ("DELETE",)
-    bodies = {"PATCH": wrapper_schema("account", accounts.CHANGES)}
+    bodies = {"PATCH": AccountChanges}
     statuses = {"DELETE": 204}
 
     def get(self, request: Request, id: str) -> Response:
         return self.told(selectors.find_account(self.access, id))
 
     def patch(self, request: Request, id: str) -> Response:
-        return self.told(accounts.update_account(self.access, id, self.body(request)))
+        self.body(request)  # what can't be read is told before an account that isn't there
+        account = selectors.find_account(self.access, id)
+        return self.told(accounts.update_account(self.access, account, self.read(request, AccountChanges)))
 
     def delete(self, request: Request, id: str) -> Response:
         accounts.delete_account(self.access, id)
@@ -69,11 +80,11 @@ class Restore(AccountDoor):
 class Verifications(AccountDoor):
     """Attest what the platform knows of the business; a person decides."""
 
-    shape = verifications.InvalidVerification
-    bodies = {"POST": unwrapped_schema("verification_request", verifications.BODY)}
+    shape = InvalidVerification
+    bodies = {"POST": unwrapped_schema("verification_request", VerificationRequest)}
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:
         account = selectors.find_account(self.access, id)
-        given = unwrapped(self.body(request), "verification_request", self.refusal)
-        return Response(verification_document(verifications.submit_verification(account, given)), status=201)
+        asked = VerificationRequest.read(self.fields(request, "verification_request"))
+        return Response(verification_document(verifications.submit_verification(account, asked)), status=201)

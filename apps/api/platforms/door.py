@@ -1,14 +1,14 @@
 """What the platform paths share: only a store that is a platform comes in, and fields may stand in a wrapper or at top level."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from rest_framework.request import Request
 
 from apps.access.on_behalf import NotAPlatform
 from apps.api.plumbing.views import Door
-from apps.core.errors import Failure
-from apps.core.literal import Object, Schema
+from apps.core.literal import Invalid, Schema
+from apps.core.requests import Request as Body
+from apps.core.requests import shape_of
 
 
 class PlatformDoor(Door):
@@ -19,17 +19,18 @@ class PlatformDoor(Door):
         if not self.access.store.is_platform:
             raise NotAPlatform
 
+    def fields(self, request: Request, wrapper: str) -> dict[str, Any]:
+        """Those of a body whose wrapper may be left out. Raises Invalid."""
+        body = self.body(request)
+        inner = body.get(wrapper)
+        if inner is None:
+            return body
+        if not isinstance(inner, dict):
+            raise Invalid(wrapper, "object")
+        return inner
 
-def unwrapped(body: Mapping[str, Any], wrapper: str, refuse: Callable[[str], Failure]) -> Mapping[str, Any]:
-    """The fields of a body whose wrapper may be left out."""
-    inner = body.get(wrapper)
-    if inner is None:
-        return body
-    if not isinstance(inner, dict):
-        raise refuse(f"{wrapper} must be an object")
-    return inner
 
-
-def unwrapped_schema(wrapper: str, shape: Object) -> Schema:
-    """The JSON schema of such a body."""
-    return {"type": "object", "properties": {wrapper: shape.schema(), **shape.schema()["properties"]}}
+def unwrapped_schema(wrapper: str, asked: type[Body]) -> Schema:
+    """The JSON schema of a body whose wrapper may be left out."""
+    shape = shape_of(asked).schema()
+    return {"type": "object", "properties": {wrapper: shape, **shape["properties"]}}

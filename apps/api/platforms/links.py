@@ -3,25 +3,32 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.platforms.door import PlatformDoor, unwrapped, unwrapped_schema
+from apps.api.platforms.door import PlatformDoor, unwrapped_schema
 from apps.api.plumbing.views import Door
+from apps.core.errors import Coded
 from apps.platforms import selectors
 from apps.platforms.documents import link_document, link_with_token
+from apps.platforms.requests import LINK_REQUESTS, LinkRequest
 from apps.platforms.services import onboarding
+
+
+class InvalidLink(Coded):
+    code = "invalid_onboarding_link"
 
 
 class Links(PlatformDoor):
     """Mint a link for a sub-merchant; its token is told once."""
 
-    shape = onboarding.InvalidLink
+    shape = InvalidLink
     asks_for_code = True
     missing = selectors.AccountNotFound()
-    bodies = {"POST": unwrapped_schema("onboarding_link", onboarding.body_of("live"))}
+    bodies = {"POST": unwrapped_schema("onboarding_link", LinkRequest)}
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:
-        given = unwrapped(self.body(request), "onboarding_link", self.refusal)
-        link, token = onboarding.mint_link(self.access, id, given)
+        fields = self.fields(request, "onboarding_link")
+        account = onboarding.account_for_link(self.access, id)
+        link, token = onboarding.mint_link(self.access, account, LINK_REQUESTS[self.access.mode].read(fields))
         return Response(link_with_token(link, token), status=201, headers={"Cache-Control": "no-store"})
 
 

@@ -8,7 +8,9 @@ from apps.api.plumbing.shapes import of, plus
 from apps.api.schemas import access, billing, money, payments, platforms
 from apps.api.schemas.billing import INVOICE, SUBSCRIPTION
 from apps.api.schemas.payments import TRANSACTION
+from apps.core.documents import schema_of
 from apps.core.literal import Schema
+from apps.platforms.documents import DeletedEvent, VerificationEvent
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.samples import sample
 
@@ -16,14 +18,14 @@ INTENT = of(
     "id payment_intent_id:uuid reference status state_reason|null settlement_amount_cents:int settlement_currency from_status|null "
     "to_status|null order_id|null metadata:map"
 )
-VERIFICATION = of("id:uuid name external_id|null verification_status rejection_reason|null")
+VERIFICATION = schema_of(VerificationEvent)
 _OBJECTS: dict[str, Schema] = {
     "payment_intent": INTENT,
     "transaction": plus(INTENT, transaction=TRANSACTION),
     "invoice": INVOICE,
     "subscription": SUBSCRIPTION,
     "store.verification": VERIFICATION,
-    "store": of("id:uuid name external_id|null deleted_at:time"),
+    "store": schema_of(DeletedEvent),
     "payout": of("id:uuid status amount_atomic:digits created_at:time"),
     "fee_sweep": of("id:uuid status amount_atomic:digits asset_id created_at:time"),
 }

@@ -3,33 +3,16 @@
 from apps.api.plumbing.shapes import many, null, of, page
 from apps.api.schemas.money import BALANCE, PAYOUT, SETTLEMENT_BALANCE
 from apps.api.schemas.payments import CREATED, DETAIL, REFUND, ROW
+from apps.core.documents import schema_of
 from apps.core.literal import Schema
+from apps.platforms import documents
 
-REQUEST = of("", request=null(of("id:uuid status reason|null rejection_reason|null created_at:time reviewed_at:time|null")))
-ACCOUNT = of(
-    "id:uuid name external_id|null platform_fee_percentage:decimal|null kyc_confirmed_at:time|null charges_enabled:bool "
-    "payouts_enabled:bool "
-    "verification_status|null created_at:time"
-)
-VERIFICATION = of(
-    "id:uuid status business_legal_name|null business_country|null registration_number|null tax_id|null business_website|null "
-    "contact_email|null contact_phone|null business_description|null rejection_reason|null submitted_at:time|null "
-    "reviewed_at:time|null "
-    "created_at:time updated_at:time"
-)
-_LINK = "id:uuid account_id:uuid purpose return_url|null token_prefix expires_at:time completed_at:time|null created_at:time"
-LINK = of(f"{_LINK} status")
-OVERVIEW = of(
-    "from:date to:date livemode:bool sub_merchant_count:int activated_count:int verified_count:int pending_count:int "
-    "completed_payments:int",
-    volume_by_currency=many(of("currency amount_cents:int")),
-    platform_fee_earned=many(of("asset_id amount_atomic:digits atomic_decimals:int")),
-    top_sub_merchants=many(of("account_id:uuid name amount_cents:int")),
-)
-PLATFORM_PAYMENT = of(
-    "id:uuid reference status settlement_currency settlement_amount_cents:int platform_fee_percentage:decimal|null created_at:time",
-    account=of("id:uuid name external_id|null"),
-)
+REQUEST = of("", request=null(schema_of(documents.AccessRequestDocument)))
+ACCOUNT = schema_of(documents.AccountDocument)
+VERIFICATION = schema_of(documents.VerificationDocument)
+LINK = schema_of(documents.LinkDocument)
+OVERVIEW = schema_of(documents.OverviewDocument)
+PLATFORM_PAYMENT = schema_of(documents.PlatformPayment)
 MANDATE = of(
     "id:uuid scope|null mandate_ref status asset_id total_cap_atomic:digits per_call_cap_atomic:digits|null spent_atomic:digits "
     "remaining_atomic:digits authorization_provider expires_at:time|null revoked_at:time|null livemode:bool created_at:time "
@@ -59,7 +42,7 @@ ANSWERS: dict[str, Schema] = {
     "PATCH platform/accounts/<str:id>": ACCOUNT,
     "POST platform/accounts/<str:id>/restore": ACCOUNT,
     "POST platform/accounts/<str:id>/verification": VERIFICATION,
-    "POST platform/accounts/<str:id>/onboarding_links": of(f"{_LINK} token url"),
+    "POST platform/accounts/<str:id>/onboarding_links": schema_of(documents.LinkWithToken),
     "GET platform/accounts/<str:id>/onboarding_links/<str:link_id>": LINK,
     "GET platform/onboarding_links/<str:token>": LINK,
     "GET platform/overview": OVERVIEW,

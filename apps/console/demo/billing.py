@@ -14,6 +14,7 @@ from apps.billing.services.paying import settle_invoices, start_payment
 from apps.billing.services.subscription import create_subscription, pause_subscription
 from apps.core.clock import iso
 from apps.payments.services.simulate import simulate_deposit
+from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import approve_verification, submit_verification
 from apps.stores.models import Store, User
 
@@ -23,12 +24,12 @@ PEOPLE = (
     ("Café Lumen", "books@lumen.example", {"line1": "3 rue Claire", "city": "Lyon", "country": "FR"}),
 )
 BEANS = {"description": "Wholesale beans, 10 kg", "quantity": 2, "unit_amount_cents": 21900}
-BUSINESS = {
-    "business_legal_name": "Demo Coffee GmbH",
-    "business_country": "DE",
-    "registration_number": "HRB 123456 B",
-    "tax_id": "DE123456789",
-}
+BUSINESS = VerificationRequest(
+    business_legal_name="Demo Coffee GmbH",
+    business_country="DE",
+    registration_number="HRB 123456 B",
+    tax_id="DE123456789",
+)
 DUE_IN = timedelta(days=14)
 TRAINING = {"description": "Barista training", "quantity": 1, "unit_amount_cents": 48000}
 

@@ -9,6 +9,7 @@ from apps.assets.services import accept_all_active
 from apps.payments.requests import EXPIRES_IN_MAX, PaymentRequest
 from apps.payments.services.create import create_payment
 from apps.payments.services.simulate import simulate_deposit
+from apps.platforms.requests import AccountRequest, VerificationRequest
 from apps.platforms.services.accounts import create_account
 from apps.platforms.services.verifications import approve_verification, submit_verification
 from apps.stores.models import Member, Store, User
@@ -29,10 +30,10 @@ def seed_platform(merchant: User) -> None:
         accept_all_active(platform)
     access = Access.for_session(merchant, platform, "test", proof=ACT)
     verified, waiting = (
-        create_account(access, {"account": {"name": name, "external_id": id, "country": "IE"}})[0] for name, id in (VERIFIED, WAITING)
+        create_account(access, AccountRequest(name=name, external_id=id, country="IE"))[0] for name, id in (VERIFIED, WAITING)
     )
-    approve_verification(submit_verification(verified, {"business_legal_name": "Olive Stall Ltd", "business_country": "IE"}))
-    submit_verification(waiting, {"business_legal_name": "Honey Stall Ltd", "business_country": "IE"})
+    approve_verification(submit_verification(verified, VerificationRequest(business_legal_name="Olive Stall Ltd", business_country="IE")))
+    submit_verification(waiting, VerificationRequest(business_legal_name="Honey Stall Ltd", business_country="IE"))
     _sell(Access.for_session(merchant, Store.objects.get(pk=verified.pk), "test", proof=ACT))
 
 

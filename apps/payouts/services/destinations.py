@@ -35,14 +35,17 @@ IBAN_CURRENCIES = frozenset({"EUR", "CHF", "DKK", "SEK", "NOK"})
 
 
 class UnknownNetwork(Flat):
+    field = "network"
     message = "Network is not supported"
 
 
 class NotAnAddress(Flat):
+    field = "address"
     message = "That is not an address of this network"
 
 
 class AlreadySaved(Flat):
+    field = "address"
     message = "This wallet is already saved"
 
 
@@ -52,10 +55,12 @@ class NotSaved(Flat):
 
 
 class UnknownCurrency(Flat):
+    field = "currency"
     message = "Currency is not supported"
 
 
 class NotAnAccount(Flat):
+    field = "account"
     message = "That is not an account number"
 
 
@@ -65,6 +70,7 @@ class DetailNotFound(NotFound):
 
 
 class HolderMissing(Flat):
+    field = "holder"
     message = "Name the holder of the account"
 
 

@@ -1,21 +1,17 @@
 """A store asks to be a platform; a person says yes or no, once."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.db import transaction
 
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Flat
-from apps.core.literal import Object, Text
 from apps.platforms.models import AccessRequest
+from apps.platforms.requests import PlatformAccess
 from apps.platforms.states import ACCESS_REQUEST, APPROVED, REJECTED
 from apps.stores import audit, notices
 from apps.stores.models import Store
 
-BODY = Object({"reason": Text(2000)})
 NO_REASON = "No reason was given"
 REASON_MAX = 500
 
@@ -44,16 +40,15 @@ class AlreadyReviewed(Flat):
     message = "This request has been decided already"
 
 
-def request_access(access: Access, body: Mapping[str, Any]) -> AccessRequest:
-    """A request that waits for a person. Raises Invalid, Pending, AlreadyAPlatform or OfASubMerchant."""
-    reason = BODY.check(body, "body")["reason"]
+def request_access(access: Access, request: PlatformAccess) -> AccessRequest:
+    """A request that waits for a person. Raises Pending, AlreadyAPlatform or OfASubMerchant."""
     if access.store.is_platform:
         raise AlreadyAPlatform
     if access.store.platform_id is not None:
         raise OfASubMerchant
     with refused_by("access_request_one_pending", Pending):
-        made = AccessRequest.objects.create(store=access.store, reason=reason, created_at=clock.real_now())
-        audit.record("platform_access.requested", store=access.store, target=made, name=access.store.name, reason=reason or "")
+        made = AccessRequest.objects.create(store=access.store, reason=request.reason, created_at=clock.real_now())
+        audit.record("platform_access.requested", store=access.store, target=made, name=access.store.name, reason=request.reason or "")
     return made
 
 

@@ -1,10 +1,8 @@
 """Sub-merchants of a platform: opened once per external id, changed, closed when nothing of theirs is left or under way, opened again."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -15,34 +13,27 @@ from apps.assets.services import accept_all_active
 from apps.core import clock, tenancy
 from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Listed
-from apps.core.literal import Field, Invalid, Object, Pattern, Text, is_uuid
+from apps.core.literal import Invalid, is_uuid
 from apps.core.models import Mode
 from apps.ledger.selectors import balances
 from apps.payments.models import Payment, Refund
 from apps.payouts.models import Payout
 from apps.platforms.documents import deleted_event
+from apps.platforms.requests import AccountChanges, AccountRequest
 from apps.platforms.selectors import AccountNotFound, find_account
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.webhooks import events
 from apps.webhooks.services.endpoints import disable_endpoints_of
 
-_NAME = Text(100, required=True, shortest=1, trim=True)
-_FEE = Pattern(r"0(\.[0-9]{1,8})?", "fraction")
-_CHANGEABLE: dict[str, Field] = {"name": _NAME, "external_id": Text(255, shortest=1), "platform_fee_percentage": _FEE}
-BODY = Object({**_CHANGEABLE, "country": Pattern(r"[A-Z]{2}", "country")})
-CHANGES = Object(_CHANGEABLE)
 IN_FLIGHT = (Payment.Status.PENDING, Payment.Status.PROCESSING)
 ENDED_PAYOUTS = (Payout.Status.CONFIRMED, Payout.Status.FAILED)
 OPEN_REFUNDS = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
 
 
-class InvalidAccount(Coded):
-    code = "invalid_account"
-
-
 class AccountDeleted(Coded):
     status = 409
+    field = "external_id"
     code = "account_deleted"
     message = "The account with this external_id has been deleted; restore it"
 
@@ -59,6 +50,8 @@ class HasActiveFunds(Coded):
 
 
 class ExternalIdTaken(Listed):
+    field = "external_id"
+
     def __init__(self) -> None:
         super().__init__("External has already been taken")
 
@@ -71,19 +64,18 @@ class Blocker:
     count: int
 
 
-def create_account(access: Access, body: Mapping[str, Any]) -> tuple[Store, bool]:
-    """The sub-merchant, and whether this call made it. Raises InvalidAccount or AccountDeleted."""
-    given = _checked(BODY, body)
-    platform, external_id = access.store, given["external_id"]
+def create_account(access: Access, request: AccountRequest) -> tuple[Store, bool]:
+    """The sub-merchant, and whether this call made it. Raises Invalid or AccountDeleted."""
+    platform, external_id = access.store, request.external_id
     found = _known(platform, external_id)
     if found is not None:
         return found, False
-    fee = _fee(platform, given["platform_fee_percentage"])
+    fee = _fee(platform, request.platform_fee_percentage)
     try:
         with transaction.atomic():
             made = Store.objects.create(
-                name=given["name"],
-                country=given["country"] or "",
+                name=request.name,
+                country=request.country or "",
                 settlement_currency=platform.settlement_currency,
                 created_at=clock.real_now(),
                 platform=platform,
@@ -117,33 +109,13 @@ def _fee(platform: Store, text: str | None) -> Decimal | None:
         return None
     fee = Decimal(text)
     if fee + platform.fee_fraction >= 1:
-        raise InvalidAccount("platform_fee_percentage leaves nothing to the sub-merchant")
+        raise Invalid("platform_fee_percentage", "nothing_left")
     return fee
 
 
-def _checked(shape: Object, body: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        if body.get("account") is None:
-            raise Invalid("account", "required")
-        fields: dict[str, Any] = shape.check(body["account"], "account") if shape is BODY else _sent(body["account"])
-    except Invalid as refusal:
-        raise InvalidAccount(str(refusal)) from None
-    return fields
-
-
-def _sent(account: Any) -> dict[str, Any]:
-    """Of an update what was sent; null takes an external id away and brings the platform's default fee back."""
-    given: dict[str, Any] = CHANGES.given(account, "account")
-    for name in ("external_id", "platform_fee_percentage"):
-        if name in account and account[name] is None:
-            given[name] = None
-    return given
-
-
-def update_account(access: Access, account_id: str, body: Mapping[str, Any]) -> Store:
-    """Change what was sent. Raises AccountNotFound, InvalidAccount or ExternalIdTaken."""
-    account = find_account(access, account_id)
-    given = _checked(CHANGES, body)
+def update_account(access: Access, account: Store, changes: AccountChanges) -> Store:
+    """Change what was sent. Raises Invalid or ExternalIdTaken."""
+    given = changes.sent()
     if "platform_fee_percentage" in given:
         given["platform_fee_fraction"] = _fee(access.store, given.pop("platform_fee_percentage"))
     told = audit.changes(account, given)
@@ -183,7 +155,7 @@ def _tell_deleted(account: Store, at: datetime) -> None:
             store_id=account.pk,
             mode=mode,
             type="store.deleted",
-            object=deleted_event(account),
+            object=deleted_event(account, at),
             at=at + clock.offset(account, mode),
             platform_id=account.platform_id,
         )

@@ -3,10 +3,9 @@
 Links live by the platform's clock in their mode. Finishing one is a compare-and-set beside the last step, so it works once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 
@@ -15,34 +14,20 @@ from apps.access.access import Access
 from apps.assets.selectors import active_assets
 from apps.core import clock, tenancy
 from apps.core.errors import Coded
-from apps.core.literal import Field, Integer, Invalid, Object, Text, Url
-from apps.core.models import Mode
+from apps.core.literal import Invalid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import UnknownNetwork, add_bank, add_wallet
 from apps.platforms.models import DestinationConfirmation, OnboardingLink
+from apps.platforms.requests import LinkRequest, VerificationRequest
 from apps.platforms.selectors import find_account
 from apps.platforms.services import confirmations
-from apps.platforms.services.verifications import InvalidVerification, submit_verification
+from apps.platforms.services.verifications import submit_verification
 from apps.stores import audit
 from apps.stores.models import Store, Verification
 
 TOKEN_PREFIX, SHOWN_LENGTH = "svcob_", 10
 LIFETIME_DEFAULT, LIFETIME_MAX = timedelta(days=7), timedelta(days=30)
 _LIFETIME_MAX_SECONDS = int(LIFETIME_MAX.total_seconds())
-
-
-def body_of(mode: str) -> Object:
-    """What is asked for a link; a return over plain http is for tests."""
-    fields: dict[str, Field] = {
-        "purpose": Text(18, choices=OnboardingLink.Purpose.values, default=OnboardingLink.Purpose.ONBOARDING.value),
-        "return_url": Url(plain_http="any" if mode == Mode.TEST else "localhost"),
-        "expires_in": Integer(1),
-    }
-    return Object(fields)
-
-
-class InvalidLink(Coded):
-    code = "invalid_onboarding_link"
 
 
 class Unusable(Coded):
@@ -66,15 +51,16 @@ class OutOfScope(Coded):
     message = "This onboarding link is not for this step"
 
 
-def mint_link(access: Access, account_id: str, given: Mapping[str, Any]) -> tuple[OnboardingLink, str]:
-    """A new link and its token, which is told once. Raises AccountNotFound or InvalidLink."""
+def account_for_link(access: Access, account_id: str) -> Store:
+    """Whom they may mint a link for: asked before what of the link is read. Raises AccountNotFound."""
     operations.check(access, operations.LINK_CREATE)
-    account = find_account(access, account_id)
-    try:
-        fields = body_of(access.mode).check(given, "onboarding_link")
-    except Invalid as refusal:
-        raise InvalidLink(str(refusal)) from None
-    seconds, at = fields["expires_in"], access.now()
+    return find_account(access, account_id)
+
+
+def mint_link(access: Access, account: Store, request: LinkRequest) -> tuple[OnboardingLink, str]:
+    """A new link and its token, which is told once."""
+    operations.check(access, operations.LINK_CREATE)
+    seconds, at = request.expires_in, access.now()
     lifetime = LIFETIME_DEFAULT if seconds is None else timedelta(seconds=min(seconds, _LIFETIME_MAX_SECONDS))
     token = credentials.mint(TOKEN_PREFIX)
     with transaction.atomic():
@@ -82,8 +68,8 @@ def mint_link(access: Access, account_id: str, given: Mapping[str, Any]) -> tupl
             store=access.store,
             mode=access.mode,
             account=account,
-            purpose=fields["purpose"],
-            return_url=fields["return_url"],
+            purpose=request.purpose,
+            return_url=request.return_url,
             token_hash=credentials.digest(token),
             token_prefix=token[:SHOWN_LENGTH],
             created_at=at,
@@ -123,16 +109,16 @@ def is_destination_told(link: OnboardingLink) -> bool:
     return Destination.objects.filter(store=link.account, mode=link.mode, removed_at=None).exists()
 
 
-def tell_business(link: OnboardingLink, given: Mapping[str, Any]) -> bool:
+def tell_business(link: OnboardingLink, request: VerificationRequest) -> bool:
     """Submit the business details; whether that was the link's last step. Raises Unusable, OutOfScope or a refusal.
 
     In live mode they name a contact: without one nothing is ever sent to what the link names.
     """
     if not link.has_business_step:
         raise OutOfScope
-    if link.is_live and not given.get("contact_email"):
-        raise InvalidVerification("contact_email is required")
-    return _step(link, lambda: submit_verification(link.account, given), link.purpose == link.Purpose.KYB or is_destination_told(link))
+    if link.is_live and not request.contact_email:
+        raise Invalid("contact_email", "required")
+    return _step(link, lambda: submit_verification(link.account, request), link.purpose == link.Purpose.KYB or is_destination_told(link))
 
 
 @dataclass(frozen=True)

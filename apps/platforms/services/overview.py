@@ -20,6 +20,7 @@ from apps.access.access import Access
 from apps.assets.models import DailyRate
 from apps.core import tenancy
 from apps.core.literal import parse_date
+from apps.platforms.documents import FeeEarned, OverviewDocument, TopAccount, Volume
 from apps.platforms.selectors import accounts_of, payments_of_platform
 from apps.stores.models import Store, Verification
 
@@ -51,22 +52,22 @@ class Range:
         return datetime.combine(self.last, time.max, UTC)
 
 
-def overview(access: Access, first: str | None, last: str | None) -> dict[str, Any]:
+def overview(access: Access, first: str | None, last: str | None) -> OverviewDocument:
     """What GET /platform/overview answers."""
     days = Range.asked(first, last, access.now().date())
     paid = payments_of_platform(access).filter(completed_at__gte=days.begins, completed_at__lte=days.ends).order_by()
     volumes = paid.values("settlement_currency").annotate(cents=Sum("settlement_amount_cents"), number=Count("id"))
     by_currency = sorted((row["settlement_currency"], int(row["cents"]), row["number"]) for row in volumes)
-    return {
-        "from": days.first.isoformat(),
-        "to": days.last.isoformat(),
-        "livemode": access.is_live,
+    return OverviewDocument(
+        first=days.first.isoformat(),
+        last=days.last.isoformat(),
+        livemode=access.is_live,
         **_counts(access),
-        "completed_payments": sum(number for _, _, number in by_currency),
-        "volume_by_currency": [{"currency": currency, "amount_cents": cents} for currency, cents, _ in by_currency],
-        "platform_fee_earned": fees_earned(access, days),
-        "top_sub_merchants": _top(access, paid),
-    }
+        completed_payments=sum(number for _, _, number in by_currency),
+        volume_by_currency=[Volume(currency=currency, amount_cents=cents) for currency, cents, _ in by_currency],
+        platform_fee_earned=fees_earned(access, days),
+        top_sub_merchants=_top(access, paid),
+    )
 
 
 def _counts(access: Access) -> dict[str, int]:
@@ -93,15 +94,15 @@ GROUP BY e.asset_id, s.atomic_decimals, s.coin_symbol, s.position ORDER BY s.pos
 """
 
 
-def fees_earned(access: Access, days: Range) -> list[dict[str, Any]]:
+def fees_earned(access: Access, days: Range) -> list[FeeEarned]:
     """Per asset, what the fees brought less what refunds gave back: sums over the platform's own entries."""
     with connection.cursor() as cursor:
         cursor.execute(_EARNED, [days.begins, days.ends, access.store_id, access.mode])
         rows = cursor.fetchall()
-    return [{"asset_id": one, "amount_atomic": str(int(amount)), "atomic_decimals": places} for one, places, _, amount in rows]
+    return [FeeEarned(asset_id=one, amount_atomic=str(int(amount)), atomic_decimals=places) for one, places, _, amount in rows]
 
 
-def _top(access: Access, paid: Any) -> list[dict[str, Any]]:
+def _top(access: Access, paid: Any) -> list[TopAccount]:
     """The merchants with the most volume, told and ranked in the platform's settlement currency."""
     rows = list(
         paid.annotate(day=TruncDate("completed_at", tzinfo=UTC))
@@ -114,7 +115,7 @@ def _top(access: Access, paid: Any) -> list[dict[str, Any]]:
         sums[store_id] += worth_in.converted(int(cents), currency, day)
     best = sorted(sums.items(), key=lambda one: (-one[1], str(one[0])))[:TOP_MAX]
     names = dict(Store.objects.filter(pk__in=[store_id for store_id, _ in best]).values_list("pk", "name"))
-    return [{"account_id": str(pk), "name": names[pk], "amount_cents": round(cents)} for pk, cents in best]
+    return [TopAccount(account_id=str(pk), name=names[pk], amount_cents=round(cents)) for pk, cents in best]
 
 
 class _Rates:

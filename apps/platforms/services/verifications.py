@@ -1,20 +1,16 @@
 """What a business says of itself, and a person's decision about it, told to the store's endpoints and to its platform's."""
 
-import re
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import transaction
+from msgspec.structs import asdict
 
 from apps.core import clock
 from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Flat
-from apps.core.literal import Field, Invalid, Object, Pattern, Text, Url
 from apps.core.models import Mode
 from apps.platforms.documents import verification_event
+from apps.platforms.requests import VerificationRequest
 from apps.platforms.services import confirmations
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
 from apps.stores import audit, notices
@@ -23,11 +19,6 @@ from apps.webhooks import events
 
 NO_REASON = "No reason was given"
 REASON_MAX = 500
-COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
-
-
-class InvalidVerification(Coded):
-    code = "invalid_verification"
 
 
 class AlreadyPending(Coded):
@@ -40,40 +31,11 @@ class AlreadyReviewed(Flat):
     message = "This verification has been decided already"
 
 
-class Email(Text):
-    """An e-mail address."""
-
-    def check(self, value: Any, name: str) -> str:
-        text = super().check(value, name)
-        try:
-            validate_email(text)
-        except ValidationError:
-            raise Invalid(name, "email") from None
-        return text
-
-
-_FIELDS: dict[str, Field] = {
-    "business_legal_name": Text(200, required=True, shortest=1, trim=True),
-    "business_country": Pattern(COUNTRY.pattern, "country", required=True),
-    "registration_number": Text(100),
-    "tax_id": Text(100),
-    "business_website": Url(plain_http="any"),
-    "contact_email": Email(254),
-    "contact_phone": Text(50),
-    "business_description": Text(5000),
-}
-BODY = Object(_FIELDS)
-
-
-def submit_verification(account: Store, given: Mapping[str, Any]) -> Verification:
-    """A verification that waits for a person. Raises InvalidVerification or AlreadyPending."""
-    try:
-        values = BODY.check(given, "verification_request")
-    except Invalid as refusal:
-        raise InvalidVerification(str(refusal)) from None
+def submit_verification(account: Store, request: VerificationRequest) -> Verification:
+    """A verification that waits for a person. Raises AlreadyPending."""
     at = clock.real_now()
     with refused_by("verification_one_pending", AlreadyPending):
-        made = Verification.objects.create(store=account, submitted_at=at, created_at=at, updated_at=at, **values)
+        made = Verification.objects.create(store=account, submitted_at=at, created_at=at, updated_at=at, **asdict(request))
         audit.record("verification.submitted", store=account, target=made, name=made.business_legal_name)
     return made
 

@@ -4,18 +4,20 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from apps.dashboard.forms import Form
+from apps.core.forms import Form
 
 register = template.Library()
 
 
 @register.simple_tag
-def input_state(form: Form, name: str) -> SafeString:
-    """The attributes of a wrong input; the first of them has the focus."""
+def input_state(form: Form, name: str, hint: str = "") -> SafeString:
+    """The attributes of an input: which sentences are about it (`hint` is the id of one that always
+    is), and the focus, for the first that is wrong."""
     if name not in form.errors:
-        return SafeString("")
+        return format_html('aria-describedby="{}"', hint) if hint else SafeString("")
+    told = f"{hint} {name}-error" if hint else f"{name}-error"
     focus = SafeString(" autofocus") if form.first_wrong == name else ""
-    return format_html('aria-invalid="true" aria-describedby="{}-error"{}', name, focus)
+    return format_html('aria-invalid="true" aria-describedby="{}"{}', told, focus)
 
 
 @register.simple_tag

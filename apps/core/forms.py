@@ -1,0 +1,69 @@
+"""One class per form of a page: what was typed, the request that it makes, and what is wrong about it, by input."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Self
+
+from apps.core.errors import Failure, Listed
+from apps.core.invalid import Invalid
+
+
+class Form:
+    """`names` are the inputs in their order; `hidden` comes along and is never wrong by itself.
+
+    `inputs` says at which input an error is shown whose field has another name here, `labels` what
+    people call a field in a sentence.
+    """
+
+    names: ClassVar[tuple[str, ...]] = ()
+    hidden: ClassVar[tuple[str, ...]] = ()
+    inputs: ClassVar[Mapping[str, str]] = {}
+    labels: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, typed: Mapping[str, str]) -> None:
+        self.values = {name: _clean(typed.get(name, "")) for name in (*self.names, *self.hidden)}
+        self.errors: dict[str, list[str]] = {}
+        self.status = 200
+
+    @property
+    def sent(self) -> dict[str, str | None]:
+        """What was typed, as a request reads it: an empty input is missing."""
+        return {name: text or None for name, text in self.values.items()}
+
+    def refuse(self, refusal: Exception) -> Self:
+        """The same form, with what was refused at its input, or above them all."""
+        field = refusal.field if isinstance(refusal, (Failure, Invalid)) else ""
+        name = self.input_of(field)
+        told = sentences(refusal, self.labels.get(field, ""))
+        self.errors.setdefault(name if name in self.names else "", []).extend(told)
+        self.status = refusal.http_status if isinstance(refusal, Failure) else 422
+        return self
+
+    def input_of(self, field: str) -> str:
+        return self.inputs.get(field, field)
+
+    @property
+    def first_wrong(self) -> str:
+        """The input that the reader is led to."""
+        return next((name for name in self.names if name in self.errors), "")
+
+    @property
+    def common_errors(self) -> list[str]:
+        return self.errors.get("", [])
+
+
+def _clean(text: object) -> str:
+    return str(text).replace("\x00", "").replace("\r\n", "\n").strip()
+
+
+def sentences(refusal: Exception, label: str = "") -> list[str]:
+    """What a refusal says to people, of a field that they know as `label`: a capital first, a full stop last."""
+    if isinstance(refusal, Listed):
+        return [_sentence(text) for text in refusal.messages]
+    if isinstance(refusal, Invalid) and label:
+        return [_sentence(refusal.text_of(label))]
+    return [_sentence(str(refusal))]
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."

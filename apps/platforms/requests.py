@@ -1,0 +1,101 @@
+"""What is asked for by platforms and their sub-merchants: the same classes for every door."""
+
+from typing import Annotated, Any, Self
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from apps.core.literal import Integer, Invalid, Pattern, Text, Url
+from apps.core.models import Mode
+from apps.core.requests import Changes, Request, by
+from apps.platforms.models import OnboardingLink
+
+
+class Email(Text):
+    """An e-mail address."""
+
+    def check(self, value: Any, name: str) -> str:
+        text = super().check(value, name)
+        try:
+            validate_email(text)
+        except ValidationError:
+            raise Invalid(name, "email") from None
+        return text
+
+
+Country = Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))]
+AccountName = Annotated[str, by(Text(100, shortest=1, trim=True))]
+ExternalId = Annotated[str, by(Text(255, shortest=1))]
+Fee = Annotated[str, by(Pattern(r"0(\.[0-9]{1,8})?", "fraction"))]
+Number = Annotated[str, by(Text(100))]
+
+
+class PlatformAccess(Request, frozen=True, kw_only=True):
+    """To be a platform."""
+
+    reason: Annotated[str, by(Text(2000))] | None = None
+
+
+class AccountRequest(Request, frozen=True, kw_only=True):
+    """A sub-merchant. Without a fee of its own it has the platform's."""
+
+    name: AccountName
+    external_id: ExternalId | None = None
+    platform_fee_percentage: Fee | None = None
+    country: Country | None = None
+
+
+class AccountChanges(Changes, frozen=True, kw_only=True):
+    """Of a sub-merchant. None takes the external id away and brings the platform's fee back."""
+
+    name: AccountName | UnsetType = UNSET
+    external_id: ExternalId | UnsetType | None = UNSET
+    platform_fee_percentage: Fee | UnsetType | None = UNSET
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        changes = super().read(value, name)
+        sent = value if isinstance(value, dict) else {}
+        taken = {one: None for one in _REMOVABLE if one in sent and sent[one] is None}
+        return replace(changes, **taken)
+
+
+_REMOVABLE = ("external_id", "platform_fee_percentage")
+
+
+class VerificationRequest(Request, frozen=True, kw_only=True):
+    """What a business says of itself, or its platform of it."""
+
+    business_legal_name: Annotated[str, by(Text(200, shortest=1, trim=True))]
+    business_country: Country
+    registration_number: Number | None = None
+    tax_id: Number | None = None
+    business_website: Annotated[str, by(Url(plain_http="any"))] | None = None
+    contact_email: Annotated[str, by(Email(254))] | None = None
+    contact_phone: Annotated[str, by(Text(50))] | None = None
+    business_description: Annotated[str, by(Text(5000))] | None = None
+
+
+Purpose = Annotated[str, by(Text(18, choices=OnboardingLink.Purpose.values))]
+Seconds = Annotated[int, by(Integer(1))]
+
+
+class LinkRequest(Request, frozen=True, kw_only=True):
+    """An onboarding link; it leads back over plain http to this machine alone."""
+
+    purpose: Purpose = OnboardingLink.Purpose.ONBOARDING.value
+    return_url: Annotated[str, by(Url(plain_http="localhost"))] | None = None
+    expires_in: Seconds | None = None
+
+
+class TestLinkRequest(LinkRequest, frozen=True, kw_only=True):
+    """One for tests, which leads back over plain http to anywhere."""
+
+    purpose: Purpose = OnboardingLink.Purpose.ONBOARDING.value
+    return_url: Annotated[str, by(Url(plain_http="any"))] | None = None
+    expires_in: Seconds | None = None
+
+
+LINK_REQUESTS: dict[str, type[LinkRequest]] = {Mode.LIVE: LinkRequest, Mode.TEST: TestLinkRequest}

@@ -1,0 +1,121 @@
+"""Forms of platforms and their sub-merchants: each error stands at its input, is named there, and has the focus."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.access import second_factor
+from apps.core import buckets
+from tests.cast import PASSWORD, Cast
+from tests.dashboard.browse import Browser, code_of
+from tests.platforms.makers import VERIFICATION, Platform
+
+FEE = "platform_fee_percentage"
+WALLET = "0x52908400098527886e0f7030069857d2e4169ee7"
+
+
+@pytest.fixture
+def owner(cast: Cast) -> Browser:
+    """Alice, signed in with a code a moment ago."""
+    factor = second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = Browser()
+    browser.post("sign-in", email=cast.alice.email, password=PASSWORD)
+    browser.post("sign-in/code", code=code_of(factor))
+    buckets.client().flushdb()
+    return browser
+
+
+def wrong(answer: Any, status: int = 422) -> tuple[str, str]:
+    """The one input that is wrong and what is said of it, where the eye, a screen reader and the focus find it."""
+    page = answer.content.decode()
+    assert answer.status_code == status, page
+    ((name, sentence),) = re.findall(r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page)
+    (control,) = re.findall(r'<(?:input|select|textarea) (id="\w+"[^>]* aria-invalid="true"[^>]*)>', page)
+    assert f'id="{name}"' in control and f'{name}-error"' in control and control.endswith("autofocus")
+    assert page.count("autofocus") == 1 and 'id="errors"' not in page
+    return name, unescape(sentence)
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "sentence"),
+    [
+        ({"name": ""}, "name", "Name is required."),
+        ({"name": "x" * 101}, "name", "Name is too long (maximum is 100 characters)."),
+        ({"external_id": "x" * 256}, "external_id", "Your id is too long (maximum is 255 characters)."),
+        (
+            {"platform_fee_percentage": "1.5"},
+            "platform_fee_percentage",
+            "Your fee must be a decimal fraction below 1 with at most 8 places.",
+        ),
+        ({"platform_fee_percentage": "0.9999"}, "platform_fee_percentage", "Your fee leaves nothing to the sub-merchant."),
+        ({"country": "de"}, "country", "Country must be an ISO 3166-1 alpha-2 code."),
+    ],
+)
+def test_a_new_account_is_refused_at_its_input(
+    owner: Browser, platform: Platform, fields: dict[str, str], name: str, sentence: str
+) -> None:
+    assert wrong(owner.post("platform/accounts/new", **{"name": "Corner Shop", **fields})) == (name, sentence)
+
+
+def test_an_account_that_is_changed_is_refused_at_its_input_with_what_was_typed(owner: Browser, platform: Platform) -> None:
+    first, second = platform.sub(external_id="one"), platform.sub(external_id="two")
+    page = f"platform/accounts/{second.id}"
+    assert wrong(owner.post(page, name=" ", external_id="two")) == ("name", "Name can't be blank.")
+    taken = owner.post(page, name="New name", external_id="one")
+    assert wrong(taken) == ("external_id", "External has already been taken.")
+    assert 'value="New name"' in taken.content.decode()
+    assert platform.account(second.id)["external_id"] == "two" and first.store.external_id == "one"
+
+
+def test_a_deleted_account_is_told_at_the_id(owner: Browser, platform: Platform) -> None:
+    merchant = platform.sub(external_id="one")
+    assert platform.test.delete(f"/platform/accounts/{merchant.id}").status_code == 204
+    name, sentence = wrong(owner.post("platform/accounts/new", name="Corner Shop", external_id="one"), 409)
+    assert (name, "has been deleted" in sentence) == ("external_id", True)
+
+
+def test_a_link_and_an_attestation_are_refused_at_their_inputs(owner: Browser, platform: Platform) -> None:
+    page = f"platform/accounts/{platform.sub(kyc=False).id}"
+    sent = {"purpose": "kyb", "return_url": "ftp://shop.example", "expires_in": "86400"}
+    assert wrong(owner.post(f"{page}/link", **sent)) == ("return_url", "The address to return to must be a valid URL.")
+    unwell = {**VERIFICATION, "contact_email": "nobody"}
+    assert wrong(owner.post(f"{page}/verification", **unwell)) == ("contact_email", "E-mail address is not an email address.")
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "sentence"),
+    [
+        ({"business_legal_name": " "}, "business_legal_name", "Business legal name is required."),
+        ({"business_country": ""}, "business_country", "Business country is required."),
+        ({"business_website": "my_shop"}, "business_website", "Business website must be a valid URL."),
+        ({"contact_email": "my_mail"}, "contact_email", "Contact email is not an email address."),
+    ],
+)
+def test_business_details_are_refused_at_their_input(platform: Platform, fields: dict[str, str], name: str, sentence: str) -> None:
+    token = platform.mint(platform.sub(kyc=False).id, purpose="kyb").json()["token"]
+    assert wrong(Client().post(f"/onboarding/{token}/business", {**VERIFICATION, **fields})) == (name, sentence)
+
+
+def test_in_live_mode_a_missing_contact_is_told_at_its_input_beside_the_hint(platform: Platform) -> None:
+    merchant = platform.sub(kyc=False)
+    minted = platform.live.post(f"/platform/accounts/{merchant.id}/onboarding_links", {"purpose": "kyb"})
+    answer = Client().post(f"/onboarding/{minted.json()['token']}/business", {**VERIFICATION, "contact_email": ""})
+    assert wrong(answer) == ("contact_email", "Contact email is required.")
+    assert b'aria-describedby="contact-hint contact_email-error"' in answer.content
+
+
+@pytest.mark.parametrize(
+    ("sent", "name", "sentence"),
+    [
+        ({"kind": "wallet", "network": "nowhere", "address": WALLET}, "network", "Network is not supported."),
+        ({"kind": "bank", "currency": "XXX", "holder": "Corner Shop", "account": "1"}, "currency", "Currency is not supported."),
+        ({"kind": "bank", "currency": "EUR", "holder": "", "account": "1"}, "holder", "Name the holder of the account."),
+        ({"kind": "bank", "currency": "EUR", "holder": "Corner Shop", "account": "DE00"}, "account", "That is not an account number."),
+    ],
+)
+def test_a_destination_is_refused_at_its_input(platform: Platform, sent: dict[str, str], name: str, sentence: str) -> None:
+    token = platform.mint(platform.sub(kyc=False).id, purpose="payout_destination").json()["token"]
+    assert wrong(Client().post(f"/onboarding/{token}/payout", sent)) == (name, sentence)
