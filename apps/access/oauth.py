@@ -32,7 +32,7 @@ from apps.access.oauth_validator import (
     revoke_family,
 )
 from apps.core import clock
-from apps.core.errors import Failure
+from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
 from apps.stores import audit, roles
 from apps.stores.models import Member, Store, User
@@ -43,12 +43,23 @@ _ONCE = ("livemode", "code_challenge", "code_challenge_method", "code", "refresh
 class OAuthFailure(Failure):
     """A refusal as RFC 6749 wants it: `{error: code, error_description: text}`."""
 
-    def __init__(self, code: str, text: str, *, status: int = 400, headers: dict[str, str] | None = None) -> None:
-        super().__init__(text, status=status, headers=headers)
+    kind = RefusalKind.MALFORMED
+
+    def __init__(self, code: str, text: str, *, kind: RefusalKind | None = None) -> None:
+        super().__init__(text, kind=kind)
         self.oauth_code = code
 
     def body(self) -> dict[str, Any]:
         return {"error": self.oauth_code, "error_description": self.text}
+
+
+class UnknownClient(OAuthFailure):
+    """The app didn't prove that it is the one it says it is."""
+
+    kind, challenge = RefusalKind.UNAUTHENTICATED, "Basic"
+
+    def __init__(self) -> None:
+        super().__init__("invalid_client", "Client authentication failed")
 
 
 class Redirected(OAuthFailure):
@@ -234,7 +245,7 @@ def _check_client(application: Application, form: str, authorization: str) -> No
         else validator.authenticate_client_id(request.client_id, request)
     )
     if not is_known or request.client.pk != application.pk:
-        raise OAuthFailure("invalid_client", "Client authentication failed", status=401, headers={"WWW-Authenticate": "Basic"})
+        raise UnknownClient
 
 
 def _uri(name: str, query: str = "") -> str:
@@ -245,8 +256,12 @@ def _headers(authorization: str) -> dict[str, str]:
     return {"HTTP_AUTHORIZATION": authorization, "Content-Type": "application/x-www-form-urlencoded"}
 
 
+# What oauthlib calls by a number; anything else is a request that can't be read.
+_KINDS = {401: RefusalKind.UNAUTHENTICATED, 403: RefusalKind.FORBIDDEN}
+
+
 def _failure(error: Any) -> OAuthFailure:
-    return OAuthFailure(error.error, error.description or error.error.replace("_", " "), status=error.status_code)
+    return OAuthFailure(error.error, error.description or error.error.replace("_", " "), kind=_KINDS.get(error.status_code))
 
 
 def _redirected(error: Any, redirect_uri: str) -> Redirected:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from apps.access import operations
 from apps.access.access import Access
 from apps.core import tenancy
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.literal import is_uuid
 from apps.stores.models import Store
 
@@ -13,7 +13,7 @@ HEADER = "X-Service-Account"
 
 
 class NotAPlatform(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "not_a_platform"
     message = "This store is not a platform"
 
@@ -21,7 +21,7 @@ class NotAPlatform(Coded):
 class NotItsAccount(Coded):
     """One answer for unknown, deleted and other platforms' accounts."""
 
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "account_not_found"
     message = "Unknown sub-merchant account"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from apps.access import scopes, stepup
 from apps.access.access import ACT, AGENT, OAUTH, RECENT, SECRET, SESSION, Access
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.models import Mode
 from apps.stores import roles
 from apps.stores.models import User
@@ -21,19 +21,19 @@ _WITH_ANY_SCOPE = (SESSION, SECRET, OAUTH)
 
 
 class RoleForbids(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "role_forbidden"
     message = "Your role does not allow this"
 
 
 class MayNotIssueCredentials(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "platform_cannot_issue_credentials"
     message = "A platform can't issue, rotate or revoke credentials of a sub-merchant"
 
 
 class PasswordRequired(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "password_required"
     message = "Type your password again"
 
@@ -41,7 +41,7 @@ class PasswordRequired(Coded):
 class WrongCredential(Coded):
     """A credential would do what only a signed-in person, or only another kind of credential, does."""
 
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "credential_forbidden"
     message = "This kind of credential can't do this"
 
@@ -224,7 +224,7 @@ def _check_scope(access: Access, operation: Operation) -> None:
     if wanted is None or (wanted == ANY_SCOPE and access.kind not in _WITH_ANY_SCOPE):
         raise WrongCredential
     if wanted != ANY_SCOPE and wanted not in access.scopes:
-        raise Coded(scopes.missing_message(wanted), code="insufficient_scope", status=403)
+        raise Coded(scopes.missing_message(wanted), code="insufficient_scope", kind=RefusalKind.FORBIDDEN)
 
 
 def check_person(user: User, operation: Operation, mode: str, proof: str) -> None:

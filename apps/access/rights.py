@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable
 from apps.access import operations, scopes
 from apps.access.access import Access
 from apps.access.operations import GUARDED_SCOPES, Operation
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.stores.roles import scopes_of
 
 
 class BeyondYourRights(Coded):
     """Somebody would give a credential more than they have themselves."""
 
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "insufficient_scope"
 
 

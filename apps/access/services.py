@@ -18,7 +18,7 @@ from apps.access import credentials, letters, operations, rights, scopes
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock, tenancy
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.models import Mode
 from apps.core.sql import Narrowing
 from apps.stores import audit
@@ -30,12 +30,11 @@ _CREDENTIAL_LENGTH_MAX = 512
 
 
 class Unauthenticated(Coded):
-    status = 401
+    kind = RefusalKind.UNAUTHENTICATED
     code = "authentication_required"
     message = "Authentication required"
 
-    def __init__(self, message: str = "", **options: Any) -> None:
-        super().__init__(message, headers={"WWW-Authenticate": "Bearer"}, **options)
+    challenge = "Bearer"
 
 
 class InvalidApiKey(Unauthenticated):

@@ -12,7 +12,7 @@ from django.core import signing
 from apps.access import second_factor
 from apps.access.models import SecondFactor
 from apps.core import buckets, emails
-from apps.core.errors import Flat
+from apps.core.errors import Flat, RefusalKind
 from apps.core.literal import Invalid, check_storable
 from apps.stores.models import User
 from apps.stores.services import PASSWORD_LENGTH_MAX
@@ -24,19 +24,19 @@ EMAIL_LENGTH_MAX = 254
 
 
 class Refused(Flat):
-    status = 401
+    kind = RefusalKind.UNAUTHENTICATED
     message = "That e-mail address and password don't belong together"
 
 
 class TooManyAttempts(Flat):
-    status = 429
+    kind = RefusalKind.TOO_MANY
     message = "Too many attempts. Wait a moment and try again."
 
 
 class Closed(Flat):
     """Without the counter nobody may guess, so nobody signs in."""
 
-    status = 503
+    kind = RefusalKind.UNAVAILABLE
     message = "Signing in is not possible right now. Try again in a moment."
 
 
@@ -65,9 +65,9 @@ def count_attempt(account: str, place: str) -> None:
         try:
             taken = buckets.take(POLICY, "live", whose)
         except buckets.Unavailable:
-            raise Closed(headers={"Retry-After": "5"}) from None
+            raise Closed(retry_after=5) from None
         if taken.is_limited:
-            raise TooManyAttempts(headers={"Retry-After": str(taken.retry_after_seconds)})
+            raise TooManyAttempts(retry_after=taken.retry_after_seconds)
 
 
 def by_password(email: str, password: str, address: str, device: str = "") -> tuple[User, SecondFactor | None]:

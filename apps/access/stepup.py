@@ -14,46 +14,46 @@ from django.db import InterfaceError, OperationalError
 
 from apps.access import passkeys, second_factor, sessions, sign_in
 from apps.access.sessions import PROOF_KEY
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.stores.models import User
 
 ACT_KEY = "stepup_act"
 Session = MutableMapping[str, Any]
-_RETRY = {"Retry-After": "5"}
+_RETRY_SECONDS = 5
 
 
 class StepUpRequired(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "otp_required"
     message = "Confirm with a code from your authenticator app"
 
 
 class CodeInvalid(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "otp_invalid"
     message = "The code is not right, or it has been used"
 
 
 class SecondFactorRequired(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "mfa_required"
     message = "Set up two-factor authentication first"
 
 
 class TooManyCodes(Coded):
-    status = 429
+    kind = RefusalKind.TOO_MANY
     code = "rate_limited"
     message = "Too many attempts"
 
 
 class FactorCheckUnavailable(Coded):
-    status = 503
+    kind = RefusalKind.UNAVAILABLE
     code = "mfa_check_unavailable"
     message = "Two-factor authentication can't be checked right now"
 
 
 class CodeCheckUnavailable(Coded):
-    status = 503
+    kind = RefusalKind.UNAVAILABLE
     code = "otp_check_unavailable"
     message = "Codes can't be checked right now"
 
@@ -78,9 +78,9 @@ def prove_by_header(session: Session, user: User, code: str, address: str, at: d
     except second_factor.WrongCode:
         raise CodeInvalid from None
     except sign_in.TooManyAttempts as refusal:
-        raise TooManyCodes(headers=refusal.headers) from None
+        raise TooManyCodes(retry_after=refusal.retry_after) from None
     except (sign_in.Closed, OperationalError, InterfaceError):
-        raise CodeCheckUnavailable(headers=_RETRY) from None
+        raise CodeCheckUnavailable(retry_after=_RETRY_SECONDS) from None
 
 
 def require_second_factor(user: User) -> None:
@@ -88,7 +88,7 @@ def require_second_factor(user: User) -> None:
     try:
         found = second_factor.confirmed(user)
     except (OperationalError, InterfaceError):
-        raise FactorCheckUnavailable(headers=_RETRY) from None
+        raise FactorCheckUnavailable(retry_after=_RETRY_SECONDS) from None
     if found is None:
         raise SecondFactorRequired
 

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from apps.api.composed import onramp_of
 from apps.api.plumbing.views import Door
 from apps.core import clock
-from apps.core.errors import Flat
+from apps.core.errors import Flat, RefusalKind
 from apps.payments.documents.checkout import checkout_document
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference
@@ -16,7 +16,7 @@ from apps.payments.services.expire import expire_if_due
 
 
 class CheckoutNotFound(Flat):
-    status = 404
+    kind = RefusalKind.NOT_FOUND
     message = "Checkout not found"
 
 

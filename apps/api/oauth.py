@@ -12,14 +12,14 @@ from apps.access import oauth, oauth_apps, scopes
 from apps.access.models import AccessToken, AgentCredential
 from apps.access.services import Unauthenticated, active_token, credential_from
 from apps.access.sessions import access_of
-from apps.api.plumbing.errors import TooManyFailures, respond
+from apps.api.plumbing.errors import TooManyFailures, WrongContentType, respond
 from apps.api.plumbing.json import parse_object
 from apps.api.plumbing.routes import FORM
 from apps.api.plumbing.views import Door
 from apps.api.schemas import oauth as schemas
 from apps.core import buckets, clock
 from apps.core.clock import iso
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.literal import List, Object, Text, check_storable
 from apps.core.middleware import client_address
 from apps.stores.models import User
@@ -70,7 +70,7 @@ class OAuthDoor(Door):
             check_storable(fields)
             return oauth.as_form(fields)
         if kind != FORM and raw:
-            raise Coded("Content-Type must be application/json or application/x-www-form-urlencoded", status=415)
+            raise WrongContentType("Content-Type must be application/json or application/x-www-form-urlencoded")
         try:
             return raw.decode("ascii")
         except UnicodeDecodeError:
@@ -81,7 +81,7 @@ class OAuthDoor(Door):
         access = access_of(request._request.user, request._request.session)
         user = request._request.user
         if access is None or not isinstance(user, User):
-            raise Coded("A dashboard session is required", code="login_required", status=401)
+            raise Coded("A dashboard session is required", code="login_required", kind=RefusalKind.UNAUTHENTICATED)
         self._check_csrf(request)
         return user
 
@@ -93,10 +93,10 @@ class OAuthDoor(Door):
         except Unauthenticated:
             wait = buckets.count_failure(client_address(request._request)) if header else None
             if wait is not None:
-                raise TooManyFailures(headers={"Retry-After": str(wait)}) from None
+                raise TooManyFailures(retry_after=wait) from None
             raise
         if scope not in token.scope.split():
-            raise Coded(scopes.missing_message(scope), code="insufficient_scope", status=403)
+            raise Coded(scopes.missing_message(scope), code="insufficient_scope", kind=RefusalKind.FORBIDDEN)
         return token
 
 

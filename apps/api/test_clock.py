@@ -9,10 +9,11 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.api.plumbing.errors import Broken
 from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.clock import iso
-from apps.core.errors import Coded, Failure
+from apps.core.errors import Coded, Failure, RefusalKind
 from apps.core.literal import parse_moment
 from apps.stores.models import Store
 
@@ -23,7 +24,9 @@ OFFSET_SECONDS_MAX = 20 * 366 * 86400
 
 
 class ClockLiveMode(Coded):
-    status, code, message = 403, "test_clock_live_mode", "The test clock is for test credentials only"
+    kind = RefusalKind.FORBIDDEN
+    code = "test_clock_live_mode"
+    message = "The test clock is for test credentials only"
 
 
 class ClockBackwards(Coded):
@@ -35,13 +38,13 @@ class ClockInvalid(Coded):
 
 
 class ClockAdvancing(Coded):
-    status, code, message = 409, "test_clock_advancing", "The test clock is being moved"
+    kind = RefusalKind.CONFLICT
+    code = "test_clock_advancing"
+    message = "The test clock is being moved"
 
 
-class ClockStopped(Coded):
+class ClockStopped(Broken):
     """Something that fell due on the way failed; what it was stands in the log."""
-
-    status, message = 500, "Internal server error"
 
 
 class ClockDoor(Door):

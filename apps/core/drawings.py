@@ -21,7 +21,7 @@ from django.db import connection
 
 from apps.core import buckets, jobs, locks, pdf
 from apps.core.clock import real_now
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.models import Drawing
 from apps.core.pdf_metadata import Vocabulary
 from apps.core.pdf_process import render_apart
@@ -71,11 +71,11 @@ class TooMany(Exception):
 class NotDrawn(Coded):
     """Nobody has drawn it in time."""
 
-    status = 503
+    kind = RefusalKind.UNAVAILABLE
     message = "The document is being prepared"
 
     def __init__(self) -> None:
-        super().__init__(headers={"Retry-After": "2"})
+        super().__init__(retry_after=2)
 
 
 @contextmanager

@@ -3,21 +3,37 @@
 Flat: {error: text}. Coded: {error: {message, code}}. Listed: {errors: [text]}.
 """
 
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import Any, ClassVar
 
 
-class Failure(Exception):
-    """A refusal with an HTTP status; `headers` go out with it. Never a bug: bugs are other exceptions."""
+class RefusalKind(Enum):
+    """What kind of refusal it is. Which status that is on the web is the doors' business (apps.core.web)."""
 
-    status: ClassVar[int] = 422
+    INVALID = auto()  # understood, and against a rule
+    MALFORMED = auto()  # can't be read
+    UNAUTHENTICATED = auto()  # who asks isn't known
+    FORBIDDEN = auto()  # who asks may not
+    NOT_FOUND = auto()
+    GONE = auto()  # it was there
+    CONFLICT = auto()  # not as things stand now
+    TOO_MANY = auto()  # later
+    UPSTREAM = auto()  # somebody outside has failed
+    UNAVAILABLE = auto()  # we can't now
+
+
+class Failure(Exception):
+    """A refusal of some kind. `retry_after`, in seconds, says when it is worth another try. Never a bug: bugs are other exceptions."""
+
+    kind: RefusalKind = RefusalKind.INVALID
     message: ClassVar[str] = ""
     field: ClassVar[str] = ""  # of the request, for forms that show it there
+    challenge: ClassVar[str] = ""  # the scheme by which whoever asks has to say who it is
 
-    def __init__(self, message: str = "", *, status: int | None = None, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, message: str = "", *, kind: RefusalKind | None = None, retry_after: int | None = None) -> None:
         self.text = message or self.message
-        self.http_status = status or self.status
-        self.headers = headers or {}
+        self.kind = kind or self.kind
+        self.retry_after = retry_after
         super().__init__(self.text)
 
     def body(self) -> dict[str, Any]:
@@ -37,9 +53,9 @@ class Coded(Failure):
     code: ClassVar[str | None] = None
 
     def __init__(
-        self, message: str = "", *, code: str | None = None, status: int | None = None, headers: dict[str, str] | None = None, **extra: Any
+        self, message: str = "", *, code: str | None = None, kind: RefusalKind | None = None, retry_after: int | None = None, **extra: Any
     ) -> None:
-        super().__init__(message, status=status, headers=headers)
+        super().__init__(message, kind=kind, retry_after=retry_after)
         self.machine_code = code if code is not None else self.code
         self.extra = extra
 
@@ -50,8 +66,8 @@ class Coded(Failure):
 class Listed(Failure):
     """Model validation: `{errors: [text, …]}`."""
 
-    def __init__(self, *messages: str, status: int | None = None) -> None:
-        super().__init__("; ".join(messages), status=status)
+    def __init__(self, *messages: str, kind: RefusalKind | None = None) -> None:
+        super().__init__("; ".join(messages), kind=kind)
         self.messages = list(messages)
 
     def body(self) -> dict[str, Any]:
@@ -61,7 +77,7 @@ class Listed(Failure):
 class NotFound(Coded):
     """The one answer for unknown ids, malformed ids and ids of another store or mode."""
 
-    status = 404
+    kind = RefusalKind.NOT_FOUND
     message = "Not found"
 
 
@@ -87,5 +103,5 @@ class ProviderError(Exception):
 class ProviderFailed(Coded):
     """What a caller hears of a ProviderError."""
 
-    status = 502
+    kind = RefusalKind.UPSTREAM
     message = "Payment provider error"

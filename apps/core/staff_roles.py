@@ -8,7 +8,7 @@ from typing import Protocol
 
 from django.db import models
 
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 
 
 class StaffRole(models.TextChoices):
@@ -25,7 +25,7 @@ ONE, TWO, TWO_ABOVE = "one", "two", "two above the threshold"
 
 
 class StaffForbidden(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "staff_role_forbidden"
     message = "Your staff role does not allow this"
 

@@ -17,10 +17,11 @@ from apps.assets.selectors import active_assets
 from apps.core import clock, money
 from apps.core.errors import Flat
 from apps.core.literal import Text
+from apps.core.web import status_of
 from apps.dashboard import confirming
 from apps.dashboard.keys import taken_over
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
 _NAME = Text(100, required=True, shortest=1, trim=True)
 

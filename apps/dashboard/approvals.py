@@ -13,9 +13,10 @@ from apps.access import stepup
 from apps.chain.addresses import checksummed
 from apps.core import clock, money
 from apps.core.literal import Invalid
+from apps.core.web import status_of
 from apps.dashboard import confirming
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatch
 from apps.payouts.services import approval_decisions, approval_rules
 from apps.payouts.services.approvals import ALONE_WITHIN, LIFETIME

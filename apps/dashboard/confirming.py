@@ -16,8 +16,9 @@ from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.literal import Invalid
 from apps.core.middleware import client_address
+from apps.core.web import status_of
 from apps.dashboard.acts import ACTS, page_of
-from apps.dashboard.plumbing import PageRequest, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, sentences, show
 
 _ANSWER = ("code", "passkey", "act", "csrfmiddlewaretoken")
 

@@ -10,8 +10,9 @@ from django.shortcuts import render
 
 from apps.access import cooling, operations
 from apps.core import clock, tenancy
+from apps.core.web import status_of
 from apps.dashboard import confirming
-from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
 from apps.payouts.services import approval_rules
 from apps.payouts.services.batches import stop_batch
 from apps.payouts.services.destinations import stop_destination

@@ -16,4 +16,4 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     try:
         return HttpResponse(invoice_pdf(payment), content_type="application/pdf", headers=headers)
     except NotDrawn as refusal:
-        return unavailable(request, refusal.headers["Retry-After"])
+        return unavailable(request, str(refusal.retry_after))

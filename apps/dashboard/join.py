@@ -12,6 +12,7 @@ from apps.access.sessions import STORE_KEY, is_alive
 from apps.core import acting, clock
 from apps.core.errors import Failure, NotFound
 from apps.core.middleware import client_address
+from apps.core.web import status_of
 from apps.dashboard.plumbing import go, sentences
 from apps.dashboard.sign_in import enter
 from apps.stores.models import Invitation, Member, User
@@ -73,4 +74,4 @@ def _page(request: HttpRequest, invitation: Invitation, refusal: Failure | None 
         "name": request.POST.get("name", ""),
         "errors": sentences(refusal) if refusal else [],
     }
-    return render(request, "dashboard/join/join.html", context, status=refusal.http_status if refusal else 200)
+    return render(request, "dashboard/join/join.html", context, status=status_of(refusal))

@@ -11,7 +11,8 @@ from apps.access import makers, rights, scopes, services, stepup
 from apps.access.models import ApiKey, KeyType
 from apps.core import clock
 from apps.core.literal import Text
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.core.web import status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
 _NAME = Text(100, required=True, shortest=1, trim=True)
 

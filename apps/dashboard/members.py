@@ -11,6 +11,7 @@ from apps.access.sessions import STORE_KEY
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
 from apps.core.literal import is_uuid
+from apps.core.web import status_of
 from apps.dashboard.plumbing import PageRequest, find, go, sentences, show
 from apps.payouts.services.approval_rules import leaves_too_few
 from apps.stores import roles
@@ -143,6 +144,6 @@ def _name(member: Member) -> str:
 
 
 def _form(request: PageRequest, name: str, context: dict[str, object], refusal: Failure | None = None) -> HttpResponse:
-    status = refusal.http_status if refusal else 200
+    status = status_of(refusal)
     errors = sentences(refusal) if refusal else []
     return show(request, f"dashboard/members/{name}.html", {**context, "roles": Role.choices, "errors": errors}, status=status)

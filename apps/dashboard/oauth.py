@@ -12,6 +12,7 @@ from apps.access import oauth, scopes
 from apps.core import buckets
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
+from apps.core.web import status_of
 from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentences
 
 MEANINGS = {
@@ -37,7 +38,7 @@ def consent(request: PageRequest) -> HttpResponse:
     except oauth.OAuthFailure as refusal:
         return _refused(request, refusal)
     except Failure as refusal:
-        errors, status = sentences(refusal), refusal.http_status
+        errors, status = sentences(refusal), status_of(refusal)
     stores = oauth.stores_for(request.person, wanted.scopes)
     context = {
         "wanted": wanted,

@@ -11,8 +11,9 @@ from apps.access import oauth_apps, scopes
 from apps.access.models import Application
 from apps.core import clock
 from apps.core.literal import Invalid, List, Text, Url
+from apps.core.web import status_of
 from apps.dashboard.oauth import MEANINGS
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
 _NAME, _LINK = Text(100, required=True, shortest=1, trim=True), Url()
 _ADDRESSES = List(Url(plain_http="localhost"), 10, required=True)

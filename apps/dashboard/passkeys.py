@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from apps.access import passkeys, second_factor
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
+from apps.core.web import status_of
 from apps.dashboard.plumbing import PageRequest, go, sentences, show
 
 
@@ -64,4 +65,4 @@ def _form(request: PageRequest, refusal: Failure | None = None) -> HttpResponse:
         messages.error(request, " ".join(sentences(cannot)))
         return go("passkeys")
     context = {"options": options, "errors": sentences(refusal) if refusal else [], "name": request.POST.get("name", "")}
-    return show(request, "dashboard/security/add_passkey.html", context, status=refusal.http_status if refusal else 200)
+    return show(request, "dashboard/security/add_passkey.html", context, status=status_of(refusal))

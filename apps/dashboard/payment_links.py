@@ -5,8 +5,9 @@ from typing import Any
 from django.http import HttpResponse
 
 from apps.core.literal import Invalid
+from apps.core.web import status_of
 from apps.dashboard import form_keys
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.requests import EXPIRES_IN_DEFAULT, payment_request

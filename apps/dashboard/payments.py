@@ -15,9 +15,10 @@ from apps.agents.selectors import signed_payment_of
 from apps.billing.selectors import invoice_of, payments_of
 from apps.core import clock, money
 from apps.core.literal import parse_date
+from apps.core.web import status_of
 from apps.dashboard import refunds
 from apps.dashboard.exports import csv_file
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
 from apps.onramp.selectors import sessions_of
 from apps.payments import selectors, states
 from apps.payments.documents import parts

@@ -13,10 +13,11 @@ from apps.assets.selectors import active_assets
 from apps.chain.addresses import checksummed
 from apps.core import clock, money, spreadsheet
 from apps.core.literal import Invalid
+from apps.core.web import status_of
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts.models import PayoutBatch, PayoutBatchLine
 from apps.payouts.services import batches
 from apps.payouts.services.batch_file import BYTES_MAX, COLUMNS, LABEL_COLUMN, LINES_MAX

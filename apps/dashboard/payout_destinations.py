@@ -6,8 +6,9 @@ from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
+from apps.core.web import status_of
 from apps.dashboard import confirming
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors
 from apps.payouts.models import Destination, Network
 from apps.payouts.services.destinations import add_bank, add_wallet, lookalike_of, network_named, remove_destination, title

@@ -10,8 +10,9 @@ from apps.access import operations, stepup
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.literal import FiatAmount, Invalid
+from apps.core.web import status_of
 from apps.dashboard import confirming
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors
 from apps.payouts.models import Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest

@@ -10,8 +10,9 @@ from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import money
 from apps.core.forms import Form
+from apps.core.web import status_of
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
 from apps.payments.models import Payment
 from apps.platforms import selectors
 from apps.platforms.documents import link_status, link_url

@@ -22,7 +22,7 @@ from apps.access import sessions, stepup
 from apps.access.access import Access
 from apps.core import buckets, clock, drawings
 from apps.core.acting import Kind, become
-from apps.core.errors import Failure, NotFound
+from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.forms import sentences as sentences
 from apps.core.literal import Invalid, is_uuid
 from apps.core.middleware import client_address
@@ -88,7 +88,7 @@ def door(page: Page) -> View:
             except stepup.StepUpRequired:
                 response = away(request, _stepup_url(request))
             except Failure as refusal:
-                if refusal.http_status != NotFound.status:
+                if refusal.kind is not RefusalKind.NOT_FOUND:
                     raise
                 raise Http404 from None
         response["Cache-Control"] = "no-store, private"
@@ -239,7 +239,3 @@ def find(rows: "models.QuerySet[Any]", id: str) -> Any:
     if found is None:
         raise NotFound
     return found
-
-
-def status_of(refusal: Exception) -> int:
-    return refusal.http_status if isinstance(refusal, Failure) else 422

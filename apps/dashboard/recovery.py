@@ -8,6 +8,7 @@ from django.shortcuts import render
 from apps.access import email_change, recovery
 from apps.core.errors import Failure, NotFound
 from apps.core.middleware import client_address
+from apps.core.web import headers_of, status_of
 from apps.dashboard.plumbing import go, sentences
 
 
@@ -57,7 +58,7 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
 
 def _page(request: HttpRequest, name: str, refusal: Failure | None = None, **context: object) -> HttpResponse:
     shown = {**context, "errors": sentences(refusal) if refusal else [], "email": request.POST.get("email", "")}
-    response = render(request, f"dashboard/recovery/{name}.html", shown, status=refusal.http_status if refusal else 200)
-    for header, value in (refusal.headers if refusal else {}).items():
+    response = render(request, f"dashboard/recovery/{name}.html", shown, status=status_of(refusal))
+    for header, value in headers_of(refusal).items():
         response[header] = value
     return response

@@ -10,8 +10,9 @@ from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
 from apps.core import money
+from apps.core.web import status_of
 from apps.dashboard import confirming, form_keys
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import payments_seen_by, received_by

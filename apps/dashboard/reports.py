@@ -5,7 +5,8 @@ from typing import Any
 
 from django.http import HttpResponse, HttpResponseRedirect
 
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show, status_of
+from apps.core.web import status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
 from apps.reports import selectors, states
 from apps.reports.models import Report
 from apps.reports.services.request import (

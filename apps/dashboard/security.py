@@ -10,6 +10,7 @@ from apps.access.access import RECENT
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
+from apps.core.web import status_of
 from apps.dashboard.plumbing import PageRequest, go, next_url, sentences, show
 from apps.stores.services import change_password
 
@@ -37,7 +38,7 @@ def enrol(request: PageRequest) -> HttpResponse:
     except sign_in.Refused:
         return _picture(request, ["Your current password is not right."], 422)
     except Failure as refusal:
-        return _picture(request, sentences(refusal), refusal.http_status)
+        return _picture(request, sentences(refusal), status_of(refusal))
     stay_signed_in(request)
     otp_login(request, second_factor.confirmed(request.person))
     stepup.note(request.session, request.person, clock.real_now())
@@ -82,7 +83,7 @@ def password(request: PageRequest) -> HttpResponse:
     except sign_in.Refused:
         return show(request, "dashboard/security/password.html", {"errors": ["Your current password is not right."]}, status=422)
     except Failure as refusal:
-        return show(request, "dashboard/security/password.html", {"errors": sentences(refusal)}, status=refusal.http_status)
+        return show(request, "dashboard/security/password.html", {"errors": sentences(refusal)}, status=status_of(refusal))
     stay_signed_in(request)
     messages.success(request, "Your password has been changed. You have been signed out everywhere else.")
     return go("security")
@@ -101,7 +102,7 @@ def email(request: PageRequest) -> HttpResponse:
         )
     except Failure as refusal:
         context = {"errors": sentences(refusal), "email": given}
-        return show(request, "dashboard/security/email.html", context, status=refusal.http_status)
+        return show(request, "dashboard/security/email.html", context, status=status_of(refusal))
     messages.success(request, f"A link is on its way to {given.strip()}. It works for a day.")
     return go("security")
 

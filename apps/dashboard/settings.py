@@ -12,7 +12,8 @@ from apps.assets import selectors
 from apps.assets.services import set_accepted
 from apps.core import clock, money
 from apps.core.errors import Flat, NotFound
-from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show, status_of
+from apps.core.web import status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
 from apps.stores import branding as looks
 from apps.stores import domains, services
 from apps.stores.models import Currency, Store

@@ -16,6 +16,7 @@ from apps.access import passkeys, second_factor, sessions, sign_in, stepup
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.middleware import client_address
+from apps.core.web import headers_of, status_of
 from apps.dashboard.acts import act_of
 from apps.dashboard.plumbing import PageRequest, go, next_url, sentences
 from apps.stores.models import User
@@ -159,7 +160,7 @@ def _form(request: HttpRequest, step: str, refusal: Failure | None = None, *, us
         "email": request.POST.get("email", ""),
         **more,
     }
-    response = render(request, f"dashboard/sign_in/{step}.html", context, status=refusal.http_status if refusal else 200)
-    for name, value in (refusal.headers if refusal else {}).items():
+    response = render(request, f"dashboard/sign_in/{step}.html", context, status=status_of(refusal))
+    for name, value in headers_of(refusal).items():
         response[name] = value
     return response

@@ -16,8 +16,9 @@ from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
 from apps.core.literal import Invalid
+from apps.core.web import status_of
 from apps.dashboard import confirming, form_keys
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.ledger.selectors import balances
 from apps.stores import roles
 from apps.swaps import selectors

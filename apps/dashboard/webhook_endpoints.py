@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 from django.contrib import messages
 from django.http import HttpResponse
 
+from apps.core.errors import Failure, RefusalKind
 from apps.core.literal import Invalid
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show, status_of
+from apps.core.web import status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.webhooks import selectors
 from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to
 from apps.webhooks.models import Endpoint
@@ -102,7 +104,7 @@ def redeliver(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
     try:
         deliveries.redeliver(endpoint, delivery_id, request.access.now())
     except Refusals as refusal:
-        if status_of(refusal) == 404:
+        if isinstance(refusal, Failure) and refusal.kind is RefusalKind.NOT_FOUND:
             raise
         messages.error(request, " ".join(sentences(refusal)))
     else:

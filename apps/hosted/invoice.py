@@ -106,7 +106,7 @@ def _file(request: HttpRequest, made: Any, kind: str, invoice: Invoice) -> HttpR
     try:
         return HttpResponse(made(invoice), content_type="application/pdf", headers=headers)
     except NotDrawn as refusal:
-        return unavailable(request, refusal.headers["Retry-After"])
+        return unavailable(request, str(refusal.retry_after))
 
 
 def _invoice(token: str) -> Invoice:

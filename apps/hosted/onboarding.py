@@ -16,10 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.assets.selectors import active_assets
 from apps.core import buckets
 from apps.core.acting import become
-from apps.core.errors import Coded, Failure
+from apps.core.errors import Coded, Failure, RefusalKind
 from apps.core.forms import Form
 from apps.core.literal import Invalid
 from apps.core.middleware import client_address
+from apps.core.web import status_of
 from apps.hosted.plumbing import host_shown
 from apps.payouts.models import Network
 from apps.platforms.models import OnboardingLink
@@ -134,8 +135,8 @@ def too_many(request: HttpRequest) -> HttpResponse | None:
 
 
 def _unusable(request: HttpRequest, refusal: onboarding.Unusable | onboarding.OutOfScope) -> HttpResponse:
-    context = {"sentence": refusal.text, "code": refusal.machine_code, "is_expired": refusal.http_status == 410}
-    return render(request, "hosted/onboarding/unusable.html", context, status=refusal.http_status)
+    context = {"sentence": refusal.text, "code": refusal.machine_code, "is_expired": refusal.kind is RefusalKind.GONE}
+    return render(request, "hosted/onboarding/unusable.html", context, status=status_of(refusal))
 
 
 @require_safe

@@ -12,7 +12,7 @@ from django.db import models
 
 from apps.access.access import Access
 from apps.core import tenancy
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.literal import is_uuid
 from apps.payments.models import Payment
 from apps.payouts.models import Destination
@@ -26,7 +26,7 @@ NOT_STARTED = "not_started"
 class AccountNotFound(Coded):
     """One answer for unknown, malformed, deleted and other platforms' ids."""
 
-    status = 404
+    kind = RefusalKind.NOT_FOUND
     code = "account_not_found"
     message = "Unknown sub-merchant account"
 

@@ -9,27 +9,27 @@ from django.utils.module_loading import import_string
 from apps.access.access import Access
 from apps.access.models import AgentCredential
 from apps.agents.providers.base import Authorizer, ProviderError, Question
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.stores.models import AuthorizationProvider, Store
 
 log = structlog.get_logger(__name__)
-RETRY_SECONDS = "10"
+RETRY_SECONDS = 10
 
 
 class MandateRequired(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "mandate_required"
     message = "A usable mandate is required"
 
 
 class AuthorizationDenied(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "authorization_denied"
     message = "The store's authorization provider refused"
 
 
 class AuthorizationUnavailable(Coded):
-    status = 503
+    kind = RefusalKind.UNAVAILABLE
     code = "authorization_unavailable"
     message = "The store's authorization provider can't be reached"
 
@@ -63,7 +63,7 @@ def ask(provider: Authorizer, asked: Question) -> None:
         allowed = provider.allows(asked)
     except ProviderError as error:
         log.warning("authorization_unavailable", action=asked.action, error=str(error))
-        raise AuthorizationUnavailable(headers={"Retry-After": RETRY_SECONDS}) from None
+        raise AuthorizationUnavailable(retry_after=RETRY_SECONDS) from None
     if not allowed:
         raise AuthorizationDenied
 

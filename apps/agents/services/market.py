@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 from apps.agents.documents import market_document
 from apps.agents.providers.base import MarketData, MarketFigures, ProviderError, TokenUnknown, UpstreamThrottled
 from apps.core.buckets import unreachable
-from apps.core.errors import Coded, NotFound
+from apps.core.errors import Coded, NotFound, RefusalKind
 
 KEPT_SECONDS, UNKNOWN_KEPT_SECONDS = 60, 300
 QUERY_MAX = 100
@@ -26,13 +26,13 @@ class TokenNotFound(NotFound):
 
 
 class Throttled(Coded):
-    status = 429
+    kind = RefusalKind.TOO_MANY
     code = "upstream_rate_limited"
     message = "The price provider has had too many requests"
 
 
 class Unavailable(Coded):
-    status = 502
+    kind = RefusalKind.UPSTREAM
     code = "market_data_error"
     message = "The price provider can't be reached"
 
@@ -58,7 +58,7 @@ def market_data(query: str | None, currency: str | None) -> dict[str, Any]:
         _keep(key, "unknown", UNKNOWN_KEPT_SECONDS)
         raise TokenNotFound from None
     except UpstreamThrottled:
-        raise Throttled(headers={"Retry-After": "60"}) from None
+        raise Throttled(retry_after=60) from None
     except ProviderError:
         raise Unavailable from None
     _keep(key, told, KEPT_SECONDS)

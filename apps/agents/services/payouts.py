@@ -15,7 +15,7 @@ from apps.agents.services import authorize
 from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
 from apps.assets.selectors import listed_assets
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.literal import AtomicAmount, Invalid, Text
 from apps.payouts.models import Payout
 from apps.payouts.requests import PayoutRequest, RawAddress
@@ -28,19 +28,19 @@ _SAVED = ("crypto_payout_detail_id", "fiat_payout_detail_id")
 
 
 class ControlsRequired(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "payout_controls_required"
     message = "Payouts of this asset need a cap first"
 
 
 class PerTxExceeded(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "per_tx_cap_exceeded"
     message = "The amount is above the cap of one payout"
 
 
 class DailyExceeded(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "daily_cap_exceeded"
     message = "The amount is above what is left of the day's cap"
 

@@ -19,7 +19,7 @@ from apps.agents.services.mandates import RefRequired, change_status, find_manda
 from apps.agents.services.tokens import require_active
 from apps.core import clock, jobs
 from apps.core.constraints import constraint_of
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.failpoints import failpoint
 from apps.core.literal import AtomicAmount, Field, Invalid, Text, check_free
 from apps.core.sql import Statement
@@ -68,7 +68,7 @@ class NonceReused(Coded):
 
 
 class SpendCapExceeded(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "spend_cap_exceeded"
     message = "The amount is above what the mandate allows"
 

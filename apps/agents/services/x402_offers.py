@@ -97,7 +97,7 @@ def _intent(access: Access, asset: Asset, fields: dict[str, Any], exact: int | N
         raise UnsupportedCurrency(currency)
     rate = current_rate(asset.pk, currency, clock.real_now())
     if rate is None:
-        raise NoRate(headers={"Retry-After": "30"})
+        raise NoRate(retry_after=30)
     cents = money.cents_at_least(exact, rate.rate, asset.atomic_decimals)
     whole = money.CENTS if currency in WHOLE_UNIT_CURRENCIES else 1
     worth = money.text_from_cents(-(-cents // whole) * whole)
@@ -112,7 +112,7 @@ def _own_key(key: str | None) -> str | None:
 def _offer(payment: Payment, asset: Asset, fields: dict[str, Any], exact: int | None) -> PaymentOffer:
     way = PaymentAddress.objects.filter(payment=payment, asset=asset).first()
     if way is None:  # it had a rate when we looked, and none a moment later
-        raise NoRate(headers={"Retry-After": "30"})
+        raise NoRate(retry_after=30)
     if exact is not None:
         PaymentAddress.objects.filter(pk=way.pk).update(required_atomic=exact, base_atomic=None, fee_atomic=None)
     return PaymentOffer.objects.create(

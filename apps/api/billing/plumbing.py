@@ -3,27 +3,32 @@
 from typing import ClassVar
 
 from apps.api.plumbing.views import Door
-from apps.core.errors import Failure, Flat, Listed
+from apps.core.errors import Failure, Flat, Listed, RefusalKind
 
 
 class ProductNotFound(Flat):
-    status, message = 404, "Product not found"
+    kind = RefusalKind.NOT_FOUND
+    message = "Product not found"
 
 
 class PriceNotFound(Flat):
-    status, message = 404, "Price not found"
+    kind = RefusalKind.NOT_FOUND
+    message = "Price not found"
 
 
 class CustomerNotFound(Flat):
-    status, message = 404, "Customer not found"
+    kind = RefusalKind.NOT_FOUND
+    message = "Customer not found"
 
 
 class SubscriptionNotFound(Flat):
-    status, message = 404, "Subscription not found"
+    kind = RefusalKind.NOT_FOUND
+    message = "Subscription not found"
 
 
 class InvoiceNotFound(Flat):
-    status, message = 404, "Invoice not found"
+    kind = RefusalKind.NOT_FOUND
+    message = "Invoice not found"
 
 
 class BillingDoor(Door):

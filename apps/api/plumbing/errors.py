@@ -1,6 +1,7 @@
 """`respond` turns every refusal into JSON of the documented shape. No input gets a page or a trace from /api."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import structlog
 from django.core.exceptions import PermissionDenied
@@ -10,30 +11,56 @@ from rest_framework.response import Response
 
 from apps.access.on_behalf import NotItsAccount
 from apps.access.services import InvalidApiKey
-from apps.core.errors import Coded, Failure, NotFound, ProviderError, ProviderFailed
+from apps.core.errors import Coded, Failure, NotFound, ProviderError, ProviderFailed, RefusalKind
 from apps.core.literal import Invalid
 from apps.core.outage import RETRY_SECONDS, is_outage
+from apps.core.web import headers_of, status_of
 from apps.payments.services.create import AccountClosed
 
 log = structlog.get_logger(__name__)
 
 
 class InvalidJson(Coded):
-    status = 400
+    kind = RefusalKind.MALFORMED
     code = "invalid_json"
     message = "Request body is not valid JSON"
 
 
 class Throttled(Coded):
-    status = 429
+    kind = RefusalKind.TOO_MANY
     code = "rate_limited"
     message = "Too many requests"
 
 
 class TooManyFailures(Coded):
-    status = 429
+    kind = RefusalKind.TOO_MANY
     code = "too_many_failed_attempts"
     message = "Too many failed authentication attempts"
+
+
+class OfHttp(Coded):
+    """A refusal of the protocol itself, which no kind of refusal in the domain is: its status is its own."""
+
+    status: ClassVar[int]
+    message = "Internal server error"
+
+
+class Broken(OfHttp):
+    status = 500
+
+
+class WrongContentType(OfHttp):
+    status = 415
+    message = "Content-Type must be application/json"
+
+
+class WrongMethod(OfHttp):
+    status = 405
+    message = "Method not allowed"
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        super().__init__()
+        self.allowed = allowed
 
 
 def respond(error: Exception, context: dict[str, Any]) -> Response:
@@ -41,8 +68,10 @@ def respond(error: Exception, context: dict[str, Any]) -> Response:
     failure = _failure_of(error, context.get("view"))
     if failure is None:
         log.exception("unhandled_error", exc_info=error)
-        failure = Coded("Internal server error", status=500)
-    return Response(failure.body(), status=failure.http_status, headers=failure.headers)
+        failure = Broken()
+    status = failure.status if isinstance(failure, OfHttp) else status_of(failure)
+    allow = {"Allow": ", ".join(failure.allowed)} if isinstance(failure, WrongMethod) else {}
+    return Response(failure.body(), status=status, headers={**headers_of(failure), **allow})
 
 
 def _failure_of(error: Exception, view: Any) -> Failure | None:
@@ -59,16 +88,16 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
         case Http404():
             return NotFound()
         case PermissionDenied():
-            return Coded("Forbidden", status=403)
+            return Coded("Forbidden", kind=RefusalKind.FORBIDDEN)
         case exceptions.MethodNotAllowed():
-            return Coded("Method not allowed", status=405, headers={"Allow": ", ".join(view.allowed_methods)})
+            return WrongMethod(view.allowed_methods)
         case exceptions.UnsupportedMediaType():
-            return Coded("Content-Type must be application/json", status=415)
+            return WrongContentType()
         case exceptions.ParseError():
             return InvalidJson()
         case _ if is_outage(error):
             log.error("database_unavailable", error=type(error).__name__)
-            return Coded("Service temporarily unavailable", status=503, headers={"Retry-After": RETRY_SECONDS})
+            return Coded("Service temporarily unavailable", kind=RefusalKind.UNAVAILABLE, retry_after=int(RETRY_SECONDS))
     return None
 
 
@@ -78,7 +107,7 @@ def _shaped(view: Any, text: str) -> Failure:
 
 
 def csrf_failed() -> Failure:
-    return Coded("CSRF token missing or incorrect", code="csrf_failed", status=403)
+    return Coded("CSRF token missing or incorrect", code="csrf_failed", kind=RefusalKind.FORBIDDEN)
 
 
 def json_error(status: int, message: str, code: str | None = None, **headers: str) -> HttpResponse:

@@ -29,7 +29,7 @@ from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.routes import PUBLIC, Route
 from apps.core import buckets, clock, drawings
 from apps.core.acting import become
-from apps.core.errors import Coded, Failure, Flat, NotFound
+from apps.core.errors import Coded, Failure, Flat, NotFound, RefusalKind
 from apps.core.idempotency import check_key
 from apps.core.literal import Invalid, Schema, check_storable, is_uuid
 from apps.core.middleware import client_address
@@ -117,7 +117,7 @@ class Door(APIView):
         except Unauthenticated as refusal:
             wait = buckets.count_failure(client_address(request._request)) if header else None
             if wait is not None:
-                raise TooManyFailures(headers={"Retry-After": str(wait)}) from None
+                raise TooManyFailures(retry_after=wait) from None
             raise self._unauthenticated(refusal) from None
 
     @staticmethod
@@ -138,7 +138,7 @@ class Door(APIView):
 
     def _check_key_type(self, method: str) -> None:
         if self.access.kind == PUBLISHABLE and method not in self.route.publishable:
-            raise Coded("Publishable keys can only create payments", code="publishable_key_forbidden", status=403)
+            raise Coded("Publishable keys can only create payments", code="publishable_key_forbidden", kind=RefusalKind.FORBIDDEN)
 
     def asks(self, request: Request) -> bool:
         """Whether this very call is asked for a code, before anything of it is read."""
@@ -183,7 +183,7 @@ class Door(APIView):
             raise MethodNotAllowed(method)
         scope = self.route.scopes[method]
         if scope is not None and scope not in self.access.scopes and self.access.kind != PUBLISHABLE:
-            raise Coded(missing_message(scope), code="insufficient_scope", status=403)
+            raise Coded(missing_message(scope), code="insufficient_scope", kind=RefusalKind.FORBIDDEN)
 
     def cost(self, request: Request) -> int:
         """How many tokens this request takes of each bucket."""

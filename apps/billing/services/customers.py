@@ -14,12 +14,12 @@ from apps.billing.services.subscription import cancel_locked
 from apps.billing.services.subscription_rows import locked
 from apps.billing.states import CANCELED
 from apps.core.constraints import refused_by
-from apps.core.errors import Flat
+from apps.core.errors import Flat, RefusalKind
 from apps.core.idempotency import once_per_form
 
 
 class EmailTaken(Flat):
-    status = 409
+    kind = RefusalKind.CONFLICT
     field = "email"
     message = "A customer with this email already exists"
 

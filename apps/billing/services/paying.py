@@ -18,7 +18,7 @@ from apps.billing.services.invoice_states import settle_locked
 from apps.billing.services.totals import smallest_cents
 from apps.billing.states import OPEN
 from apps.core import clock
-from apps.core.errors import Flat
+from apps.core.errors import Flat, RefusalKind
 from apps.core.money import text_from_cents
 from apps.core.rows import Job
 from apps.payments import states
@@ -32,7 +32,7 @@ PAYABLE = (states.PENDING, states.PROCESSING)
 
 
 class InvoiceNotFound(Flat):
-    status = 404
+    kind = RefusalKind.NOT_FOUND
     message = "Invoice not found"
 
 

@@ -13,10 +13,11 @@ from apps.billing.services.invoice import OnlyDraftsEdited, create_invoice, prev
 from apps.billing.services.totals import Totals
 from apps.billing.states import DRAFT
 from apps.core import money
+from apps.core.web import status_of
 from apps.dashboard import form_keys
 from apps.dashboard.billing.forms import ADD, cents, customer_named, email_of, end_of_day, kept, may_add, percent_bps, texts, told, whole
 from apps.dashboard.billing.invoices import find_invoice
-from apps.dashboard.plumbing import PageRequest, Refusals, go, is_htmx, sentences, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, go, is_htmx, sentences, show
 from apps.stores.models import Currency
 
 ROWS, EMAILS_MAX = 3, 500

@@ -20,10 +20,11 @@ from apps.core import clock, money
 from apps.core.drawings import NotDrawn
 from apps.core.literal import is_uuid
 from apps.core.outage import unavailable
+from apps.core.web import status_of
 from apps.dashboard.billing.forms import email_of, told
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
 
 _TABS = {
     "": "All",
@@ -146,7 +147,7 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     try:
         made = make(invoice)
     except NotDrawn as refusal:
-        return unavailable(request, refusal.headers["Retry-After"])
+        return unavailable(request, str(refusal.retry_after))
     if made is None:
         raise Http404
     name = invoice_file.file_name(kind, invoice, ending)

@@ -15,11 +15,12 @@ from apps.billing.services import subscription as services
 from apps.billing.services.outlook import cycle_cents, outlook
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.core import clock, money
+from apps.core.web import status_of
 from apps.dashboard import form_keys
 from apps.dashboard.billing.forms import customer_named, email_of, may_add, texts, told, whole
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show, status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 
 SHOWN, PRICES_MAX, ROWS, ROWS_MAX = 12, 500, 3, 21
 _TABS = {

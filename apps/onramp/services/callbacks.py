@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from django.db import transaction
 
 from apps.core import clock, tenancy
-from apps.core.errors import Coded, NotFound
+from apps.core.errors import Coded, NotFound, RefusalKind
 from apps.core.literal import is_uuid
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 from apps.onramp.providers.base import BadSignature, Report
@@ -17,7 +17,9 @@ BODY_BYTES_MAX = 64 * 1024
 
 
 class NotSigned(Coded):
-    status, code, message = 401, "invalid_signature", "Signature is not valid"
+    kind = RefusalKind.UNAUTHENTICATED
+    code = "invalid_signature"
+    message = "Signature is not valid"
 
 
 def take_callback(credential_id: str, headers: Mapping[str, str], body: bytes) -> str:

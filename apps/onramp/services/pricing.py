@@ -17,7 +17,7 @@ from django.core.cache import cache
 
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
-from apps.core.errors import Flat
+from apps.core.errors import Flat, RefusalKind
 from apps.onramp.providers.base import Ask, Coin, Method, Offer, OnrampProvider, Place
 from apps.onramp.services.availability import (
     AMOUNT_REASONS,
@@ -51,7 +51,8 @@ class NotForThisAmount(Flat):
 
 
 class NoQuoteInTime(Flat):
-    status, message = 502, "No quote in time"
+    kind = RefusalKind.UPSTREAM
+    message = "No quote in time"
 
 
 @dataclass(frozen=True)

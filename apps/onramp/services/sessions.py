@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.core import clock, locks
-from apps.core.errors import Flat
+from apps.core.errors import Flat, RefusalKind
 from apps.core.literal import Invalid, Object, Pattern, Text
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import Coin, NotOffered, Offer, OnrampProvider, Opened, Order, Place, ProviderError
@@ -41,7 +41,8 @@ BODY = Object(
 
 
 class AlreadyFunded(Flat):
-    status, message = 409, "Payment has already been funded by card"
+    kind = RefusalKind.CONFLICT
+    message = "Payment has already been funded by card"
 
 
 class UnknownMethod(Flat):
@@ -49,7 +50,8 @@ class UnknownMethod(Flat):
 
 
 class NotOpened(Flat):
-    status, message = 502, "Payment provider error"
+    kind = RefusalKind.UPSTREAM
+    message = "Payment provider error"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from apps.chain import addresses
 from apps.chain.selectors import offered_chains
 from apps.core import jobs, sql
 from apps.core.constraints import constraint_of
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.payments import events
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
@@ -37,7 +37,7 @@ REFERENCE_LENGTH = 16
 
 
 class KycRequired(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "kyc_required"
     message = "Store KYC verification required"
 
@@ -45,7 +45,7 @@ class KycRequired(Coded):
 class AccountClosed(Coded):
     """It was closed while the payment was made: a trigger asks last."""
 
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "account_closed"
     message = "This account is closed"
     constraint = "payment_store_is_open"
@@ -54,7 +54,7 @@ class AccountClosed(Coded):
 class NoRate(Coded):
     """No accepted asset has a rate that is fresh enough: never a wrong price."""
 
-    status = 503
+    kind = RefusalKind.UNAVAILABLE
     code = "rates_unavailable"
     message = "No current exchange rate for any accepted asset"
 
@@ -102,7 +102,7 @@ def _times(access: Access) -> tuple[datetime, datetime]:
 
 
 def _unpriced(access: Access) -> Coded:
-    return NoRate(headers={"Retry-After": "30"}) if accepts_any(access.store.pk, access.mode) else NoAcceptedAsset()
+    return NoRate(retry_after=30) if accepts_any(access.store.pk, access.mode) else NoAcceptedAsset()
 
 
 def _payment(access: Access, request: PaymentRequest, cents: int, at: datetime, key: str | None, id: uuid.UUID | None) -> Payment:

@@ -11,7 +11,7 @@ from apps.access.access import Access
 from apps.chain import simulated
 from apps.chain.models import Deposit
 from apps.core import clock, money
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.literal import AtomicAmount, FiatAmount, Invalid, Pattern, check_storable
 from apps.ledger import movements
 from apps.payments import states
@@ -26,7 +26,9 @@ ATOMIC_MAX = 10**60
 
 
 class LiveMode(Coded):
-    status, code, message = 403, "simulated_payment_live_mode", "Payments can only be simulated in test mode"
+    kind = RefusalKind.FORBIDDEN
+    code = "simulated_payment_live_mode"
+    message = "Payments can only be simulated in test mode"
 
 
 class AmbiguousAmount(Coded):

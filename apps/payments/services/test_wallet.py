@@ -13,7 +13,7 @@ from apps.assets.models import TokenStandard
 from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.literal import AtomicAmount, Invalid
 from apps.core.rows import Job
 from apps.ledger import movements
@@ -29,7 +29,9 @@ JOB, REQUESTING = Job("payments.book_test_payments", limit=100), Job("payments.r
 
 
 class LiveMode(Coded):
-    status, code, message = 403, "test_payment_live_mode", "The test wallet pays test payments only"
+    kind = RefusalKind.FORBIDDEN
+    code = "test_payment_live_mode"
+    message = "The test wallet pays test payments only"
 
 
 class TooLarge(Coded):
@@ -49,11 +51,15 @@ class NoAddress(Coded):
 
 
 class AllowanceExhausted(Coded):
-    status, code, message = 429, "test_payment_allowance_exhausted", "The store's daily allowance of the test wallet is used up"
+    kind = RefusalKind.TOO_MANY
+    code = "test_payment_allowance_exhausted"
+    message = "The store's daily allowance of the test wallet is used up"
 
 
 class Unfunded(Coded):
-    status, code, message = 503, "test_payment_faucet_unfunded", "The test wallet is empty"
+    kind = RefusalKind.UNAVAILABLE
+    code = "test_payment_faucet_unfunded"
+    message = "The test wallet is empty"
 
 
 def send_test_payment(access: Access, payment: Payment, body: dict[str, Any]) -> dict[str, str]:
@@ -72,7 +78,7 @@ def send_test_payment(access: Access, payment: Payment, body: dict[str, Any]) ->
     if amount > PER_PAYMENT_ATOMIC:
         raise TooLarge
     if not sender.can_afford(entry.asset.chain_id, entry.asset_id, amount):
-        raise Unfunded(headers={"Retry-After": "60"})
+        raise Unfunded(retry_after=60)
     left = _take(access, payment, amount)
     if settings.WORK_INLINE:
         request_test_payments()
@@ -107,7 +113,7 @@ def _take(access: Access, payment: Payment, amount: int) -> int:
     if left < 0:
         oldest = recent.order_by("created_at").values_list("created_at", flat=True).first()
         wait = int((oldest + WINDOW - at).total_seconds()) + 1 if oldest is not None else 60
-        raise AllowanceExhausted(headers={"Retry-After": str(max(1, wait))})
+        raise AllowanceExhausted(retry_after=max(1, wait))
     TestPayment.objects.create(store=store, mode=access.mode, created_at=at, payment=payment, amount_atomic=amount)
     jobs.enqueue("payments.book_test_payments")
     return left

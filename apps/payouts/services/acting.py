@@ -4,14 +4,14 @@ from django.db.models import F
 
 from apps.access.access import Access
 from apps.core import clock
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.models import Viewer
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import check_usable
 
 
 class PlatformMayNotNameIt(Coded):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "platform_cannot_change_payout_destination"
     message = "A platform can't name a payout destination that its sub-merchant has not saved"
 

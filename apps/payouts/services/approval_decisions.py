@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock, jobs, mail
-from apps.core.errors import Flat
+from apps.core.errors import Flat, RefusalKind
 from apps.core.models import Viewer
 from apps.core.rows import Job
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatchLine, PayoutTransition
@@ -31,12 +31,12 @@ class NotWaiting(Flat):
 
 
 class YourOwn(Flat):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     message = "You asked for it, or made the credential that did: somebody else has to approve it"
 
 
 class NotAnApprover(Flat):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     message = "Your role does not allow this"
 
 

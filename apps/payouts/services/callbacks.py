@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.core import jobs, tenancy
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.literal import is_uuid
 from apps.payouts.models import OfframpCallback, Payout
 
@@ -22,7 +22,9 @@ _HEADER = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})", re.ASCII)
 
 
 class SignatureRefused(Coded):
-    status, code, message = 401, "invalid_signature", "The signature is missing, wrong or too old"
+    kind = RefusalKind.UNAUTHENTICATED
+    code = "invalid_signature"
+    message = "The signature is missing, wrong or too old"
 
 
 class NotAMessage(Coded):

@@ -12,7 +12,7 @@ from apps.assets.services import AssetNotActive
 from apps.chain import costs
 from apps.chain.addresses import check_recipient
 from apps.core import clock, money
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Flat, NotFound, RefusalKind
 from apps.core.literal import Invalid
 from apps.core.models import Mode, Viewer
 from apps.payouts.models import Destination, Payout, Schedule
@@ -39,7 +39,7 @@ class BankNotVerified(Flat):
 
 
 class KycRequired(Flat):
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     message = "Store KYC verification required"
 
 

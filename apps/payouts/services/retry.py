@@ -5,7 +5,7 @@ from django.db import transaction
 from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
 from apps.stores import audit
@@ -16,7 +16,9 @@ class NotRetryable(Coded):
 
 
 class RetryInProgress(Coded):
-    status, code, message = 409, "retry_in_progress", "A retry of this payout is in progress"
+    kind = RefusalKind.CONFLICT
+    code = "retry_in_progress"
+    message = "A retry of this payout is in progress"
 
 
 def retry_payout(payout: Payout, *, by: Access | None = None) -> Payout:

@@ -5,7 +5,7 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.constraints import refused_by
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Coded, Flat, RefusalKind
 from apps.platforms.models import AccessRequest
 from apps.platforms.requests import PlatformAccess
 from apps.platforms.states import ACCESS_REQUEST, APPROVED, REJECTED
@@ -17,13 +17,13 @@ REASON_MAX = 500
 
 
 class Pending(Coded):
-    status = 409
+    kind = RefusalKind.CONFLICT
     code = "access_request_pending"
     message = "A request for platform access is already pending"
 
 
 class AlreadyAPlatform(Coded):
-    status = 409
+    kind = RefusalKind.CONFLICT
     code = "already_a_platform"
     message = "This store is already a platform"
 
@@ -31,7 +31,7 @@ class AlreadyAPlatform(Coded):
 class OfASubMerchant(Coded):
     """A sub-merchant's platform already earns of its payments; there is no room for another one between them."""
 
-    status = 409
+    kind = RefusalKind.CONFLICT
     code = "sub_merchant_account"
     message = "A sub-merchant account can't become a platform"
 

@@ -12,7 +12,7 @@ from apps.access.closing import revoke_credentials_of
 from apps.assets.services import accept_all_active
 from apps.core import clock, tenancy
 from apps.core.constraints import refused_by
-from apps.core.errors import Coded, Listed
+from apps.core.errors import Coded, Listed, RefusalKind
 from apps.core.literal import Invalid, is_uuid
 from apps.core.models import Mode
 from apps.ledger.selectors import balances
@@ -32,7 +32,7 @@ OPEN_REFUNDS = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
 
 
 class AccountDeleted(Coded):
-    status = 409
+    kind = RefusalKind.CONFLICT
     field = "external_id"
     code = "account_deleted"
     message = "The account with this external_id has been deleted; restore it"
@@ -44,7 +44,7 @@ class NotDeleted(Coded):
 
 
 class HasActiveFunds(Coded):
-    status = 409
+    kind = RefusalKind.CONFLICT
     code = "account_has_active_funds"
     message = "This account has a balance or payments under way"
 

@@ -13,7 +13,7 @@ from apps.access import cooling, credentials, operations
 from apps.access.access import Access
 from apps.assets.selectors import active_assets
 from apps.core import clock, tenancy
-from apps.core.errors import Coded
+from apps.core.errors import Coded, RefusalKind
 from apps.core.literal import Invalid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import UnknownNetwork, add_bank, add_wallet
@@ -33,20 +33,20 @@ _LIFETIME_MAX_SECONDS = int(LIFETIME_MAX.total_seconds())
 class Unusable(Coded):
     """Used and unknown tokens are told alike."""
 
-    status = 404
+    kind = RefusalKind.NOT_FOUND
     code = "onboarding_link_unusable"
     message = "This onboarding link can't be used any more; ask for a new one"
 
 
 class Expired(Unusable):
-    status = 410
+    kind = RefusalKind.GONE
     message = "This onboarding link has expired; ask for a new one"
 
 
 class OutOfScope(Coded):
     """A link scoped to one step opens no other."""
 
-    status = 403
+    kind = RefusalKind.FORBIDDEN
     code = "onboarding_step_not_allowed"
     message = "This onboarding link is not for this step"
 

@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 
 from apps.core import clock
 from apps.core.constraints import refused_by
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.models import Mode
 from apps.platforms.documents import verification_event
 from apps.platforms.requests import VerificationRequest
@@ -22,7 +22,7 @@ REASON_MAX = 500
 
 
 class AlreadyPending(Coded):
-    status = 409
+    kind = RefusalKind.CONFLICT
     code = "verification_already_pending"
     message = "A verification of this account is already pending"
 

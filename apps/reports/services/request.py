@@ -10,7 +10,7 @@ from django.db import transaction
 
 from apps.access.access import Access
 from apps.core import clock, jobs
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.literal import parse_date
 from apps.reports import states
 from apps.reports.models import Report
@@ -47,10 +47,12 @@ class RangeUnavailable(Flat):
 
 
 class TooManyPending(Coded):
-    status, code, message = 429, "rate_limited", "Too many reports are being made; wait for some of them"
+    kind = RefusalKind.TOO_MANY
+    code = "rate_limited"
+    message = "Too many reports are being made; wait for some of them"
 
     def __init__(self) -> None:
-        super().__init__(headers={"Retry-After": "30"})
+        super().__init__(retry_after=30)
 
 
 def available_through(now: datetime) -> date:

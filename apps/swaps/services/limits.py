@@ -34,7 +34,7 @@ def check_day(store_id: uuid.UUID, mode: str, quote: Quote, real: datetime, *, b
     total_cents = 0
     for asset, rate in valued(sold, COMPARED, real):
         if rate is None:
-            raise QuoteUnavailable(headers={"Retry-After": "5"})
+            raise QuoteUnavailable(retry_after=5)
         total_cents += money.cents_for_atomic(sold[asset.pk], rate, asset.atomic_decimals)
     if total_cents > settings.SWAP_STORE_DAY_USD * money.CENTS:
         raise DayLimitReached

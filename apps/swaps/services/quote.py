@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
 from apps.core import money
-from apps.core.errors import Coded, Flat, NotFound
+from apps.core.errors import Coded, Flat, NotFound, RefusalKind
 from apps.core.literal import AtomicAmount, Invalid, Object, Text
 from apps.core.models import Viewer
 from apps.swaps.providers.base import NoRoute, ProviderError, SwapProvider
@@ -37,7 +37,9 @@ class DayLimitReached(Coded):
 
 
 class QuoteUnavailable(Coded):
-    message, code, status = "Swap quotes are not available at the moment", "quote_unavailable", 503
+    message = "Swap quotes are not available at the moment"
+    code = "quote_unavailable"
+    kind = RefusalKind.UNAVAILABLE
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def estimate(mode: str, source: Asset, buy: Asset, sell_atomic: int) -> Quote:
     except NoRoute:
         raise NoSwapRoute from None
     except ProviderError:
-        raise QuoteUnavailable(headers={"Retry-After": "5"}) from None
+        raise QuoteUnavailable(retry_after=5) from None
     least = money.after_slippage(estimated, slippage_bps)
     return Quote(source, buy, sell_atomic, estimated, least, slippage_bps, provider.name)
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.core import jobs
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.literal import is_uuid
 from apps.webhooks.catalogue import TEST_DEFAULT, open_to
 from apps.webhooks.models import Delivery, Endpoint, Event
@@ -26,7 +26,8 @@ class NotRetryable(Flat):
 
 
 class DeliveryNotFound(Coded):
-    status, message = 404, "Delivery not found"
+    kind = RefusalKind.NOT_FOUND
+    message = "Delivery not found"
 
 
 class RangeTooLarge(Flat):

@@ -17,7 +17,7 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock, crypto
 from apps.core.constraints import refused_by
-from apps.core.errors import Flat, Listed
+from apps.core.errors import Flat, Listed, RefusalKind
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Endpoint
@@ -31,7 +31,7 @@ ENDPOINTS_MAX = 16
 class IntegrationExists(Flat):
     """Two first registrations of a platform met; this one lost."""
 
-    status = 409
+    kind = RefusalKind.CONFLICT
 
 
 @dataclass(frozen=True)

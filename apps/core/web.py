@@ -1,0 +1,34 @@
+"""THE table of what each kind of refusal is on the web. Doors alone ask it: no domain app knows a status or a header."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from apps.core.errors import Failure, RefusalKind
+
+STATUSES: Final[Mapping[RefusalKind, int]] = {
+    RefusalKind.INVALID: 422,
+    RefusalKind.MALFORMED: 400,
+    RefusalKind.UNAUTHENTICATED: 401,
+    RefusalKind.FORBIDDEN: 403,
+    RefusalKind.NOT_FOUND: 404,
+    RefusalKind.GONE: 410,
+    RefusalKind.CONFLICT: 409,
+    RefusalKind.TOO_MANY: 429,
+    RefusalKind.UPSTREAM: 502,
+    RefusalKind.UNAVAILABLE: 503,
+}
+
+
+def status_of(refusal: Exception | None) -> int:
+    """The status of a page or an answer: 200 without a refusal; what breaks a rule of a form is INVALID too."""
+    if refusal is None:
+        return 200
+    return STATUSES[refusal.kind if isinstance(refusal, Failure) else RefusalKind.INVALID]
+
+
+def headers_of(refusal: Exception | None) -> dict[str, str]:
+    """What goes out with it beside the status."""
+    if not isinstance(refusal, Failure):
+        return {}
+    headers = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}
+    return {**headers, "WWW-Authenticate": refusal.challenge} if refusal.challenge else headers
