@@ -18,9 +18,15 @@ class Machine:
 
     def move(self, row: models.Model, to: str, **changes: Any) -> bool:
         """Move the row if it still stands where this copy of it stands; False when somebody was faster."""
+        return self.walk(row, [to], **changes)
+
+    def walk(self, row: models.Model, path: Sequence[str], **changes: Any) -> bool:
+        """The same by several moves, of which nobody sees more than the last."""
         origin: str = row.status  # type: ignore[attr-defined]  # every machine's model has a status column
-        if to not in self.moves.get(origin, ()):
-            raise IllegalMove(f"{type(row).__name__} {row.pk}: {origin} to {to}")
+        for place, to in zip([origin, *path], path, strict=False):
+            if to not in self.moves.get(place, ()):
+                raise IllegalMove(f"{type(row).__name__} {row.pk}: {place} to {to}")
+        to = path[-1]
         moved = type(row)._default_manager.filter(pk=row.pk, status=origin).update(status=to, **changes)
         if moved:
             for name, value in {"status": to, **changes}.items():

@@ -4,22 +4,23 @@ from datetime import datetime
 from typing import Any
 
 from apps.payments.models import Payment, PaymentEvent
+from apps.payments.states import Decision
 from apps.webhooks import catalogue
 from apps.webhooks import events as webhooks
 
 
-def payment_object(payment: Payment, from_status: str | None, to_status: str | None) -> dict[str, Any]:
-    """The small `data.object` that payment and transaction events carry."""
+def payment_object(payment: Payment, before: str | None, after: Decision) -> dict[str, Any]:
+    """The small `data.object` that payment and transaction events carry: the intent as it stands after the change."""
     return {
         "id": payment.reference,
         "payment_intent_id": str(payment.pk),
         "reference": payment.reference,
-        "status": payment.status,
-        "state_reason": payment.state_reason,
+        "status": after.status,
+        "state_reason": after.reason,
         "settlement_amount_cents": payment.settlement_amount_cents,
         "settlement_currency": payment.settlement_currency,
-        "from_status": from_status,
-        "to_status": to_status,
+        "from_status": before,
+        "to_status": after.status,
         "order_id": payment.order_id,
         "metadata": payment.metadata,
     }
@@ -28,20 +29,28 @@ def payment_object(payment: Payment, from_status: str | None, to_status: str | N
 def record(
     payment: Payment,
     event_type: str,
-    from_status: str | None,
-    to_status: str | None,
+    before: str | None,
+    after: Decision,
     at: datetime,
     *,
     payload: dict[str, Any] | None = None,
     transaction: dict[str, Any] | None = None,
 ) -> None:
-    """Write the history row; when somebody can subscribe to the event, write it with its deliveries too."""
+    """Write the history row; when somebody can subscribe to the event, write it with its deliveries too.
+
+    The row's payload is the reason of the change when nothing else is told.
+    """
     PaymentEvent.objects.create(
-        payment=payment, event_type=event_type, from_status=from_status, to_status=to_status, payload=payload or {}, created_at=at
+        payment=payment,
+        event_type=event_type,
+        from_status=before,
+        to_status=after.status,
+        payload={"state_reason": after.reason} if payload is None else payload,
+        created_at=at,
     )
     if event_type not in catalogue.SUBSCRIBABLE:
         return
-    body = payment_object(payment, from_status, to_status)
+    body = payment_object(payment, before, after)
     webhooks.record(
         store_id=payment.store_id,
         mode=payment.mode,

@@ -1,6 +1,6 @@
 """Payment intents, the deposit address per accepted asset, and the history of each intent.
 
-Rates, fees and required amounts are locked at creation. The intent's status changes only through services.settle.
+Rates, fees and required amounts are locked at creation. The intent's status changes only through services.change_status.
 """
 
 import uuid

@@ -1,5 +1,6 @@
 """The transition table of a payment intent, row by row."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from apps.payments import states
 from apps.payments.states import Decision, Facts, decide
+from tests.test_house import ROOT, sources
 
 NOTHING = Facts(
     confirmed=Fraction(0),
@@ -122,3 +124,10 @@ def test_every_decision_is_a_legal_move_and_the_steps_come_to_rest(
 def test_the_terminal_states_are_those_that_no_deposit_leaves() -> None:
     for status, past in product(states.TERMINAL - {"completed"}, (True, False)):
         assert decide(status, None, facts(confirmed=ONE, is_past_deadline=past)) is None
+
+
+def test_an_intents_status_changes_in_one_place() -> None:
+    """Nobody else asks the table to move, assigns a status or writes the column: each change has its history and its event."""
+    writes = re.compile(r"states\.MACHINE\.\w+|\b(payment|locked|intent)\.status(, [\w.]+)* = ")
+    found = {str(path.relative_to(ROOT)) for path in sources("apps/payments") if path.suffix == ".py" and writes.search(path.read_text())}
+    assert found == {"apps/payments/services/change_status.py"}

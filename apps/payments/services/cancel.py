@@ -4,8 +4,9 @@ from django.db import transaction
 
 from apps.core import clock
 from apps.core.errors import Coded
-from apps.payments import events, states
+from apps.payments import states
 from apps.payments.models import Payment
+from apps.payments.services.change_status import change_status
 from apps.payments.services.settle import settle_locked
 
 
@@ -22,6 +23,5 @@ def cancel_payment(payment: Payment) -> Payment:
         locked = settle_locked(locked, at)
         if locked.status != states.PENDING:
             raise NotCancelable
-        states.MACHINE.move(locked, states.EXPIRED, state_reason=states.CANCELED_BY_AGENT, updated_at=at, reconciliation_due=True)
-        events.record(locked, states.CANCELED_EVENT, states.PENDING, states.EXPIRED, at, payload={"state_reason": states.CANCELED_BY_AGENT})
+        change_status(locked, states.Decision(states.EXPIRED, states.CANCELED_BY_AGENT, states.CANCELED_EVENT), at=at)
     return locked

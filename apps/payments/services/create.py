@@ -28,7 +28,7 @@ from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
 from apps.payments.services.fields import amount_cents
 from apps.payments.services.pricing import Price, price
-from apps.payments.states import CREATED_EVENT, PENDING
+from apps.payments.states import CREATED_EVENT, PENDING, Decision
 from apps.stores.selectors import fees_of
 from apps.webhooks import events as webhooks
 
@@ -183,6 +183,7 @@ _ADDRESS_COLUMNS = {
     "required_confirmations": "int",
 }
 
+_CREATED = Decision(PENDING, None)
 _INSERT = sql.Statement(f"""
 WITH made AS (
     INSERT INTO payments_payment ({", ".join(_COLUMNS)})
@@ -219,7 +220,7 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
         store_id=payment.store_id,
         mode=payment.mode,
         type=CREATED_EVENT,
-        object=events.payment_object(payment, None, PENDING),
+        object=events.payment_object(payment, None, _CREATED),
         at=payment.created_at,
         platform_id=payment.platform_id,
     )

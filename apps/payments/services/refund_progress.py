@@ -16,9 +16,10 @@ from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs, money
 from apps.core.rows import Job
 from apps.ledger import movements
-from apps.payments import events, states
+from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
+from apps.payments.services.change_status import change_status
 
 JOB = Job("payments.advance_refunds", limit=100)
 PURPOSE = OutgoingTransaction.Purpose.REFUND
@@ -110,13 +111,13 @@ def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int)
 
 
 def _note_on_payment(payment: Payment, at: datetime) -> None:
-    before = payment.status
-    payment.refund_state = "full" if _is_all_back(payment) else "partial"
-    payment.updated_at, payment.reconciliation_due = at, True
-    if before != states.REFUNDED:
-        payment.status, payment.state_reason = states.REFUNDED, states.REFUND_COMPLETED
-        events.record(payment, states.EVENTS[states.REFUNDED], before, states.REFUNDED, at, payload={"state_reason": payment.state_reason})
-    payment.save(update_fields=["status", "state_reason", "refund_state", "updated_at", "reconciliation_due"])
+    refund_state = "full" if _is_all_back(payment) else "partial"
+    if payment.status != states.REFUNDED:
+        refunded = states.Decision(states.REFUNDED, states.REFUND_COMPLETED, states.EVENTS[states.REFUNDED])
+        change_status(payment, refunded, at=at, refund_state=refund_state)
+    else:
+        payment.refund_state, payment.updated_at, payment.reconciliation_due = refund_state, at, True
+        payment.save(update_fields=["refund_state", "updated_at", "reconciliation_due"])
     jobs.enqueue("billing.settle_invoices", payment.pk)
 
 

@@ -5,8 +5,10 @@ It is run after every change of a deposit and at the deadline; running it again 
 
 import contextlib
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
+from typing import Any
 
 from django.db import transaction
 
@@ -16,7 +18,6 @@ from apps.chain.models import Deposit
 from apps.chain.selectors import is_caught_up
 from apps.chain.services import mark_unmatched
 from apps.core import clock, jobs, money
-from apps.core.machine import IllegalMove
 from apps.core.money import BASIS_POINTS
 from apps.core.rows import Job
 from apps.ledger import movements
@@ -25,6 +26,7 @@ from apps.payments.documents import parts
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
 from apps.payments.services import auto_swap, hold
+from apps.payments.services.change_status import change_status
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
 
@@ -46,29 +48,46 @@ def settle_payment(payment_id: object) -> Payment:
 
 
 def settle_locked(payment: Payment, at: datetime) -> Payment:
-    """The same for an intent whose row the caller has locked."""
+    """The same for an intent whose row the caller has locked:
+
+    1. What arrived is read and locked; another asset than its address is for is set aside for staff.
+    2. What is news is picked out; of it, what came too late is kept apart and counts for nothing below.
+    3. What has newly confirmed is booked, and on an intent that was completed before settled at once.
+    4. `decide` says step by step where the intent goes from where it stands.
+    5. The events of the deposits are told, with the status that the intent comes to.
+    6. The status changes, with the history and the event of each step.
+    7. What an intent has received that is completed now is settled in its shares.
+    8. Who waits for a completed one is woken; a rejected one is given back.
+    """
     received = received_by(payment, is_locking=True)
     _set_aside_unexpected(received, at)
+
     news = [(one, deposit) for one in received for deposit in one.deposits if deposit.status != deposit.handled_status]
     received = _part_late(payment, received, news, at)
+
     before = payment.status
-    booked_after_completion = _book(payment, received, news, at)
+    was_completed = before == states.COMPLETED
+    _book(payment, received, news, at, is_settled_at_once=was_completed)
+
     steps = _steps(payment, received, at)
+    after = steps[-1] if steps else states.Decision(before, payment.state_reason)
+
+    _tell_of_deposits(payment, news, before, after, at)
+
     if steps:
-        payment.status, payment.state_reason = steps[-1].status, steps[-1].reason
-    _tell_of_deposits(payment, received, news, before, at)
-    for step in steps:
-        _move(payment, before, step, at)
-        before = step.status
-    if states.COMPLETED in {step.status for step in steps} and not booked_after_completion:
+        change_status(payment, *steps, at=at, **_columns_after(payment, received, after, at))
+    elif news:
+        _note_news(payment, received, after, at)
+
+    reached = {step.status for step in steps}
+    if states.COMPLETED in reached and not was_completed:
         _post_settlement(payment, received, at)
-    if steps or news:
-        _keep(payment, received, steps, at)
-    if states.COMPLETED in {step.status for step in steps}:
+
+    if states.COMPLETED in reached:
         jobs.enqueue("billing.settle_invoices", payment.pk)
         if payment.is_live:
             jobs.enqueue("documents.prepare_payments", payment.pk)
-    if states.FAILED in {step.status for step in steps}:
+    if states.FAILED in reached:
         _give_back(payment, at)
     return payment
 
@@ -100,7 +119,8 @@ def _part_late(payment: Payment, received: list[Received], news: list[tuple[Rece
     if not late:
         return received
     LateDeposit.objects.bulk_create([LateDeposit(payment=payment, deposit=one, created_at=at) for one in late], ignore_conflicts=True)
-    return received_by(payment)
+    late_ids = frozenset(deposit.pk for deposit in late)
+    return [replace(one, late_ids=one.late_ids | late_ids) for one in received]
 
 
 def _is_new(deposit: Deposit) -> bool:
@@ -109,9 +129,10 @@ def _is_new(deposit: Deposit) -> bool:
     return not deposit.handled_status or (is_back and deposit.status != Deposit.Status.FAILED)
 
 
-def _book(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime) -> bool:
-    """Post every newly confirmed deposit; on a completed intent it is also settled at once. True when the intent was completed before."""
-    was_completed = payment.status == states.COMPLETED
+def _book(
+    payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime, *, is_settled_at_once: bool
+) -> None:
+    """Post every newly confirmed deposit; one that is settled at once is in its three shares too."""
     late = {pk for one in received for pk in one.late_ids}
     for _, deposit in news:
         if deposit.status != Deposit.Status.CONFIRMED:
@@ -126,9 +147,8 @@ def _book(payment: Payment, received: list[Received], news: list[tuple[Received,
             is_simulated=deposit.is_simulated,
             at=at,
         )
-        if was_completed and deposit.pk not in late:
+        if is_settled_at_once and deposit.pk not in late:
             movements.overpayment_settled(deposit_id=deposit.pk, **shares(payment, deposit.asset_id, deposit.amount_atomic), at=at)
-    return was_completed
 
 
 def _post_settlement(payment: Payment, received: list[Received], at: datetime) -> None:
@@ -202,15 +222,7 @@ def _steps(payment: Payment, received: list[Received], at: datetime) -> list[sta
     return steps
 
 
-def _move(payment: Payment, before: str, step: states.Decision, at: datetime) -> None:
-    if step.status not in states.MACHINE.moves[before]:
-        raise IllegalMove(f"payment {payment.pk}: {before} to {step.status}")
-    payment.status, payment.state_reason = step.status, step.reason
-    if step.event is not None:
-        events.record(payment, step.event, before, step.status, at, payload={"state_reason": step.reason})
-
-
-def _tell_of_deposits(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], before: str, at: datetime) -> None:
+def _tell_of_deposits(payment: Payment, news: list[tuple[Received, Deposit]], before: str, after: states.Decision, at: datetime) -> None:
     """transaction.* for each deposit that was seen, confirmed or lost, each once."""
     for one, deposit in news:
         kinds = {
@@ -226,7 +238,7 @@ def _tell_of_deposits(payment: Payment, received: list[Received], news: list[tup
             if kind not in told:
                 payload = {"deposit_id": str(deposit.pk), "tx_hash": deposit.tx_hash, "amount_atomic": str(deposit.amount_atomic)}
                 body = parts.transaction(deposit, one.address.asset, parts.heads_for([deposit]))
-                events.record(payment, kind, before, payment.status, at, payload=payload, transaction=body)
+                events.record(payment, kind, before, after, at, payload=payload, transaction=body)
         if deposit.is_lost:
             _stop_for_review(payment, deposit, at)
     for _, deposit in news:
@@ -239,17 +251,23 @@ def _stop_for_review(payment: Payment, deposit: Deposit, at: datetime) -> None:
     rows.update(suspended_at=at)
 
 
-def _keep(payment: Payment, received: list[Received], steps: list[states.Decision], at: datetime) -> None:
-    if payment.status == states.COMPLETED and steps and payment.completed_at is None:
-        payment.completed_at = at
-    payment.settlement_status = _settlement_status(payment, received)
+def _columns_after(payment: Payment, received: list[Received], after: states.Decision, at: datetime) -> dict[str, Any]:
+    """What goes with the status that the intent comes to."""
+    is_completed_now = after.status == states.COMPLETED and payment.completed_at is None
+    completed_at = at if is_completed_now else payment.completed_at
+    return {"completed_at": completed_at, "settlement_status": _settlement_status(payment, received, after.status)}
+
+
+def _note_news(payment: Payment, received: list[Received], after: states.Decision, at: datetime) -> None:
+    """Deposits have changed what is there, and nothing else."""
+    payment.settlement_status = _settlement_status(payment, received, after.status)
     payment.updated_at, payment.reconciliation_due = at, True
-    payment.save(update_fields=["status", "state_reason", "completed_at", "settlement_status", "updated_at", "reconciliation_due"])
+    payment.save(update_fields=["settlement_status", "updated_at", "reconciliation_due"])
 
 
-def _settlement_status(payment: Payment, received: list[Received]) -> str | None:
+def _settlement_status(payment: Payment, received: list[Received], status: str) -> str | None:
     has_funds = any(deposit.status != Deposit.Status.FAILED for one in received for deposit in one.deposits)
-    match payment.status:
+    match status:
         case states.COMPLETED:
             return "processing" if payment.auto_swap_status == auto_swap.PENDING else "completed"
         case states.FAILED:

@@ -4,8 +4,9 @@ from datetime import datetime
 
 from django.db import transaction
 
-from apps.payments import events, states
+from apps.payments import states
 from apps.payments.models import Payment
+from apps.payments.services.change_status import change_status
 from apps.payments.services.settle import settle_locked
 
 
@@ -16,7 +17,5 @@ def withdraw(payment_id: object, at: datetime) -> Payment:
         settle_locked(payment, at)
         if payment.status != states.PENDING or payment.deadline > max(payment.expires_at, at):
             return payment
-        states.MACHINE.move(payment, states.EXPIRED, state_reason=states.EXPIRED_TIMEOUT, updated_at=at, reconciliation_due=True)
-        reason = {"state_reason": states.EXPIRED_TIMEOUT}
-        events.record(payment, states.EVENTS[states.EXPIRED], states.PENDING, states.EXPIRED, at, payload=reason)
+        change_status(payment, states.Decision(states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]), at=at)
         return payment
