@@ -5,6 +5,7 @@ from typing import ClassVar, Self
 
 from apps.core.errors import Failure, Listed
 from apps.core.invalid import Invalid
+from apps.core.web import status_of
 
 
 class Form:
@@ -35,7 +36,7 @@ class Form:
         name = self.input_of(field)
         told = sentences(refusal, self.labels.get(field, ""))
         self.errors.setdefault(name if name in self.names else "", []).extend(told)
-        self.status = refusal.http_status if isinstance(refusal, Failure) else 422
+        self.status = status_of(refusal)
         return self
 
     def input_of(self, field: str) -> str:

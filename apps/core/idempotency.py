@@ -12,6 +12,7 @@ from django.db import IntegrityError, models, transaction
 from apps.core.errors import Coded, Failure, Flat
 
 Row = TypeVar("Row", bound=models.Model)
+Made = TypeVar("Made")
 _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
 
 
@@ -40,8 +41,8 @@ def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bo
     return make_once(rows.first, create) if found is None else (found, False)
 
 
-def make_once(find: Callable[[], Row | None], create: Callable[[], Row]) -> tuple[Row, bool]:
-    """The same for who doesn't look first: `find` is asked only when the unique constraint has refused."""
+def make_once(find: Callable[[], Made | None], create: Callable[[], Made]) -> tuple[Made, bool]:
+    """The same for who doesn't look first, or makes several rows: `find` is asked only when the unique constraint has refused."""
     try:
         with transaction.atomic():
             return create(), True
@@ -50,6 +51,17 @@ def make_once(find: Callable[[], Row | None], create: Callable[[], Row]) -> tupl
         if found is None:
             raise
         return found, False
+
+
+def insert_once(find: Callable[[], Made | None], insert: Callable[[], Made | None]) -> tuple[Made, bool]:
+    """The same by one statement, which leaves out what is there (ON CONFLICT DO NOTHING): `insert` answers None then."""
+    made = insert()
+    if made is not None:
+        return made, True
+    found = find()
+    if found is None:
+        raise RuntimeError("the winner of an idempotency key is missing")
+    return found, False
 
 
 def once_per_form(rows: models.QuerySet[Any], form_key: str | None, create: Callable[[], Row]) -> Row:

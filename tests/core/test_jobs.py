@@ -1,12 +1,19 @@
 """A job that is named anywhere reaches a worker as the message that Celery's own client would have sent."""
 
+import ast
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from apps.core import buckets, jobs
+from apps.chain.states import HANDLERS
+from apps.core import buckets, clock, drawings, jobs
+from apps.payouts.services import batches
+from apps.swaps.services.progress import FOLLOWERS
+from apps.webhooks.services import deliveries
 from config.celery import app
+from tests.test_house import sources
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +70,22 @@ def test_the_broker_keeps_the_message_until_it_is_done() -> None:
         assert channel.basic_get("celery").delivery_tag == kept["properties"]["delivery_tag"]
         channel.basic_reject(kept["properties"]["delivery_tag"], requeue=True)
     assert taken("celery") is not None
+
+
+def names_of_jobs(tree: ast.AST) -> Iterator[str]:
+    """Every text of the form of a job's name: `enqueue("a.b")`, a table of them, `JOB = Job("a.b")`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            first = node.args[0] if node.args else None
+            if called in ("enqueue", "nudge") and isinstance(first, ast.Constant):
+                yield str(first.value)
+
+
+def test_every_job_that_is_named_is_a_task() -> None:
+    """A task that was renamed would be woken by nobody, and its work come late, by the sweep alone."""
+    app.loader.import_default_modules()
+    named = {name for path in sources("apps") if path.suffix == ".py" for name in names_of_jobs(ast.parse(path.read_text()))}
+    assert len(named) > 10
+    named |= {*HANDLERS.values(), *FOLLOWERS, *jobs.BY_MODE, deliveries.DELIVER, clock.JOB, drawings.JOB, batches.JOB.name}
+    assert named <= set(app.tasks)

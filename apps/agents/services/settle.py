@@ -8,7 +8,7 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from psycopg.types.json import Jsonb
 
 from apps.access import operations
@@ -21,6 +21,7 @@ from apps.core import clock, jobs
 from apps.core.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
 from apps.core.failpoints import failpoint
+from apps.core.idempotency import make_once
 from apps.core.literal import AtomicAmount, Field, Invalid, Text, check_free
 from apps.core.sql import Statement
 from apps.ledger import movements
@@ -102,17 +103,13 @@ def create_settlement(access: Access, body: dict[str, Any], key: str) -> tuple[S
         return earlier, False
     settlement = _unsaved(access, body, key)
     try:
-        with transaction.atomic():
-            return _draw(settlement), True
+        return make_once(lambda: _earlier(access, key), lambda: _draw(settlement))
     except InsufficientBalance:
         raise InsufficientForSettlement from None
     except IntegrityError as error:
-        earlier = _earlier(access, key)
-        if earlier is not None:
-            return earlier, False
-        if constraint_of(error) == _NONCE_CONSTRAINT:
-            raise NonceReused from None
-        raise
+        if constraint_of(error) != _NONCE_CONSTRAINT:
+            raise
+        raise NonceReused from None
 
 
 def _earlier(access: Access, key: str) -> Settlement | None:

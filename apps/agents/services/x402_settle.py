@@ -26,7 +26,9 @@ from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import ENDED, IN_FLIGHT
 from apps.core import clock, jobs
+from apps.core.constraints import constraint_of
 from apps.core.failpoints import failpoint
+from apps.core.idempotency import make_once
 from apps.payments.services.hold import keep_pending
 
 PENDING, FAILED, CHAIN_NOT_ASKED = "settlement_pending", "transaction_failed", "unexpected_settle_error"
@@ -35,6 +37,7 @@ _LOOK_SECONDS = 0.25
 # Whoever waits holds a thread of the web server: so many of a process do, and one is always left for everybody else.
 _seats = threading.BoundedSemaphore(settings.X402_WAITING_MAX)
 _Status = SignedPayment.Status
+_ONE_PER_OFFER = "signed_payment_one_per_offer"
 
 
 @dataclass(frozen=True)
@@ -70,32 +73,34 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
     """The row of the authorization, and whether this call made it. Raises Refused when another one pays the offer."""
     offer, one = checked.offer, checked.authorization
     at = clock.now(offer.store, offer.mode)
+
+    def make() -> SignedPayment:
+        if not keep_pending(offer.payment_id, at + _longest(one), checked.asset.pk):
+            raise Refused(x402_verify.INVALID_STATE, "The payment can not be paid any more", one.payer)
+        signed = SignedPayment.objects.create(
+            store_id=offer.store_id,
+            mode=offer.mode,
+            created_at=at,
+            updated_at=at,
+            offer=offer,
+            chain_id=checked.asset.chain_id,
+            contract_address=str(checked.asset.contract_address),
+            payer=one.payer,
+            nonce=one.nonce,
+            amount_atomic=one.amount_atomic,
+            valid_after=one.valid_after,
+            valid_before=one.valid_before,
+            signature=one.signature,
+        )
+        SignedPaymentStep.objects.create(signed=signed, to_status=signed.status, at=at)
+        return signed
+
     try:
-        with transaction.atomic():
-            if not keep_pending(offer.payment_id, at + _longest(one), checked.asset.pk):
-                raise Refused(x402_verify.INVALID_STATE, "The payment can not be paid any more", one.payer)
-            signed = SignedPayment.objects.create(
-                store_id=offer.store_id,
-                mode=offer.mode,
-                created_at=at,
-                updated_at=at,
-                offer=offer,
-                chain_id=checked.asset.chain_id,
-                contract_address=str(checked.asset.contract_address),
-                payer=one.payer,
-                nonce=one.nonce,
-                amount_atomic=one.amount_atomic,
-                valid_after=one.valid_after,
-                valid_before=one.valid_before,
-                signature=one.signature,
-            )
-            SignedPaymentStep.objects.create(signed=signed, to_status=signed.status, at=at)
-            return signed, True
-    except IntegrityError:
-        earlier = x402_verify.known(checked)
-        if earlier is None:
-            raise Refused(x402_verify.DUPLICATE, "Another authorization pays this already", one.payer) from None
-        return earlier, False
+        return make_once(lambda: x402_verify.known(checked), make)
+    except IntegrityError as error:
+        if constraint_of(error) != _ONE_PER_OFFER:
+            raise
+        raise Refused(x402_verify.DUPLICATE, "Another authorization pays this already", one.payer) from None
 
 
 def _go_on(signed: SignedPayment) -> None:

@@ -23,6 +23,7 @@ from apps.chain.selectors import offered_chains
 from apps.core import jobs, sql
 from apps.core.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
+from apps.core.idempotency import insert_once
 from apps.payments import events
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
@@ -87,12 +88,8 @@ def create_payment(access: Access, request: PaymentRequest, key: str | None = No
             return found, False
         raise _unpriced(access)
     payment.fresh_addresses = _addresses(payment, priced, at)
-    if _insert(payment, payment.fresh_addresses):
-        return payment, True
-    found = _first_made(payment)
-    if found is None:
-        raise RuntimeError("the winner of an idempotency key is missing")
-    return found, False
+    fresh = payment.fresh_addresses
+    return insert_once(lambda: _first_made(payment), lambda: payment if _insert(payment, fresh) else None)
 
 
 def _times(access: Access) -> tuple[datetime, datetime]:

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import transaction
-
 from apps.access import operations
 from apps.access.access import Access
 from apps.chain import costs
 from apps.core import clock, jobs
 from apps.core.errors import Flat
+from apps.core.idempotency import make_once
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payments import states
@@ -62,26 +61,39 @@ def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, ag
     """
     operations.check(access, operations.REFUND)
     try:
-        with transaction.atomic():
-            locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
-            mine = {"store_id": access.store_id, "mode": access.mode, "idempotency_caller": access.caller, "idempotency_key": key}
-            earlier = list(Refund.objects.filter(**mine).select_related("asset__chain").order_by("created_at", "part"))
-            if earlier:
-                return Requested(_answer(locked, earlier), is_new=False)
-            at, shares = clock.now(locked.store, locked.mode), shares_to_send(locked, wish)
-            if agreed is not None and plan_digest(shares) != agreed:
-                raise FiguresChanged
-            under_way = [one for one in shares if isinstance(one, Refund)]
-            if under_way:
-                other = is_other(locked, wish, under_way)
-                return Requested(_answer(locked, under_way), is_new=False, is_other=other)
-            wanted = [one for one in shares if isinstance(one, Share)]
-            made = _make(locked, wanted, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
-            hold.settle_card_refund(locked, is_sent=bool(made))
-            _note(locked, made)
-            return Requested(_answer(locked, made), is_new=True)
+        return make_once(
+            lambda: _earlier(access, payment, key),
+            lambda: _request(access, payment, wish, key, agreed),
+        )[0]
     except InsufficientBalance:
         raise InsufficientForRefund from None
+
+
+def _earlier(access: Access, payment: Payment, key: str) -> Requested | None:
+    """What the key has made, of whichever intent."""
+    mine = {"store_id": access.store_id, "mode": access.mode, "idempotency_caller": access.caller, "idempotency_key": key}
+    refunds = list(Refund.objects.filter(**mine).select_related("asset__chain").order_by("created_at", "part"))
+    return Requested(_answer(payment, refunds), is_new=False) if refunds else None
+
+
+def _request(access: Access, payment: Payment, wish: Wish, key: str, agreed: str | None) -> Requested:
+    """The same under the intent's lock, where no other request for it changes what is left."""
+    locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+    earlier = _earlier(access, locked, key)
+    if earlier is not None:
+        return earlier
+    at, shares = clock.now(locked.store, locked.mode), shares_to_send(locked, wish)
+    if agreed is not None and plan_digest(shares) != agreed:
+        raise FiguresChanged
+    under_way = [one for one in shares if isinstance(one, Refund)]
+    if under_way:
+        other = is_other(locked, wish, under_way)
+        return Requested(_answer(locked, under_way), is_new=False, is_other=other)
+    wanted = [one for one in shares if isinstance(one, Share)]
+    made = _make(locked, wanted, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
+    hold.settle_card_refund(locked, is_sent=bool(made))
+    _note(locked, made)
+    return Requested(_answer(locked, made), is_new=True)
 
 
 def _note(payment: Payment, made: Sequence[Refund]) -> None:

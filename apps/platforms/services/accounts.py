@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from apps.access import operations
 from apps.access.access import Access
@@ -13,6 +13,7 @@ from apps.assets.services import accept_all_active
 from apps.core import clock, tenancy
 from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Listed, RefusalKind
+from apps.core.idempotency import make_once
 from apps.core.literal import Invalid, is_uuid
 from apps.core.models import Mode
 from apps.ledger.selectors import balances
@@ -71,27 +72,24 @@ def create_account(access: Access, request: AccountRequest) -> tuple[Store, bool
     if found is not None:
         return found, False
     fee = _fee(platform, request.platform_fee_percentage)
-    try:
-        with transaction.atomic():
-            made = Store.objects.create(
-                name=request.name,
-                country=request.country or "",
-                settlement_currency=platform.settlement_currency,
-                created_at=clock.real_now(),
-                platform=platform,
-                platform_fee_fraction=fee,
-                external_id=external_id,
-            )
-            with tenancy.also([made], Mode.values):
-                accept_all_active(made)
-            details = {"external_id": external_id, "platform_fee": fee}
-            audit.record("account.opened", store=platform, target=made, name=made.name, details=details)
-    except IntegrityError:
-        winner = _known(platform, external_id)
-        if winner is None:
-            raise
-        return winner, False
-    return made, True
+
+    def make() -> Store:
+        made: Store = Store.objects.create(
+            name=request.name,
+            country=request.country or "",
+            settlement_currency=platform.settlement_currency,
+            created_at=clock.real_now(),
+            platform=platform,
+            platform_fee_fraction=fee,
+            external_id=external_id,
+        )
+        with tenancy.also([made], Mode.values):
+            accept_all_active(made)
+        details = {"external_id": external_id, "platform_fee": fee}
+        audit.record("account.opened", store=platform, target=made, name=made.name, details=details)
+        return made
+
+    return make_once(lambda: _known(platform, external_id), make)
 
 
 def _known(platform: Store, external_id: str | None) -> Store | None:
