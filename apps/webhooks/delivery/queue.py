@@ -181,12 +181,13 @@ def claim(
     excused = [one.lower().rstrip(".") for one in settings.WEBHOOK_ALLOW_HOSTS]
     rows = _rows(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX, "excused": excused})
     attempts: list[Attempt] = []
+    secrets: dict[uuid.UUID, str] = {}  # an endpoint with many deliveries has its secret opened once
     # One that can't be signed keeps its claim: the lease is its pause, and the others go out.
-    JOB.each(lambda: rows, lambda row: attempts.append(_attempt(row, until, now)), id_of=lambda row: str(row[0]))
+    JOB.each(lambda: rows, lambda row: attempts.append(_attempt(row, until, now, secrets)), id_of=lambda row: str(row[0]))
     return attempts
 
 
-def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:
+def _attempt(row: tuple[Any, ...], until: datetime, now: datetime, secrets: dict[uuid.UUID, str]) -> Attempt:
     id, endpoint_id, attempts, mode, url, host, sealed, api_version, offset, event_id, type, created, account_id, object_json = row[:-1]
     raw = signing.body(
         event_id=event_id,
@@ -197,7 +198,8 @@ def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:
         account_id=account_id,
         object_json=object_json,
     )
-    secret = crypto.decrypt(sealed, signing.secret_place(endpoint_id))
+    if endpoint_id not in secrets:
+        secrets[endpoint_id] = crypto.decrypt(sealed, signing.secret_place(endpoint_id))
     headers = {
         "Content-Type": "application/json",
         "User-Agent": signing.USER_AGENT,
@@ -205,7 +207,7 @@ def _attempt(row: tuple[Any, ...], until: datetime, now: datetime) -> Attempt:
         "Service-Event-Id": str(event_id),
         "Service-Event-Type": type,
         "Service-Delivery-Attempt": str(attempts + 1),
-        **signing.signatures(secret, event_id, raw, int(now.timestamp())),
+        **signing.signatures(secrets[endpoint_id], event_id, raw, int(now.timestamp())),
     }
     return Attempt(id, attempts + 1, until, offset, url, raw, headers, host, endpoint_id, is_slow=row[-1])
 
