@@ -14,7 +14,7 @@ from apps.payments.documents.checkout import checkout_document
 from apps.payments.models import Payment
 from apps.payments.services import reconcile
 from apps.payments.whole import Whole
-from apps.swaps.documents import auto_swap_detail
+from apps.swaps.documents import auto_swap_document
 from apps.swaps.models import Swap
 from apps.swaps.selectors import of_payment, swap_delta
 
@@ -50,7 +50,7 @@ def auto_swap_of(payment: Payment) -> dict[str, Any]:
     """The automatic swap of a payment's coins, once it is under way and as long as it has not failed."""
     shown = (Swap.Status.SUBMITTED, Swap.Status.COMPLETED)
     swap = next((one for one in of_payment(payment) if one.status in shown), None) if payment.auto_swap_status else None
-    return {"auto_swap_detail": auto_swap_detail(swap) if swap is not None else None}
+    return {"auto_swap_detail": auto_swap_document(swap) if swap is not None else None}
 
 
 def reconciliation_of(payment: Payment) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from apps.api.plumbing.views import Door
 from apps.core.errors import NotFound
 from apps.swaps import selectors
 from apps.swaps.documents import swap_document
+from apps.swaps.requests import SwapBody
 from apps.swaps.services.create import order_swap
-from apps.swaps.services.quote import BODY, FIELDS, quote_swap, sell_amount
+from apps.swaps.services.quote import quote_swap
 
 PER_PAGE = 25
 
@@ -17,19 +18,17 @@ PER_PAGE = 25
 class SwapQuote(Door):
     """What a swap would bring now. Nothing is made or reserved."""
 
-    bodies = {"POST": BODY.schema()}
+    bodies = {"POST": SwapBody}
 
     def post(self, request: Request) -> Response:
-        body = self.body(request)
-        quote = quote_swap(self.access, **FIELDS.check(body, "body"), sell_amount_atomic=sell_amount(body))
-        return Response(quote.document())
+        return Response(quote_swap(self.access, self.read(request, SwapBody).request()).document())
 
 
 class Swaps(Door):
     """Swap a part of the balance, or list the swaps newest first."""
 
     asks_for_second_factor = is_act = True
-    bodies = {"POST": BODY.schema()}
+    bodies = {"POST": SwapBody}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -37,9 +36,8 @@ class Swaps(Door):
         return Response(lists.data_and_pagination(*lists.page_of(request, rows, swap_document, per_page=PER_PAGE)))
 
     def post(self, request: Request) -> Response:
-        key, body = str(self.idempotency_key(request)), self.body(request)
-        order = {**FIELDS.check(body, "body"), "sell_amount_atomic": sell_amount(body)}
-        swap, is_new = order_swap(self.access, **order, key=key)
+        key = str(self.idempotency_key(request))
+        swap, is_new = order_swap(self.access, self.read(request, SwapBody).request(), key=key)
         return Response(swap_document(swap), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
 

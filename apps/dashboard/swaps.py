@@ -15,6 +15,7 @@ from apps.access import operations, stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
+from apps.core.forms import Form
 from apps.core.literal import Invalid
 from apps.core.web import status_of
 from apps.dashboard import confirming, form_keys
@@ -23,13 +24,44 @@ from apps.ledger.selectors import balances
 from apps.stores import roles
 from apps.swaps import selectors
 from apps.swaps.models import AutoSwap, Swap
+from apps.swaps.requests import SwapRequest
 from apps.swaps.services.auto import set_auto_swap, targets
 from apps.swaps.services.create import RateMoved, check_swap, order_swap
-from apps.swaps.services.quote import NotAnAmount, Quote, quote_swap
+from apps.swaps.services.quote import Quote, quote_swap
 
 PER_PAGE = 25
 _TABS = {"": "All", "pending": "Pending", "submitted": "Under way", "completed": "Completed", "failed": "Failed"}
-_FIELDS = ("source_asset_id", "buy_asset_id", "amount", "form_key", "agreed")
+
+
+class SwapForm(Form):
+    """A part of one coin, in coins, for another one."""
+
+    names = ("source_asset_id", "amount", "buy_asset_id")
+    hidden = ("form_key", "agreed")
+    inputs = {"sell_amount_atomic": "amount"}
+
+    def request(self) -> SwapRequest:
+        """What is asked for. Raises Invalid."""
+        form_keys.of(self.values)
+        source = Asset.objects.filter(pk=self.values["source_asset_id"]).first()
+        if source is None or not self.values["buy_asset_id"]:
+            raise Invalid("buy_asset_id" if source else "source_asset_id", "choose_swap")
+        amount = money.atomic_from_coins(self.values["amount"], source.atomic_decimals)
+        if amount is None:
+            raise Invalid("amount", "coins", places=source.atomic_decimals)
+        if not amount:
+            raise Invalid("amount", "positive")
+        return SwapRequest(source.pk, self.values["buy_asset_id"], amount)
+
+    @property
+    def key(self) -> str:
+        return f"dashboard-{self.values['form_key']}"
+
+    @property
+    def least_atomic(self) -> int:
+        """What the page that was agreed to said."""
+        agreed = self.values["agreed"]
+        return int(agreed) if agreed.isascii() and agreed.isdigit() else 0
 
 
 @dataclass(frozen=True)
@@ -69,74 +101,59 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {**form_keys.new(), "source_asset_id": request.GET.get("from", "")}, [])
-    given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+        return _form(request, SwapForm({**form_keys.new(), "source_asset_id": request.GET.get("from", "")}))
+    form = SwapForm(request.POST.dict())
     try:
-        order, key = _read(given)
-        if not given["agreed"]:
-            return _review(request, given, order, [])
+        asked = form.request()
+        if not form.values["agreed"]:
+            return _review(request, form, asked)
         operations.foresee(request.access, operations.SWAP)
-        least = int(given["agreed"]) if given["agreed"].isascii() and given["agreed"].isdigit() else 0
-        wanted = _ask(request, given, order, least)
+        wanted = _ask(request, form, asked)
         if wanted is not None:
-            return _review(request, given, order, wanted.errors, wanted.status)
-        swap, _ = order_swap(request.access, **order, key=key, least_atomic=least)
+            return _review(request, form, asked, wanted)
+        swap, _ = order_swap(request.access, asked, key=form.key, least_atomic=form.least_atomic)
     except RateMoved as refusal:
-        return _review(request, given, order, sentences(refusal), status_of(refusal))
+        return _review(request, form, asked, confirming.Asked(sentences(refusal), status_of(refusal)))
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     messages.success(request, "The swap is on its way. This page shows how far it is.")
     return go("swap", swap.pk)
 
 
-def _ask(request: PageRequest, given: dict[str, str], order: dict[str, Any], least_atomic: int) -> confirming.Asked | None:
+def _ask(request: PageRequest, form: SwapForm, asked: SwapRequest) -> confirming.Asked | None:
     """A code for the figures that were looked at. What would be refused is, before it is taken."""
-    act = _act(request, given, order, least_atomic)
+    act = _act(request, form, asked, form.least_atomic)
     if not confirming.is_open(request, act):
-        check_swap(request.access, **order, least_atomic=least_atomic)
+        check_swap(request.access, asked, least_atomic=form.least_atomic)
     return confirming.ask(request, act)
 
 
-def _act(request: PageRequest, given: dict[str, str], order: dict[str, Any], least_atomic: int) -> str:
-    return confirming.act_of(request, sorted(order.items()), least_atomic, given["form_key"])
+def _act(request: PageRequest, form: SwapForm, asked: SwapRequest, least_atomic: int) -> str:
+    what = (asked.source_asset_id, asked.buy_asset_id, asked.sell_atomic)
+    return confirming.act_of(request, what, least_atomic, form.values["form_key"])
 
 
-def _read(given: dict[str, str]) -> tuple[dict[str, Any], str]:
-    """The form as the service takes it: the amount in coins becomes atomic units."""
-    form_keys.of(given)
-    source = Asset.objects.filter(pk=given["source_asset_id"]).first()
-    if source is None or not given["buy_asset_id"]:
-        raise Invalid("source_asset_id", "choose_swap")
-    amount = money.atomic_from_coins(given["amount"], source.atomic_decimals)
-    if amount is None:
-        raise Invalid("amount", "coins", places=source.atomic_decimals)
-    if not amount:
-        raise NotAnAmount("Amount must be greater than zero")
-    order = {"source_asset_id": source.pk, "buy_asset_id": given["buy_asset_id"], "sell_amount_atomic": str(amount)}
-    return order, f"dashboard-{given['form_key']}"
-
-
-def _review(request: PageRequest, given: dict[str, str], order: dict[str, Any], errors: list[str], status: int = 200) -> HttpResponse:
+def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, wanted: confirming.Asked | None = None) -> HttpResponse:
     """What would be sold, what it is expected to bring, and the least that is taken for it."""
-    quote: Quote = quote_swap(request.access, **order)
+    quote: Quote = quote_swap(request.access, asked)
     context = {
-        "given": given,
+        "form": form,
         "quote": quote,
-        "errors": errors,
+        "errors": wanted.errors if wanted else [],
         "slippage": money.percentage_from_bps(quote.slippage_bps),
-        **confirming.fields(request, _act(request, given, order, quote.min_received_atomic)),
+        **confirming.fields(request, _act(request, form, asked, quote.min_received_atomic)),
     }
-    return show(request, "dashboard/swaps/review.html", context, status=status)
+    return show(request, "dashboard/swaps/review.html", context, status=wanted.status if wanted else 200)
 
 
-def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
+def _form(request: PageRequest, form: SwapForm) -> HttpResponse:
     context = {
-        "given": given,
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         **_offer(request),
-        "needs_second_factor": not errors and stepup.lacks_second_factor(request.person),
+        "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
     }
-    return show(request, "dashboard/swaps/create.html", context, status=status)
+    return show(request, "dashboard/swaps/create.html", context, status=form.status)
 
 
 def _offer(request: PageRequest) -> dict[str, Any]:

@@ -93,6 +93,24 @@ def test_a_refused_form_says_why_and_keeps_what_was_typed(seller: Browser, chang
     assert not Swap.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"amount": "1,5"}, "amount"),
+        ({"amount": "0"}, "amount"),
+        ({"amount": "2", "agreed": "1"}, "amount"),
+        ({"buy_asset_id": "SETH"}, "buy_asset_id"),
+        ({"buy_asset_id": ""}, "buy_asset_id"),
+        ({"source_asset_id": "NOPE"}, "source_asset_id"),
+    ],
+)
+def test_each_error_stands_at_its_input_which_has_the_focus(seller: Browser, change: dict[str, str], name: str) -> None:
+    page = seller.post("swaps/new", **{**WISH, "form_key": "a" * 32, **change}).content.decode()
+    (told,) = re.findall(r'<span class="error" id="(\w+)-error" role="alert">[^<]+</span>', page)
+    (wrong,) = re.findall(r'<(?:input|select) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(\w+)-error" autofocus>', page)
+    assert told == name and wrong == (name, name) and 'id="errors"' not in page
+
+
 def test_a_swap_needs_two_factor_authentication(rich: Cast) -> None:
     answer = Browser(rich.alice).post("swaps/new", **WISH, form_key="a" * 32, agreed="1")
     assert answer.status_code == 403 and "Set up two-factor authentication first." in text(answer)

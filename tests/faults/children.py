@@ -104,6 +104,7 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
     from apps.payments.services.refund_shares import Wish
     from apps.payouts.requests import PayoutRequest, RawAddress
     from apps.payouts.services.create import create_payout
+    from apps.swaps.requests import SwapRequest
     from apps.swaps.services.create import create_swap
 
     access, key = authenticate(facts["key"]), f"kill-{wish['number']}"
@@ -118,8 +119,7 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
             return str(request_refund(access, Payment.objects.get(pk=wish["payment"]), wanted, key)[0][0].status)
         case "swap":
             source, buy, amount = (COIN, TOKEN, ETHER // 10) if wish["number"] // 4 % 2 else (TOKEN, COIN, 100 * DOLLAR)
-            order: dict[str, Any] = {"source_asset_id": source, "buy_asset_id": buy, "sell_amount_atomic": str(amount)}
-            return str(create_swap(access, **order, key=key, caller="kills")[0].status)
+            return str(create_swap(access, SwapRequest(source, buy, amount), key=key, caller="kills")[0].status)
     Address.objects.filter(pk=wish["address"]).update(watch_balance_until=clock.real_now() - timedelta(seconds=1))
     sweeper.sweep_due()
     done = OutgoingTransaction.objects.filter(purpose="sweep", from_address=wish["address"], handled_status="confirmed")

@@ -4,6 +4,7 @@ from apps.api.plumbing.shapes import many, of, one_of, page
 from apps.core.documents import schema_of
 from apps.core.literal import Schema
 from apps.payouts import documents
+from apps.swaps.documents import QuoteDocument, SwapDocument
 
 BALANCE = of(
     "asset_id coin_symbol chain_symbol atomic_decimals:int balance_atomic:digits pending_atomic:digits reserved_atomic:digits "
@@ -13,17 +14,8 @@ SETTLEMENT_BALANCE = of("currency amount_cents:int|null")
 PAYOUT = schema_of(documents.PayoutDocument)
 PAYOUT_QUOTE = schema_of(documents.QuoteDocument)
 SCHEDULE = schema_of(documents.ScheduleDocument)
-SWAP = of(
-    "id:uuid status source_asset_id buy_asset_id sell_amount_atomic:digits expected_buy_amount_atomic:digits "
-    "actual_buy_amount_atomic:digits|null swap_provider tx_hash|null livemode:bool auto_swap:bool failure_reason|null "
-    "completed_at:time|null "
-    "created_at:time updated_at:time"
-)
-SWAP_QUOTE = of(
-    "source_asset_id buy_asset_id sell_amount_atomic:digits estimated_buy_amount_atomic:digits min_received_atomic:digits "
-    "slippage_bps:int "
-    "buy_atomic_decimals:int"
-)
+SWAP = schema_of(SwapDocument)
+SWAP_QUOTE = schema_of(QuoteDocument)
 _REPORT = of(
     "id:uuid report_type format status period_from:date period_to:date currency|null created_at:time generated_at:time|null "
     "size_bytes:int|null "

@@ -5,6 +5,7 @@ from apps.assets.documents import SupportedAsset
 from apps.core.documents import schema_of
 from apps.core.literal import Schema
 from apps.payments.documents import parts
+from apps.swaps.documents import AutoSwapDocument
 
 LINE_ITEM = schema_of(parts.LineItemDocument)
 SUPPORTED_ASSET = schema_of(SupportedAsset)
@@ -35,10 +36,7 @@ TIMELINE = of("type from|null to|null at:time payload:map")
 SESSION = of(
     "id:uuid provider status amount_cents:int currency expires_at:time|null paid_at:time|null provider_txid|null created_at:time url|null"
 )
-AUTO_SWAP = of(
-    "status sell_amount:decimal sell_coin_symbol sell_chain_symbol buy_amount:decimal buy_coin_symbol buy_chain_symbol estimated:bool "
-    "expected_buy_amount:decimal actual_buy_amount:decimal|null slippage_bps:int|null"
-)
+AUTO_SWAP = schema_of(AutoSwapDocument)
 DETAIL = plus(
     CREATED,
     "checkout_url display_image_url|null amount_paid:decimal paid_at:time|null needs_attention|null",

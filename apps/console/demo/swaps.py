@@ -2,12 +2,12 @@
 
 import contextlib
 import time
-from typing import Any
 
 from apps.access.access import ACT, Access
 from apps.core.errors import Failure
 from apps.ledger.selectors import balances
 from apps.stores.models import Store, User
+from apps.swaps.requests import SwapRequest
 from apps.swaps.services.create import create_swap
 
 SELL_WEI = 2 * 10**16
@@ -21,8 +21,7 @@ def swap_when_paid(store: Store, merchant: User) -> None:
     while time.monotonic() < deadline:
         held = balances(store.pk, "live").get("ETH")
         if held is not None and held.available_atomic >= SELL_WEI:
-            order: dict[str, Any] = {"source_asset_id": "ETH", "buy_asset_id": "ETH_USDC", "sell_amount_atomic": str(SELL_WEI)}
             with contextlib.suppress(Failure):  # the visitor was faster and has spent it
-                create_swap(access, **order, key=KEY, caller="demo")
+                create_swap(access, SwapRequest("ETH", "ETH_USDC", SELL_WEI), key=KEY, caller="demo")
             return
         time.sleep(LOOK_SECONDS)

@@ -30,6 +30,7 @@ from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.payouts.services.orders import Order, Target, check_order, network_minimum
 from apps.payouts.services.schedules import next_after
 from apps.swaps.models import Swap
+from apps.swaps.requests import SwapRequest
 from apps.swaps.services.create import create_swap
 from apps.swaps.services.progress import advance_here
 
@@ -205,9 +206,7 @@ def _begin_swap(run: ScheduleRun) -> Ran:
         try:
             swap, _ = create_swap(
                 _Owner(schedule.store_id, schedule.mode),
-                source_asset_id=schedule.asset_id,
-                buy_asset_id=str(schedule.swap_target_asset_id),
-                sell_amount_atomic=str(run.amount_atomic),
+                SwapRequest(schedule.asset_id, str(schedule.swap_target_asset_id), run.amount_atomic or 0),
                 key=f"{schedule.pk}:{run.pk}",
                 caller=CALLER,
             )

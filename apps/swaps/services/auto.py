@@ -22,6 +22,7 @@ from apps.payments.models import Payment
 from apps.payments.services.auto_swap import COMPLETED, FAILED, PENDING, SKIPPED, note_auto_swap
 from apps.stores import audit
 from apps.swaps.models import AutoSwap, Swap
+from apps.swaps.requests import SwapRequest
 from apps.swaps.services.create import create_swap
 from apps.swaps.services.quote import QuoteUnavailable
 
@@ -139,9 +140,7 @@ def _begin(payment: Payment, target_id: str, asset_id: str, amount_atomic: int, 
     try:
         swap, _ = create_swap(
             owner,
-            source_asset_id=asset_id,
-            buy_asset_id=target_id,
-            sell_amount_atomic=str(amount_atomic),
+            SwapRequest(asset_id, target_id, amount_atomic),
             key=f"{payment.pk}:{asset_id}",
             caller=CALLER,
             payment=payment,

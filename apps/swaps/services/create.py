@@ -17,11 +17,13 @@ from apps.payments.models import Payment
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.swaps.models import Swap, SwapStep
+from apps.swaps.requests import SwapRequest
 from apps.swaps.services import limits
-from apps.swaps.services.quote import Quote, estimate, read_order
+from apps.swaps.services.quote import Quote, assets_of, estimate
 
 
 class InsufficientForSwap(Flat):
+    field = "sell_amount_atomic"
     message = "Insufficient available balance"
 
 
@@ -29,34 +31,16 @@ class RateMoved(Flat):
     message = "The rate has moved; look at the new figures and confirm again"
 
 
-def order_swap(
-    access: Access,
-    *,
-    source_asset_id: str,
-    buy_asset_id: str,
-    sell_amount_atomic: str,
-    key: str,
-    least_atomic: int = 0,
-) -> tuple[Swap, bool]:
+def order_swap(access: Access, request: SwapRequest, *, key: str, least_atomic: int = 0) -> tuple[Swap, bool]:
     """What create_swap does, for whoever asks for it. Raises what operations.check refuses with, too."""
     operations.check(access, operations.SWAP)
-    return create_swap(
-        access,
-        source_asset_id=source_asset_id,
-        buy_asset_id=buy_asset_id,
-        sell_amount_atomic=sell_amount_atomic,
-        key=key,
-        caller=access.caller,
-        least_atomic=least_atomic,
-    )
+    return create_swap(access, request, key=key, caller=access.caller, least_atomic=least_atomic)
 
 
 def create_swap(
     viewer: Viewer,
+    request: SwapRequest,
     *,
-    source_asset_id: str,
-    buy_asset_id: str,
-    sell_amount_atomic: str,
     key: str,
     caller: str = "",
     payment: Payment | None = None,
@@ -72,13 +56,7 @@ def create_swap(
     earlier = rows.first()
     if earlier is not None:
         return earlier, False
-    quote = check_swap(
-        viewer,
-        source_asset_id=source_asset_id,
-        buy_asset_id=buy_asset_id,
-        sell_amount_atomic=sell_amount_atomic,
-        least_atomic=least_atomic,
-    )
+    quote = check_swap(viewer, request, least_atomic=least_atomic)
     store = Store.objects.get(pk=viewer.store_id)
     at = clock.now(store, viewer.mode)
     try:
@@ -87,11 +65,11 @@ def create_swap(
         raise InsufficientForSwap from None
 
 
-def check_swap(viewer: Viewer, *, source_asset_id: str, buy_asset_id: str, sell_amount_atomic: str, least_atomic: int) -> Quote:
+def check_swap(viewer: Viewer, request: SwapRequest, *, least_atomic: int) -> Quote:
     """What a swap would bring now. Raises what create_swap does; nothing is made."""
-    source, buy, amount = read_order(viewer, source_asset_id, buy_asset_id, sell_amount_atomic)
-    _check_balance(viewer, source, amount)
-    quote = estimate(viewer.mode, source, buy, amount)
+    source, buy = assets_of(viewer, request)
+    _check_balance(viewer, source, request.sell_atomic)
+    quote = estimate(viewer.mode, source, buy, request.sell_atomic)
     if quote.estimated_atomic < least_atomic:
         raise RateMoved
     limits.check_day(viewer.store_id, viewer.mode, quote, clock.real_now())

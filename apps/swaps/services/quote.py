@@ -1,8 +1,7 @@
 """What a swap would bring: which assets, how much, and the provider's estimate. Nothing is kept or reserved."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -11,20 +10,19 @@ from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
 from apps.core import money
 from apps.core.errors import Coded, Flat, NotFound, RefusalKind
-from apps.core.literal import AtomicAmount, Invalid, Object, Text
 from apps.core.models import Viewer
+from apps.swaps.documents import QuoteDocument
 from apps.swaps.providers.base import NoRoute, ProviderError, SwapProvider
-
-FIELDS = Object({"source_asset_id": Text(20, required=True), "buy_asset_id": Text(20, required=True)})
-AMOUNT = AtomicAmount(required=True)
-BODY = Object({**FIELDS.fields, "sell_amount_atomic": AMOUNT})
+from apps.swaps.requests import SwapRequest
 
 
 class SameAsset(Flat):
+    field = "buy_asset_id"
     message = "Source and buy asset must differ"
 
 
 class NotAnAmount(Flat):
+    field = "sell_amount_atomic"
     message = "Amount must be a positive integer string"
 
 
@@ -54,26 +52,16 @@ class Quote:
     slippage_bps: int
     provider: str
 
-    def document(self) -> dict[str, Any]:
-        return {
-            "source_asset_id": self.source.pk,
-            "buy_asset_id": self.buy.pk,
-            "sell_amount_atomic": str(self.sell_atomic),
-            "estimated_buy_amount_atomic": str(self.estimated_atomic),
-            "min_received_atomic": str(self.min_received_atomic),
-            "slippage_bps": self.slippage_bps,
-            "buy_atomic_decimals": self.buy.atomic_decimals,
-        }
-
-
-def sell_amount(body: Mapping[str, Any]) -> str:
-    """The amount as it was sent; anything but a string of digits is refused. Raises Invalid or NotAnAmount."""
-    given = body.get("sell_amount_atomic")
-    if given is None:
-        raise Invalid("sell_amount_atomic", "required")
-    if not isinstance(given, str):
-        raise NotAnAmount
-    return given
+    def document(self) -> QuoteDocument:
+        return QuoteDocument(
+            source_asset_id=self.source.pk,
+            buy_asset_id=self.buy.pk,
+            sell_amount_atomic=str(self.sell_atomic),
+            estimated_buy_amount_atomic=str(self.estimated_atomic),
+            min_received_atomic=str(self.min_received_atomic),
+            slippage_bps=self.slippage_bps,
+            buy_atomic_decimals=self.buy.atomic_decimals,
+        )
 
 
 def provider_of(mode: str, name: str | None = None) -> SwapProvider:
@@ -83,24 +71,20 @@ def provider_of(mode: str, name: str | None = None) -> SwapProvider:
     return next(one for one in made if name is None or one.name == name)
 
 
-def quote_swap(viewer: Viewer, *, source_asset_id: str, buy_asset_id: str, sell_amount_atomic: str) -> Quote:
+def quote_swap(viewer: Viewer, request: SwapRequest) -> Quote:
     """Raises NotFound, AssetNotActive, SameAsset, NotAnAmount, NoSwapRoute or QuoteUnavailable. Not inside a transaction."""
-    source, buy, amount = read_order(viewer, source_asset_id, buy_asset_id, sell_amount_atomic)
-    return estimate(viewer.mode, source, buy, amount)
+    source, buy = assets_of(viewer, request)
+    return estimate(viewer.mode, source, buy, request.sell_atomic)
 
 
-def read_order(viewer: Viewer, source_asset_id: str, buy_asset_id: str, sell_amount_atomic: str) -> tuple[Asset, Asset, int]:
-    """The two assets and the amount of a wish, as far as they make sense."""
-    source, buy = _asset(viewer, source_asset_id), _asset(viewer, buy_asset_id)
+def assets_of(viewer: Viewer, request: SwapRequest) -> tuple[Asset, Asset]:
+    """What is sold and what is bought, of a request that makes sense."""
+    source, buy = _asset(viewer, request.source_asset_id), _asset(viewer, request.buy_asset_id)
     if source == buy:
         raise SameAsset
-    try:
-        amount = int(AMOUNT.check(sell_amount_atomic, "sell_amount_atomic"))
-    except Invalid:
-        raise NotAnAmount from None
-    if amount == 0:
+    if request.sell_atomic <= 0:
         raise NotAnAmount
-    return source, buy, amount
+    return source, buy
 
 
 def estimate(mode: str, source: Asset, buy: Asset, sell_atomic: int) -> Quote:
