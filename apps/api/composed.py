@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from apps.billing.documents import hosted_invoice
+from msgspec.structs import asdict
+
+from apps.billing.documents.invoices import hosted_invoice
 from apps.billing.models import Invoice
 from apps.core import clock
 from apps.onramp.documents import payment_session
@@ -28,9 +30,9 @@ def onramp_of(payment: Payment) -> dict[str, Any]:
 def hosted_invoice_body(invoice: Invoice, payment: Payment | None) -> dict[str, Any]:
     """An invoice as its customer sees it, with the checkout of its latest intent."""
     if payment is None:
-        return {**hosted_invoice(invoice), "payment": None}
+        return {**asdict(hosted_invoice(invoice)), "payment": None}
     at = clock.now(payment.store, payment.mode)
-    return {**hosted_invoice(invoice), "payment": {**checkout_document(payment, at), "onramp": onramp_of(payment)}}
+    return {**asdict(hosted_invoice(invoice)), "payment": {**checkout_document(payment, at), "onramp": onramp_of(payment)}}
 
 
 def card_of(payment: Payment) -> dict[str, Any]:

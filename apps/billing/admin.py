@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from apps.billing.documents import formatted_number
+from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import (
     Customer,
     Invoice,

@@ -1,8 +1,9 @@
-"""What is asked for with a product, a price and a customer: the same classes for every door.
+"""What is asked for with the records of billing: the same classes for every door.
 
 A PATCH is a class of edits: what wasn't sent stays, a null clears a field that may be empty.
 """
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import orjson
@@ -10,15 +11,18 @@ from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 from msgspec import UNSET, UnsetType
 
-from apps.billing.models import Interval
-from apps.core.literal import Field, Integer, Invalid, Schema, Text, check_free
-from apps.core.money import CENTS
+from apps.billing.models import Interval, Invoice
+from apps.core.literal import Field, Integer, Invalid, List, Object, Schema, Text, check_free, parse_moment
+from apps.core.money import BASIS_POINTS, CENTS
 from apps.core.requests import Edits, Request, by
 from apps.stores.models import Currency
 
 AMOUNT_CENTS_MAX = 100_000_000 * CENTS
 METADATA_BYTES_MAX, ADDRESS_BYTES_MAX = 16 * 1024, 4 * 1024
 TEXT_MAX = 5000
+QUANTITY_MAX = 1_000_000_000
+LINES_MAX, ITEMS_MAX = 200, 20
+TRIAL_DAYS_MAX, GRACE_CYCLES_MAX = 3650, 1000
 
 
 class Free(Field):
@@ -57,10 +61,29 @@ class Email(Text):
         return {"type": "string", "format": "email", "maxLength": self.longest}
 
 
+class Moment(Field):
+    """An ISO 8601 time; one without an offset is UTC."""
+
+    def check(self, value: Any, name: str) -> datetime:
+        moment = parse_moment(value) or parse_moment(f"{value}Z" if isinstance(value, str) else None)
+        try:
+            told = moment.astimezone(UTC) if moment is not None else None
+        except OverflowError:
+            told = None
+        if told is None:
+            raise Invalid(name, "time")
+        return told
+
+    def schema(self) -> Schema:
+        return {"type": "string", "format": "date-time"}
+
+
 Name = Annotated[str, by(Text(255, shortest=1, trim=True))]
 LongText = Annotated[str, by(Text(TEXT_MAX))]
 Cents = Annotated[int, by(Integer(0, AMOUNT_CENTS_MAX))]
 CurrencyCode = Annotated[str, by(Text(3, choices=Currency.values))]
+Quantity = Annotated[int, by(Integer(1, QUANTITY_MAX))]
+RecordId = Annotated[str, by(Text(100))]
 Metadata = Annotated[dict[str, Any], by(Free(METADATA_BYTES_MAX, default=dict))]
 
 
@@ -110,3 +133,99 @@ class CustomerChanges(Edits, frozen=True, kw_only=True):
     phone: Phone | UnsetType | None = UNSET
     address: Address | UnsetType | None = UNSET
     metadata: Metadata | UnsetType = UNSET
+
+
+# --- subscriptions --------------------------------------------------------------------------------
+
+GraceCycles = Annotated[int, by(Integer(0, GRACE_CYCLES_MAX, default=1))]
+
+
+class ItemPrice(Request, frozen=True, kw_only=True):
+    id: RecordId | None = None
+
+
+class ItemRequest(Request, frozen=True, kw_only=True):
+    """It may be sent as it is read: with the price as an object, and the id of an add-on."""
+
+    id: RecordId | None = None
+    price_id: RecordId | None = None
+    price: ItemPrice | None = None
+    quantity: Quantity | None = None
+
+
+Items = Annotated[list[ItemRequest], by(List(Object({}), ITEMS_MAX))]
+
+
+class SubscriptionRequest(Request, frozen=True, kw_only=True):
+    """`items`, or else `price_id` with `quantity`."""
+
+    customer_id: RecordId
+    price_id: RecordId | None = None
+    items: Items | None = None
+    quantity: Quantity | None = None
+    grace_cycles: GraceCycles = 1
+    metadata: Metadata = {}
+    trial_period_days: Annotated[int, by(Integer(0, TRIAL_DAYS_MAX))] = 0
+
+
+class SubscriptionChanges(Edits, frozen=True, kw_only=True):
+    """A null of the first three is as if it hadn't been sent."""
+
+    price_id: RecordId | UnsetType | None = UNSET
+    items: Items | UnsetType | None = UNSET
+    quantity: Quantity | UnsetType | None = UNSET
+    grace_cycles: GraceCycles | UnsetType = UNSET
+    metadata: Metadata | UnsetType = UNSET
+
+
+class CancelRequest(Request, frozen=True, kw_only=True):
+    at_period_end: bool = False
+
+
+# --- invoices -------------------------------------------------------------------------------------
+
+Number = Annotated[str, by(Text(100, shortest=1))]
+OrderNumber = Annotated[str, by(Text(100))]
+DueAt = Annotated[datetime, by(Moment())]
+DiscountType = Annotated[str, by(Text(10, choices=Invoice.DiscountType.values))]
+TaxRate = Annotated[int, by(Integer(0, BASIS_POINTS))]
+
+
+class LineRequest(Request, frozen=True, kw_only=True):
+    description: Annotated[str, by(Text(500, shortest=1))]
+    quantity: Quantity = 1
+    unit_amount_cents: Cents
+
+
+Lines = Annotated[list[LineRequest], by(List(Object({}), LINES_MAX))]
+
+
+class InvoiceRequest(Request, frozen=True, kw_only=True):
+    customer_id: RecordId
+    currency: CurrencyCode
+    line_items: Lines = []
+    due_at: DueAt | None = None
+    description: LongText | None = None
+    metadata: Metadata = {}
+    custom_number: Number | None = None
+    po_number: OrderNumber | None = None
+    discount_type: DiscountType | None = None
+    discount_value: Cents | None = None
+    tax_rate_bps: TaxRate | None = None
+    notes: LongText | None = None
+    footer: LongText | None = None
+
+
+class InvoiceChanges(Edits, frozen=True, kw_only=True):
+    currency: CurrencyCode | UnsetType = UNSET
+    line_items: Lines | UnsetType = UNSET
+    due_at: DueAt | UnsetType | None = UNSET
+    description: LongText | UnsetType | None = UNSET
+    metadata: Metadata | UnsetType = UNSET
+    custom_number: Number | UnsetType | None = UNSET
+    po_number: OrderNumber | UnsetType | None = UNSET
+    discount_type: DiscountType | UnsetType | None = UNSET
+    discount_value: Cents | UnsetType | None = UNSET
+    tax_rate_bps: TaxRate | UnsetType | None = UNSET
+    notes: LongText | UnsetType | None = UNSET
+    footer: LongText | UnsetType | None = UNSET

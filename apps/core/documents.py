@@ -18,6 +18,9 @@ Digits = Annotated[str, Meta(extra_json_schema={"pattern": "^-?[0-9]+$"})]
 Decimals = Annotated[str, Meta(extra_json_schema={"pattern": r"^-?[0-9]+(\.[0-9]+)?$"})]
 
 
+FreeForm = dict[str, Any]  # an object of any form, answered as its store wrote it
+
+
 class Document(Struct, frozen=True, kw_only=True):
     """What every door answers."""
 

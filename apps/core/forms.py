@@ -15,7 +15,7 @@ class Form:
     people call a field in a sentence.
     """
 
-    names: ClassVar[tuple[str, ...]] = ()
+    names: tuple[str, ...] = ()
     hidden: ClassVar[tuple[str, ...]] = ()
     inputs: ClassVar[Mapping[str, str]] = {}
     labels: ClassVar[Mapping[str, str]] = {}

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, models, transaction
 
 from apps.core.errors import Coded, Failure, Flat
+from apps.core.invalid import Invalid
 
 Row = TypeVar("Row", bound=models.Model)
 Made = TypeVar("Made")
@@ -74,7 +75,7 @@ def once_per_form(rows: models.QuerySet[Any], form_key: str | None, create: Call
     mine: models.QuerySet[Row] = rows.filter(form_key=form_key)
     try:
         return once(mine, create)[0]
-    except Failure:
+    except (Failure, Invalid):
         found = mine.first()
         if found is None:
             raise

@@ -6,6 +6,7 @@ Code asks for `field` and `rule` and never reads the sentence; doors say `text` 
 SENTENCES = {
     # Any value.
     "required": "{field} is required",
+    "required_with": "{field} is required with {other}",
     "string": "{field} must be a string",
     "integer": "{field} must be an integer",
     "boolean": "{field} must be true or false",
@@ -46,6 +47,12 @@ SENTENCES = {
     "too_large": "{field} is too large (maximum is {maximum} bytes)",
     "too_many_items": "{field} has too many items (maximum is {maximum})",
     "huge_number": "{field} contains a number that is too large",
+    # Records of billing.
+    "taken": "{field} has already been taken",
+    "no_items": "{field} can't be empty",
+    "item_price": "{field} price_id is required",
+    "one_cycle": "{field} must all have the same interval, interval_count and currency",
+    "price_once": "{field} name a price more than once",
     # Lists of payouts.
     "payable_asset": "{asset_id} isn't an asset that can be paid out in this mode",
     "coins_with_point": "{field} must be a decimal number of coins with a point, such as 12.5",

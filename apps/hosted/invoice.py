@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.billing.documents import formatted_number, hosted_invoice
+from apps.billing.documents.invoices import HostedInvoice, formatted_number, hosted_invoice
 from apps.billing.models import Invoice
 from apps.billing.selectors import by_token
 from apps.billing.services import e_invoice, invoice_file, letters, parties
@@ -177,10 +177,10 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> dict[str,
     }
 
 
-def _state(invoice: Invoice, document: dict[str, Any], now: Any) -> str:
+def _state(invoice: Invoice, document: HostedInvoice, now: Any) -> str:
     """The status in the customer's words; see the badges."""
     if invoice.status == OPEN and invoice.due_at is not None and invoice.due_at < now:
         return "past_due"
-    if invoice.status == OPEN and document["amount_paid_cents"]:
+    if invoice.status == OPEN and document.amount_paid_cents:
         return "part_paid"
     return invoice.status

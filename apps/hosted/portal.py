@@ -10,13 +10,15 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from msgspec.structs import asdict
 
 from apps.access.access import Access
-from apps.billing.documents import formatted_number, subscription_document
+from apps.billing.documents.invoices import formatted_number
+from apps.billing.documents.subscriptions import SubscriptionDocument, subscription_document
 from apps.billing.models import Customer, Invoice, Subscription
 from apps.billing.selectors import invoices_seen_by, subscriptions_seen_by
 from apps.billing.services import letters
-from apps.billing.services.outlook import outlook
+from apps.billing.services.outlook import Coming, outlook
 from apps.billing.services.portal import LinkExpired, customer_behind
 from apps.billing.services.subscription import cancel_subscription, uncancel_subscription
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
@@ -66,7 +68,7 @@ def show(request: HttpRequest, reference: str, customer: Customer) -> HttpRespon
         "invoices": [_invoice(one, access) for one in found[:INVOICES_PER_PAGE]],
         "page": page,
         "has_more": len(found) > INVOICES_PER_PAGE,
-        "subscriptions": sorted((_subscription(one) for one in running), key=lambda one: one["status"] == CANCELED),
+        "subscriptions": sorted((_subscription(one) for one in running), key=lambda one: one.status == CANCELED),
     }
     return render(request, "hosted/portal/page.html", context)
 
@@ -146,10 +148,18 @@ def _named(customer: Customer, id: str) -> tuple[Access, Subscription]:
     return access, subscription
 
 
-def _subscription(row: Subscription) -> dict[str, Any]:
+class ShownSubscription(SubscriptionDocument, frozen=True, kw_only=True):
     """Its document with what time does to it next."""
-    coming = outlook(row)
-    return {**subscription_document(row), "name": row.price.product.name, "coming": coming, "can_cancel": row.status != CANCELED}
+
+    name: str
+    coming: list[Coming]
+    can_cancel: bool
+
+
+def _subscription(row: Subscription) -> ShownSubscription:
+    document = asdict(subscription_document(row))
+    name, can_cancel = row.price.product.name, row.status != CANCELED
+    return ShownSubscription(**document, name=name, coming=outlook(row), can_cancel=can_cancel)
 
 
 def _invoice(row: Invoice, access: Access) -> dict[str, Any]:

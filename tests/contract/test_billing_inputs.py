@@ -27,7 +27,8 @@ class World:
         self.void = r.ok(r.act(api, r.opened(api)["id"], "void"))
         self.paid = r.pay(api, r.opened(api))
         self.live = r.draft(cast.bakery.live)
-        self.running = r.subscribe(api)
+        self.running, self.ended = r.subscribe(api), r.subscribe(api)
+        r.ok(api.post(f"/billing/subscriptions/{self.ended['id']}/cancel", {}))
 
     def rows(self) -> list[tuple[str, str, str, Any, int, Any]]:
         """name, method, path, body, status, what the answer says: a sentence, or fields."""
@@ -64,6 +65,36 @@ class World:
             ("quantity nothing", "POST", path, made(**euros, quantity=0), 422, "quantity must be at least 1"),
             ("quantity beyond 64 bits", "POST", path, made(**euros, quantity=10**12), 422, "quantity must be at most"),
             ("sum too large", "POST", path, made(**euros, quantity=10**9), 422, "total must be at most"),
+            ("no items", "POST", path, made(items=[]), 422, "items can't be empty"),
+            ("no price", "POST", path, made(), 422, "price_id is required"),
+            ("item without a price", "POST", path, made(items=[{"price": {}}]), 422, "items price_id is required"),
+            ("one price twice", "POST", path, made(items=[euros, euros]), 422, "items name a price more than once"),
+            ("ended one broken", "PATCH", f"{path}/{self.ended['id']}", {}, 422, {"error": "Cannot change a canceled subscription"}),
+            (
+                "items of null",
+                "PATCH",
+                f"{path}/{self.running['id']}",
+                {"subscription": {"items": None, "quantity": None}},
+                200,
+                {"quantity": 1},
+            ),
+            ("cycles of null", "PATCH", f"{path}/{self.running['id']}", {"subscription": {"grace_cycles": None}}, 200, {"grace_cycles": 1}),
+            (
+                "broken item",
+                "PATCH",
+                f"{path}/{self.running['id']}",
+                {"subscription": {"items": [{"quantity": 0}]}},
+                422,
+                "items[0].quantity must be at least 1",
+            ),
+            (
+                "cancellation of text",
+                "POST",
+                f"{path}/{self.running['id']}/cancel",
+                {"at_period_end": "x"},
+                422,
+                "at_period_end must be true or false",
+            ),
             ("trial backwards", "POST", path, made(**euros, trial_period_days=-1), 422, "trial_period_days must be at least 0"),
             ("grace backwards", "POST", path, made(**euros, grace_cycles=-1), 422, "grace_cycles must be at least 0"),
         ]
@@ -109,6 +140,19 @@ class World:
         return [
             ("nothing finalized", "POST", at(self.nothing, "/finalize"), {}, 200, {"status": "paid"}),
             ("open one changed", "PATCH", at(self.open), {"invoice": {}}, 422, {"error": "Only draft invoices can be edited"}),
+            ("open one broken", "PATCH", at(self.open), {"invoice": {"currency": 5}}, 422, {"error": "Only draft invoices can be edited"}),
+            ("open one without fields", "PATCH", at(self.open), {}, 422, {"error": "Only draft invoices can be edited"}),
+            ("unknown one broken", "PATCH", f"/billing/invoices/{UNKNOWN}", {}, 404, {"error": "Invoice not found"}),
+            ("draft without fields", "PATCH", at(self.draft), {}, 422, "invoice is required"),
+            ("draft without currency", "PATCH", at(self.draft), {"invoice": {"currency": None}}, 422, "currency is required"),
+            (
+                "draft cleared",
+                "PATCH",
+                at(self.draft),
+                {"invoice": {"line_items": None, "notes": None, "metadata": None}},
+                200,
+                {"line_items": [], "notes": None, "metadata": {}, "custom_number": "A-1"},
+            ),
             ("open one deleted", "DELETE", at(self.open), None, 422, {"error": "Only draft invoices can be deleted"}),
             ("paid one voided", "POST", at(self.paid, "/void"), {}, 422, {"error": "Cannot void a paid invoice"}),
             ("void one voided", "POST", at(self.void, "/void"), {}, 200, {"status": "void"}),

@@ -161,6 +161,58 @@ def test_each_error_stands_at_its_input_which_has_the_focus(
     assert wrong(new(browser, path.format(billing.product(cast.bakery.test)["id"]), **{**right, **fields})) == said
 
 
+@pytest.mark.parametrize(("fields", "said"), [
+    ({"email": "nobody@example.com"}, ("email", "No customer has this e-mail address; add the customer, or correct it.")),
+    ({"price": [""]}, ("price-1", "Choose a price.")),
+    ({"price": ["x"]}, ("price-1", "Price not found.")),
+    ({"price": ["{0}", "{0}"], "quantity": ["1", "2"]}, ("price-1", "Choose each price once and raise its quantity instead.")),
+    ({"price": ["{0}", "{1}"], "quantity": ["1", "much"]}, ("quantity-2", "Quantity must be a whole number.")),
+    ({"price": ["{0}", "", "{1}"], "quantity": ["1", "1", "0"]}, ("quantity-2", "Quantity must be at least 1.")),
+    ({"trial_days": "3651"}, ("trial_days", "The trial must be at most 3650.")),
+    ({"grace_cycles": "x"}, ("grace_cycles", "The number of tolerated cycles must be a whole number.")),
+])  # fmt: skip
+def test_each_error_of_a_subscription_stands_at_its_input(
+    cast: Cast, browser: Browser, fields: dict[str, Any], said: tuple[str, str]
+) -> None:
+    api = cast.bakery.test
+    ids = [billing.price(api)["id"], billing.price(api)["id"]]
+    billing.customer(api, email=EMAIL)
+    right = {"email": EMAIL, "price": [ids[0]], "quantity": ["1"], "trial_days": "0", "grace_cycles": "1"}
+    sent = {**right, **fields}
+    sent["price"] = [one.format(*ids) for one in sent["price"]]
+    assert wrong(new(browser, "subscriptions/new", **sent)) == said
+    assert not Subscription.objects.exists()
+
+
+@pytest.mark.parametrize(("fields", "said"), [
+    ({"currency": "XXX"}, ("currency", "Currency must be one of")),
+    ({"due": "tomorrow"}, ("due", "Due day is not a date.")),
+    ({"line_description": ["Bread", "", " "], "line_amount": ["10", "", "5"]}, ("what-2", "Line 2: description can't be blank.")),
+    ({"line_quantity": ["2", "1", "x"]}, ("many-2", "Line 2: quantity must be a whole number.")),
+    ({"line_amount": ["-1", "", "5"]}, ("each-1", "Line 1: price must be a number such as 12.50.")),
+    ({"line_amount": ["1", "", "5.50"], "currency": "JPY"}, ("each-2", "Line 2: price must be a whole number of JPY.")),
+    ({"notes": "n" * 5001}, ("notes", "Notes is too long (maximum is 5000 characters).")),
+    ({"custom_number": "A-1"}, ("custom_number", "The number has already been taken.")),
+    ({"discount": "101"}, ("discount", "The discount must be at most 100 percent.")),
+    ({"discount_type": ""}, ("discount_type", "The kind of discount is required with the discount.")),
+    ({"tax": "101"}, ("tax", "Tax must be at most 100 percent.")),
+])  # fmt: skip
+def test_each_error_of_an_invoice_stands_at_its_input(cast: Cast, browser: Browser, fields: dict[str, Any], said: tuple[str, str]) -> None:
+    billing.draft(cast.bakery.test, custom_number="A-1", customer_id=billing.customer(cast.bakery.test, email=EMAIL)["id"])
+    name, sentence = wrong(new(browser, "invoices/new", **draft_form(save="1", **fields)))
+    assert name == said[0] and sentence.startswith(said[1])
+    assert Invoice.objects.count() == 1
+
+
+def test_what_belongs_to_no_input_stands_above_them_all(cast: Cast, browser: Browser) -> None:
+    billing.customer(cast.bakery.test, email=EMAIL)
+    lines = {"line_description": ["Bread"], "line_quantity": ["1000000000"], "line_amount": ["1000"]}
+    page = text(new(browser, "invoices/new", **draft_form(save="1", **lines)))
+    assert 'id="errors"' in page and "Total must be at most 100000000.00." in page and "aria-invalid" not in page
+    counted = new(browser, "invoices/new", **draft_form(**lines), headers={"HX-Request": "true"})
+    assert counted.status_code == 200 and "Total must be at most 100000000.00." in text(counted)
+
+
 def test_a_subscription_begins_changes_pauses_resumes_and_ends(cast: Cast, browser: Browser) -> None:
     api = cast.bakery.test
     first, second, owner = billing.price(api), billing.price(api, unit_amount_cents=500), billing.customer(api)

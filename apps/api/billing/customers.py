@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from apps.api.billing.plumbing import BillingDoor, CustomerNotFound
 from apps.api.plumbing import lists
 from apps.billing import selectors
-from apps.billing.documents import customer_document
+from apps.billing.documents.customers import customer_document
 from apps.billing.models import Customer
 from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers

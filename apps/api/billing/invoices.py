@@ -6,17 +6,17 @@ from rest_framework.response import Response
 from apps.api.billing.plumbing import BillingDoor, InvoiceNotFound
 from apps.api.plumbing import lists
 from apps.billing import selectors
-from apps.billing.documents import invoice_document
+from apps.billing.documents.invoices import invoice_document
 from apps.billing.models import Invoice
+from apps.billing.requests import InvoiceChanges, InvoiceRequest
 from apps.billing.services import invoice as drafts
 from apps.billing.services import invoice_states
-from apps.billing.services.fields import INVOICE, INVOICE_CHANGES
-from apps.core.literal import wrapper_schema
 
 PER_PAGE = 25
 
 
 class InvoiceDoor(BillingDoor):
+    wrapper = "invoice"
     missing = InvoiceNotFound()
 
     def invoice(self, id: str) -> Invoice:
@@ -26,7 +26,7 @@ class InvoiceDoor(BillingDoor):
 class Invoices(InvoiceDoor):
     """Make a draft, or list invoices newest first, by `status`, `customer_id` and `subscription_id`."""
 
-    bodies = {"POST": wrapper_schema("invoice", INVOICE)}
+    bodies = {"POST": InvoiceRequest}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -40,19 +40,23 @@ class Invoices(InvoiceDoor):
         return Response(lists.data_and_meta(*lists.page_of(request, rows, invoice_document, per_page=PER_PAGE)))
 
     def post(self, request: Request) -> Response:
-        return Response(invoice_document(drafts.create_invoice(self.access, self.body(request))), status=201)
+        invoice = drafts.create_invoice(self.access, self.read(request, InvoiceRequest))
+        return Response(invoice_document(invoice), status=201)
 
 
 class InvoiceById(InvoiceDoor):
     """One invoice; a draft can be changed and deleted."""
 
-    bodies = {"PATCH": wrapper_schema("invoice", INVOICE_CHANGES)}
+    bodies = {"PATCH": InvoiceChanges}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(invoice_document(self.invoice(id)))
 
     def patch(self, request: Request, id: str) -> Response:
-        return Response(invoice_document(drafts.update_invoice(self.access, self.invoice(id), self.body(request))))
+        invoice = self.invoice(id)
+        drafts.check_draft(invoice)
+        changes = self.read(request, InvoiceChanges)
+        return Response(invoice_document(drafts.update_invoice(self.access, invoice, changes)))
 
     def delete(self, request: Request, id: str) -> Response:
         drafts.delete_invoice(self.invoice(id))

@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from apps.api.billing.plumbing import BillingDoor, PriceNotFound, ProductNotFound
 from apps.billing import selectors
-from apps.billing.documents import price_document, product_document, product_with_prices
+from apps.billing.documents.catalog import price_document, product_document, product_with_prices
 from apps.billing.models import Price, Product
 from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
 from apps.billing.services import catalog

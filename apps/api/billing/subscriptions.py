@@ -5,14 +5,14 @@ from rest_framework.response import Response
 
 from apps.api.billing.plumbing import BillingDoor, SubscriptionNotFound
 from apps.billing import selectors
-from apps.billing.documents import subscription_document
+from apps.billing.documents.subscriptions import subscription_document
 from apps.billing.models import Subscription
+from apps.billing.requests import CancelRequest, SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import subscription as services
-from apps.billing.services.fields import CANCEL, SUBSCRIPTION, SUBSCRIPTION_CHANGES
-from apps.core.literal import wrapper_schema
 
 
 class SubscriptionDoor(BillingDoor):
+    wrapper = "subscription"
     missing = SubscriptionNotFound()
 
     def subscription(self, id: str) -> Subscription:
@@ -22,7 +22,7 @@ class SubscriptionDoor(BillingDoor):
 class Subscriptions(SubscriptionDoor):
     """Subscribe a customer, or list every subscription, newest first, by `status` and `customer_id`."""
 
-    bodies = {"POST": wrapper_schema("subscription", SUBSCRIPTION)}
+    bodies = {"POST": SubscriptionRequest}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -33,31 +33,37 @@ class Subscriptions(SubscriptionDoor):
         return Response([subscription_document(one) for one in rows])
 
     def post(self, request: Request) -> Response:
-        return Response(subscription_document(services.create_subscription(self.access, self.body(request))), status=201)
+        subscription = services.create_subscription(self.access, self.read(request, SubscriptionRequest))
+        return Response(subscription_document(subscription), status=201)
 
 
 class SubscriptionById(SubscriptionDoor):
     """One subscription; swap its prices and quantities from the next cycle on."""
 
-    bodies = {"PATCH": wrapper_schema("subscription", SUBSCRIPTION_CHANGES)}
+    bodies = {"PATCH": SubscriptionChanges}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(subscription_document(self.subscription(id)))
 
     def patch(self, request: Request, id: str) -> Response:
-        changed = services.update_subscription(self.access, self.subscription(id), self.body(request))
+        subscription = self.subscription(id)
+        services.check_changeable(subscription)
+        changes = self.read(request, SubscriptionChanges)
+        changed = services.update_subscription(self.access, subscription, changes)
         return Response(subscription_document(changed))
 
 
 class Cancel(SubscriptionDoor):
     """End it now, or with `at_period_end` when its period ends."""
 
-    bodies = {"POST": CANCEL.schema()}
+    wrapper = ""
+    bodies = {"POST": CancelRequest}
 
     def post(self, request: Request, id: str) -> Response:
         subscription = self.subscription(id)
-        fields = CANCEL.check(self.body(request), "body")
-        return Response(subscription_document(services.cancel_subscription(self.access, subscription, **fields)))
+        is_at_end = self.read(request, CancelRequest).at_period_end
+        canceled = services.cancel_subscription(self.access, subscription, at_period_end=is_at_end)
+        return Response(subscription_document(canceled))
 
 
 class Uncancel(SubscriptionDoor):

@@ -1,44 +1,22 @@
 """What is answered about products, customers, subscriptions and invoices."""
 
-from apps.api.plumbing.shapes import many, null, of, page, plus
+from apps.api.plumbing.shapes import many, null, page, plus
 from apps.api.schemas.payments import CHECKOUT
-from apps.billing import documents
+from apps.billing.documents import catalog, customers, invoices, subscriptions
 from apps.core.documents import schema_of
 from apps.core.literal import Schema
 
-PRODUCT = schema_of(documents.ProductDocument)
-PRICE = schema_of(documents.PriceDocument)
-CUSTOMER = schema_of(documents.CustomerDocument)
-_PARTY = of("id:uuid email name|null")
-_PRICED = of("id:uuid product_id:uuid product_name unit_amount_cents:int currency interval interval_count:int")
-SUBSCRIPTION = of(
-    "id:uuid customer_id:uuid price_id:uuid quantity:int status started_at:time|null current_period_start:time|null "
-    "current_period_end:time|null next_billing_at:time|null trial_end:time|null cancel_at_period_end:bool cancel_at:time|null "
-    "canceled_at:time|null paused_at:time|null failed_cycle_count:int grace_cycles:int amount_cents:int currency interval "
-    "interval_count:int livemode:bool metadata:map created_at:time updated_at:time",
-    items=many(of("id:uuid|null quantity:int", price=_PRICED)),
-    price=_PRICED,
-    customer=_PARTY,
-)
-_LINE = of("description quantity:int unit_amount_cents:int amount_cents:int position:int")
-_TOTALS = "subtotal_cents:int discount_cents:int tax_cents:int total_cents:int amount_paid_cents:int"
-INVOICE = of(
-    f"id:uuid status number:int|null formatted_number|null custom_number|null po_number|null public_token|null hosted_url|null "
-    f"customer_id:uuid subscription_id:uuid|null period_key|null currency {_TOTALS} refunded_cents:int discount_type|null "
-    f"discount_value:int|null tax_rate_bps:int|null due_at:time|null description|null notes|null footer|null metadata:map "
-    f"needs_attention|null livemode:bool finalized_at:time|null paid_at:time|null voided_at:time|null created_at:time updated_at:time",
-    customer=_PARTY,
-    line_items=many(plus(_LINE, "id:uuid")),
-)
-HOSTED = of(
-    f"public_token number:int|null formatted_number|null po_number|null status currency {_TOTALS} due_at:time|null "
-    f"description|null notes|null "
-    f"footer|null merchant_name livemode:bool",
-    customer=of("name|null email"),
-    line_items=many(_LINE),
-    payment=null(CHECKOUT),
-)
-_WITH_PRICES = schema_of(documents.ProductWithPrices)
+PRODUCT = schema_of(catalog.ProductDocument)
+PRICE = schema_of(catalog.PriceDocument)
+CUSTOMER = schema_of(customers.CustomerDocument)
+# Parts of documents that generated clients have a class for.
+_PARTY = schema_of(customers.Party)
+_PRICED = schema_of(subscriptions.PricedDocument)
+_LINE = schema_of(invoices.HostedLine)
+SUBSCRIPTION = schema_of(subscriptions.SubscriptionDocument)
+INVOICE = schema_of(invoices.InvoiceDocument)
+HOSTED = plus(schema_of(invoices.HostedInvoice), payment=null(CHECKOUT))
+_WITH_PRICES = schema_of(catalog.ProductWithPrices)
 _PRICES = "billing/products/<str:product_id>/prices"
 
 ANSWERS: dict[str, Schema] = {

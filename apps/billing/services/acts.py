@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.billing.documents import formatted_number
+from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
 from apps.core.money import text_from_cents
 from apps.stores import audit

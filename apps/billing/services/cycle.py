@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from apps.billing import events
 from apps.billing.models import Invoice, Subscription
+from apps.billing.requests import LineRequest
 from apps.billing.selectors import with_parts
 from apps.billing.services import letters
 from apps.billing.services.invoice import put_lines
@@ -118,7 +119,7 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
     start, close = subscription.current_period_start, subscription.current_period_end
     priced = [(subscription.price, subscription.quantity), *((one.price, one.quantity) for one in subscription.add_ons.all())]
     lines = [
-        {"description": price.product.name, "quantity": quantity, "unit_amount_cents": price.unit_amount_cents}
+        LineRequest(description=price.product.name, quantity=quantity, unit_amount_cents=price.unit_amount_cents)
         for price, quantity in priced
     ]
     currency = subscription.price.currency

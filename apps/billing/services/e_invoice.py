@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from apps.billing.documents import formatted_number, hosted_url
+from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Customer, Invoice
 from apps.billing.services.parties import seller_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from apps.billing.documents import formatted_number, hosted_url
+from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Invoice
 from apps.billing.selectors import payments_received
 from apps.billing.services import e_invoice

@@ -6,7 +6,7 @@ Each has a key of its own and goes out once. A deleted customer only gets what t
 from datetime import datetime
 from typing import Any
 
-from apps.billing.documents import formatted_number, hosted_url
+from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Customer, Invoice, Subscription
 from apps.billing.services.portal import portal_url
 from apps.core import mail

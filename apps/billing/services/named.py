@@ -7,18 +7,22 @@ from apps.core.literal import is_uuid
 
 
 class NamedCustomerNotFound(Flat):
+    field = "customer_id"
     message = "Customer not found"
 
 
 class CustomerNotActive(Flat):
+    field = "customer_id"
     message = "Customer is not active"
 
 
 class NamedPriceNotFound(Flat):
+    field = "items"
     message = "Price not found"
 
 
 class PriceNotActive(Flat):
+    field = "items"
     message = "Price is not active"
 
 

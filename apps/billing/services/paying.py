@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from apps.access.access import Access
-from apps.billing.documents import formatted_number, hosted_url
+from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.selectors import by_token, last_payment
 from apps.billing.services.invoice_rows import locked_invoice

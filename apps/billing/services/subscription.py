@@ -4,16 +4,15 @@ Swaps count from the next cycle on. What changes nothing has no event.
 """
 
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
 from apps.access.access import Access
 from apps.billing import events
 from apps.billing.models import Invoice, Subscription
+from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import acts
 from apps.billing.services.cycle import bill_next, end
-from apps.billing.services.fields import SUBSCRIPTION, SUBSCRIPTION_CHANGES, created, patched
 from apps.billing.services.named import named_customer
 from apps.billing.services.periods import MONTHS, period_end, trial_end
 from apps.billing.services.subscription_items import Line, changed_lines, put_lines, wanted_lines
@@ -41,11 +40,11 @@ class CannotSchedule(Flat):
         super().__init__(f"Cannot schedule cancellation of a {state} subscription")
 
 
-def create_subscription(access: Access, body: dict[str, Any], form_key: str | None = None) -> Subscription:
-    """Active with its first invoice, or trialing. Raises Listed, or a customer's or price's refusal."""
-    fields, at = created(SUBSCRIPTION, body, "subscription"), access.now()
-    customer, lines = named_customer(access, fields["customer_id"]), wanted_lines(access, fields)
-    anchor, days = lines[0], fields["trial_period_days"]
+def create_subscription(access: Access, request: SubscriptionRequest, *, form_key: str | None = None) -> Subscription:
+    """Active with its first invoice, or trialing. Raises Invalid, or a customer's or price's refusal."""
+    at = access.now()
+    customer, lines = named_customer(access, request.customer_id), wanted_lines(access, request)
+    anchor, days = lines[0], request.trial_period_days
     begin = trial_end(at, days)
     made = Subscription(
         store=access.store,
@@ -60,8 +59,8 @@ def create_subscription(access: Access, body: dict[str, Any], form_key: str | No
         current_period_end=begin if days else period_end(at, anchor.price.interval, anchor.price.interval_count, at.day),
         next_billing_at=begin,
         trial_end=begin if days else None,
-        grace_cycles=fields["grace_cycles"],
-        metadata=fields["metadata"],
+        grace_cycles=request.grace_cycles,
+        metadata=request.metadata,
         created_at=at,
         updated_at=at,
         form_key=form_key,
@@ -83,12 +82,11 @@ def _begun(made: Subscription, lines: list[Line], at: datetime) -> Subscription:
     return made
 
 
-def update_subscription(access: Access, subscription: Subscription, body: dict[str, Any]) -> Subscription:
-    """Raises SubscriptionCanceled, Listed or a price's refusal."""
+def update_subscription(access: Access, subscription: Subscription, request: SubscriptionChanges) -> Subscription:
+    """Raises SubscriptionCanceled, Invalid or a price's refusal."""
     with transaction.atomic():
         row = _changeable(subscription)
-        fields = patched(SUBSCRIPTION_CHANGES, body, "subscription")
-        at, lines = access.now(), changed_lines(access, row, fields)
+        at, lines, fields = access.now(), changed_lines(access, row, request), request.sent()
         changes = {name: fields[name] for name in ("grace_cycles", "metadata") if name in fields and fields[name] != getattr(row, name)}
         if lines is None and not changes:
             return row
@@ -114,9 +112,14 @@ def _swap(row: Subscription, lines: list[Line]) -> None:
 
 def _changeable(subscription: Subscription) -> Subscription:
     row = locked(subscription.pk)
-    if row.status == CANCELED:
-        raise SubscriptionCanceled
+    check_changeable(row)
     return row
+
+
+def check_changeable(subscription: Subscription) -> None:
+    """Raises SubscriptionCanceled. A door asks before it reads what to change: the contract tells it first."""
+    if subscription.status == CANCELED:
+        raise SubscriptionCanceled
 
 
 def _check_move(row: Subscription, to: str) -> None:

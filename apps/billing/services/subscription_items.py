@@ -5,14 +5,15 @@ What is read can be sent back: an item names its price by `price_id` or as an ob
 
 import uuid
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec import UNSET
 
 from apps.access.access import Access
 from apps.billing.models import Price, Subscription, SubscriptionItem
-from apps.billing.services.fields import ITEMS_MAX
+from apps.billing.requests import ITEMS_MAX, ItemRequest, SubscriptionChanges, SubscriptionRequest
 from apps.billing.services.named import named_price
 from apps.billing.services.totals import totals_of
-from apps.core.errors import Listed
+from apps.core.literal import Invalid
 
 
 @dataclass(frozen=True)
@@ -24,64 +25,68 @@ class Line:
     item_id: uuid.UUID | None = None
 
 
-def wanted_lines(access: Access, fields: dict[str, Any]) -> list[Line]:
-    """The lines of a new subscription: `items`, or else `price_id` with `quantity`. Raises Listed or a price's refusal."""
-    items = fields["items"]
+def wanted_lines(access: Access, request: SubscriptionRequest) -> list[Line]:
+    """The lines of a new subscription. Raises Invalid or a price's refusal."""
+    items = request.items
     if items is None:
-        if fields["price_id"] is None:
-            raise Listed("price_id is required")
-        items = [{"price_id": fields["price_id"]}]
-    return _checked([Line(named_price(access, _price_id(one)), _quantity(one, n, fields)) for n, one in enumerate(_some(items))])
+        if request.price_id is None:
+            raise Invalid("price_id", "required")
+        items = [ItemRequest(price_id=request.price_id)]
+    lines = []
+    for position, item in enumerate(_some(items)):
+        price = named_price(access, _price_id(item))
+        lines.append(Line(price, _quantity(item, position, request.quantity)))
+    return _checked(lines)
 
 
-def _some(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _some(items: list[ItemRequest]) -> list[ItemRequest]:
     if not items:
-        raise Listed("items can't be empty")
+        raise Invalid("items", "no_items")
     return items
 
 
-def _quantity(item: dict[str, Any], position: int, fields: dict[str, Any]) -> int:
+def _quantity(item: ItemRequest, position: int, beside: int | None) -> int:
     """`quantity` beside the items is the anchor's."""
-    given: int | None = item.get("quantity") or (fields.get("quantity") if position == 0 else None)
-    return given or 1
+    return item.quantity or (beside if position == 0 else None) or 1
 
 
-def _price_id(item: dict[str, Any]) -> str:
-    named = item.get("price_id") or (item.get("price") or {}).get("id")
-    if not named:
-        raise Listed("items price_id is required")
-    return str(named)
+def _price_id(item: ItemRequest) -> str:
+    price_id = item.price_id or (item.price.id if item.price is not None else None)
+    if not price_id:
+        raise Invalid("items", "item_price")
+    return price_id
 
 
 def _checked(lines: list[Line]) -> list[Line]:
     if len({one.price.cycle for one in lines}) > 1:
-        raise Listed("items must all have the same interval, interval_count and currency")
+        raise Invalid("items", "one_cycle")
     if len({one.price.pk for one in lines}) < len(lines):
-        raise Listed("items name a price more than once")
+        raise Invalid("items", "price_once")
     totals_of([(one.quantity, one.price.unit_amount_cents) for one in lines], lines[0].price.currency, None, None, None)
     return lines
 
 
-def changed_lines(access: Access, row: Subscription, fields: dict[str, Any]) -> list[Line] | None:
-    """The lines that an update asks for, None when they are what they were. Raises Listed or a price's refusal."""
+def changed_lines(access: Access, row: Subscription, request: SubscriptionChanges) -> list[Line] | None:
+    """The lines that an update asks for, None when they are what they were. Raises Invalid or a price's refusal."""
     add_ons = list(row.add_ons.all())
     now = [Line(row.price, row.quantity), *(Line(one.price, one.quantity, one.pk) for one in add_ons)]
-    if fields.get("items") is not None:
-        wanted = _replaced(access, now, fields)
+    quantity = request.quantity or None
+    if request.items is not UNSET and request.items is not None:
+        wanted = _replaced(access, now, request.items, quantity)
     else:
         anchor = now[0]
-        price = _priced(access, now, fields["price_id"]) if fields.get("price_id") else anchor.price
-        wanted = [Line(price, fields.get("quantity") or anchor.quantity), *now[1:]]
+        price = _priced(access, now, request.price_id) if request.price_id else anchor.price
+        wanted = [Line(price, quantity or anchor.quantity), *now[1:]]
     return None if _checked(wanted) == now else wanted
 
 
-def _replaced(access: Access, now: list[Line], fields: dict[str, Any]) -> list[Line]:
+def _replaced(access: Access, now: list[Line], items: list[ItemRequest], quantity: int | None) -> list[Line]:
     """The whole set, add-ons of the same price going on under their ids."""
     ids = {one.price.pk: one.item_id for one in now[1:]}
     lines = []
-    for position, item in enumerate(_some(fields["items"])):
+    for position, item in enumerate(_some(items)):
         price = _priced(access, now, _price_id(item))
-        lines.append(Line(price, _quantity(item, position, fields), ids.get(price.pk) if position else None))
+        lines.append(Line(price, _quantity(item, position, quantity), ids.get(price.pk) if position else None))
     return lines
 
 

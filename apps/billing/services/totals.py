@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from apps.billing.models import Invoice
 from apps.billing.requests import AMOUNT_CENTS_MAX
-from apps.core.errors import Listed
 from apps.core.literal import Invalid
 from apps.core.money import BASIS_POINTS, CENTS, text_from_cents
 from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES
@@ -45,14 +43,14 @@ def check_unit_amount(unit_amount_cents: int, currency: str, name: str = "unit_a
 def totals_of(
     lines: Sequence[tuple[int, int]], currency: str, discount_type: str | None, discount_value: int | None, tax_rate_bps: int | None
 ) -> Totals:
-    """The totals of lines of (quantity, unit amount in cents). Raises Listed when they are too large."""
+    """The totals of lines of (quantity, unit amount in cents). Raises Invalid when they are too large."""
     subtotal = sum(quantity * unit for quantity, unit in lines)
     step = smallest_cents(currency)
     discount = min(subtotal, _discount(subtotal, discount_type, discount_value or 0, step))
     tax = _half_up((subtotal - discount) * (tax_rate_bps or 0), BASIS_POINTS, step)
     made = Totals(subtotal, discount, tax)
     if max(subtotal, made.total_cents) > AMOUNT_CENTS_MAX:
-        raise Listed(f"total must be at most {text_from_cents(AMOUNT_CENTS_MAX)}")
+        raise Invalid("total", "at_most", maximum=text_from_cents(AMOUNT_CENTS_MAX))
     return made
 
 
@@ -67,12 +65,11 @@ def _half_up(numerator: int, denominator: int, step: int) -> int:
     return (2 * numerator + denominator * step) // (2 * denominator * step) * step
 
 
-def check_discount(fields: dict[str, Any]) -> None:
-    """A kind and a value belong together. Raises Listed."""
-    kind, value = fields["discount_type"], fields["discount_value"]
+def check_discount(kind: str | None, value: int | None) -> None:
+    """A kind and a value belong together. Raises Invalid."""
     if kind is not None and value is None:
-        raise Listed("discount_value is required with discount_type")
+        raise Invalid("discount_value", "required_with", other="discount_type")
     if kind is None and value is not None:
-        raise Listed("discount_type is required with discount_value")
-    if kind == Invoice.DiscountType.PERCENT and value > 100:
-        raise Listed("discount_value must be at most 100 percent")
+        raise Invalid("discount_type", "required_with", other="discount_value")
+    if kind == Invoice.DiscountType.PERCENT and (value or 0) > 100:
+        raise Invalid("discount_value", "percent")

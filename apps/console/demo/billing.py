@@ -4,15 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 from apps.access.access import ACT, Access
-from apps.billing.models import Customer, Invoice, Product
-from apps.billing.requests import CustomerRequest, PriceRequest, ProductRequest
+from apps.billing.models import Customer, Product
+from apps.billing.requests import CustomerRequest, InvoiceRequest, LineRequest, PriceRequest, ProductRequest, SubscriptionRequest
 from apps.billing.services.catalog import create_price, create_product
 from apps.billing.services.customers import create_customer
 from apps.billing.services.invoice import create_invoice
 from apps.billing.services.invoice_states import finalize_invoice, mark_uncollectible, send_invoice, void_invoice
 from apps.billing.services.paying import settle_invoices, start_payment
 from apps.billing.services.subscription import create_subscription, pause_subscription
-from apps.core.clock import iso
 from apps.payments.services.simulate import simulate_deposit
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import approve_verification, submit_verification
@@ -23,7 +22,7 @@ PEOPLE = (
     ("Ben Okafor", "ben@example.com", {"line1": "12 High Street", "city": "Leeds", "country": "GB"}),
     ("Café Lumen", "books@lumen.example", {"line1": "3 rue Claire", "city": "Lyon", "country": "FR"}),
 )
-BEANS = {"description": "Wholesale beans, 10 kg", "quantity": 2, "unit_amount_cents": 21900}
+BEANS = LineRequest(description="Wholesale beans, 10 kg", quantity=2, unit_amount_cents=21900)
 BUSINESS = VerificationRequest(
     business_legal_name="Demo Coffee GmbH",
     business_country="DE",
@@ -31,7 +30,7 @@ BUSINESS = VerificationRequest(
     tax_id="DE123456789",
 )
 DUE_IN = timedelta(days=14)
-TRAINING = {"description": "Barista training", "quantity": 1, "unit_amount_cents": 48000}
+TRAINING = LineRequest(description="Barista training", unit_amount_cents=48000)
 
 
 def seed_billing(store: Store, merchant: User) -> None:
@@ -46,26 +45,26 @@ def seed_billing(store: Store, merchant: User) -> None:
     monthly = str(create_price(access, product, by_month).pk)
     create_price(access, product, by_year)
     ann, ben, lumen = (create_customer(access, CustomerRequest(name=name, email=email, address=address)) for name, email, address in PEOPLE)
-    create_subscription(access, {"subscription": {"customer_id": str(ann.pk), "price_id": monthly, "quantity": 2}})
-    create_subscription(access, {"subscription": {"customer_id": str(lumen.pk), "price_id": monthly, "trial_period_days": 14}})
-    paused = create_subscription(access, {"subscription": {"customer_id": str(ben.pk), "price_id": monthly}})
+    create_subscription(access, SubscriptionRequest(customer_id=str(ann.pk), price_id=monthly, quantity=2))
+    on_trial = SubscriptionRequest(customer_id=str(lumen.pk), price_id=monthly, trial_period_days=14)
+    create_subscription(access, on_trial)
+    paused = create_subscription(access, SubscriptionRequest(customer_id=str(ben.pk), price_id=monthly))
     pause_subscription(access, paused)
     _seed_invoices(access, ben, lumen)
 
 
 def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
     """A draft, one that was sent and is to be paid, one paid, one void, one written off."""
-    _draft(access, lumen, [TRAINING], notes="Dates to be agreed.")
-    terms = {"due_at": iso(access.now() + DUE_IN), "tax_rate_bps": 2000, "po_number": "PO-3381", "footer": "Thank you."}
-    send_invoice(access, finalize_invoice(access, _draft(access, lumen, [BEANS, TRAINING], **terms)))
-    paid = finalize_invoice(access, _draft(access, ben, [BEANS], discount_type="percent", discount_value=10))
+    create_invoice(access, _wish(lumen, TRAINING, notes="Dates to be agreed."))
+    terms = _wish(lumen, BEANS, TRAINING, due_at=access.now() + DUE_IN, tax_rate_bps=2000, po_number="PO-3381", footer="Thank you.")
+    send_invoice(access, finalize_invoice(access, create_invoice(access, terms)))
+    paid = finalize_invoice(access, create_invoice(access, _wish(ben, BEANS, discount_type="percent", discount_value=10)))
     _, payment, _ = start_payment(str(paid.public_token))
     simulate_deposit(access, payment, {"scenario": "exact"})
     settle_invoices([payment.pk])
-    void_invoice(access, finalize_invoice(access, _draft(access, ben, [TRAINING])))
-    mark_uncollectible(access, finalize_invoice(access, _draft(access, ben, [BEANS])))
+    void_invoice(access, finalize_invoice(access, create_invoice(access, _wish(ben, TRAINING))))
+    mark_uncollectible(access, finalize_invoice(access, create_invoice(access, _wish(ben, BEANS))))
 
 
-def _draft(access: Access, customer: Customer, lines: list[dict[str, Any]], **fields: Any) -> Invoice:
-    body = {"customer_id": str(customer.pk), "currency": "EUR", "line_items": lines, **fields}
-    return create_invoice(access, {"invoice": body})
+def _wish(customer: Customer, *lines: LineRequest, **fields: Any) -> InvoiceRequest:
+    return InvoiceRequest(customer_id=str(customer.pk), currency="EUR", line_items=list(lines), **fields)

@@ -1,48 +1,154 @@
 """The editor of drafts: lines, discount, tax, due date and notes, with totals that the service counts, live or at a press of a button."""
 
-from datetime import timedelta
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Self
 
 from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.billing.models import Invoice
+from apps.billing.models import Customer, Invoice
+from apps.billing.requests import LINES_MAX, InvoiceChanges, InvoiceRequest
 from apps.billing.selectors import active_customers
-from apps.billing.services.fields import LINES_MAX
 from apps.billing.services.invoice import OnlyDraftsEdited, create_invoice, preview_totals, update_invoice
 from apps.billing.services.totals import Totals
 from apps.billing.states import DRAFT
 from apps.core import money
-from apps.core.web import status_of
 from apps.dashboard import form_keys
-from apps.dashboard.billing.forms import ADD, cents, customer_named, email_of, end_of_day, kept, may_add, percent_bps, texts, told, whole
+from apps.dashboard.billing.forms import (
+    ADD,
+    BillingForm,
+    cents,
+    customer_named,
+    email_of,
+    end_of_day,
+    may_add,
+    parts_of,
+    percent_bps,
+    whole,
+)
 from apps.dashboard.billing.invoices import find_invoice
 from apps.dashboard.plumbing import PageRequest, Refusals, go, is_htmx, sentences, show
 from apps.stores.models import Currency
 
 ROWS, EMAILS_MAX = 3, 500
 _TEXTS = ("custom_number", "po_number", "description", "notes", "footer")
-_FIELDS = ("email", "currency", "discount_type", "discount", "tax", "due", *_TEXTS)
-Given = dict[str, str]
+_NEW_LINE = {"what": "", "many": "1", "each": ""}
+# Which input of a line a field of it is typed into.
+_INPUTS = {"description": "what", "quantity": "many", "unit_amount_cents": "each"}
 Lines = list[dict[str, str]]
 
 
+class InvoiceForm(BillingForm):
+    """`lines` as they were typed; the inputs of the first are `what-1`, `many-1` and `each-1`.
+
+    A due day that is the one `due_at` falls on keeps its hour.
+    """
+
+    hidden = (form_keys.NAME,)
+    inputs = {
+        "customer_id": "email",
+        "name": "customer_name",
+        "due_at": "due",
+        "discount_value": "discount",
+        "tax_rate_bps": "tax",
+    }
+
+    def __init__(self, typed: Mapping[str, str], lines: Lines, due_at: datetime | None = None) -> None:
+        self.lines, self.due_at = lines, due_at
+        inputs = [f"{name}-{n}" for n in range(1, len(lines) + 1) for name in _NEW_LINE]
+        more = ("description", "notes", "footer", "po_number", "custom_number")
+        self.names = ("email", "customer_name", "currency", "due", *inputs, *more, "discount", "discount_type", "tax")
+        super().__init__(typed)
+
+    @classmethod
+    def posted(cls, request: PageRequest, invoice: Invoice | None = None) -> Self:
+        """What came in, with lines more or one less as a button said. Lines in which nothing was typed are left out."""
+        columns = [request.POST.getlist(name) for name in ("line_description", "line_quantity", "line_amount")]
+        typed = [
+            {"what": what.strip()[:600], "many": many.strip()[:20], "each": each.strip()[:20]}
+            for what, many, each in zip(*columns, strict=False)
+        ]
+        lines = [one for one in typed[: LINES_MAX + 1] if one["what"] or one["each"]]
+        less = request.POST.get("less", "")
+        if less.isascii() and less.isdigit() and len(less) < 4:
+            lines = [one for n, one in enumerate(lines) if n != int(less)]
+        more = ROWS if "more" in request.POST else 0
+        return cls(request.POST.dict(), _padded(lines, more), None if invoice is None else invoice.due_at)
+
+    @classmethod
+    def of(cls, invoice: Invoice) -> Self:
+        """A draft as it is."""
+        lines = [
+            {"what": one.description, "many": str(one.quantity), "each": money.text_from_cents(one.unit_amount_cents)}
+            for one in invoice.lines.all()
+        ]
+        return cls(_shown(invoice), _padded(lines, 0), invoice.due_at)
+
+    def request(self, customer: Customer) -> InvoiceRequest:
+        """Raises Invalid."""
+        return InvoiceRequest.read({"customer_id": str(customer.pk), **self._fields()})
+
+    def changes(self) -> InvoiceChanges:
+        """Raises Invalid."""
+        return InvoiceChanges.read(self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        written = [one for one in self.lines if one["what"] or one["each"]]
+        fields: dict[str, Any] = {
+            **self.filled(*_TEXTS, "currency"),
+            "line_items": [_line(one, n) for n, one in enumerate(written)],
+            "tax_rate_bps": percent_bps(self.values["tax"], "tax") if self.values["tax"] else None,
+            **self._discount(),
+        }
+        due = self.values["due"]
+        if self.due_at is None or due != self.due_at.date().isoformat():
+            fields["due_at"] = end_of_day(due, "due") if due else None
+        return fields
+
+    def _discount(self) -> dict[str, Any]:
+        kind, text = self.values["discount_type"], self.values["discount"]
+        if not text:
+            return {"discount_type": None, "discount_value": None}
+        if kind == Invoice.DiscountType.PERCENT:
+            return {"discount_type": kind, "discount_value": whole(text.removesuffix("%").strip(), "discount")}
+        return {"discount_type": kind or None, "discount_value": cents(text, "discount")}
+
+    def input_of(self, field: str) -> str:
+        name, position, inner = parts_of(field)
+        if name == "line_items" and inner:
+            return f"{_INPUTS[inner]}-{position + 1}"
+        return super().input_of(field)
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """Each line with the names of its inputs."""
+        named = enumerate(self.lines, start=1)
+        return [{**one, **{f"{name}_input": f"{name}-{n}" for name in _NEW_LINE}} for n, one in named]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Everything that is wrong."""
+        return [one for said in self.errors.values() for one in said]
+
+
 def create(request: PageRequest) -> HttpResponse:
+    access = request.access
     if request.method == "GET":
-        given = dict.fromkeys(_FIELDS, "") | {"currency": request.access.store.settlement_currency} | form_keys.new()
-        given["email"] = email_of(request.access, request.GET.get("customer", ""))
-        given["due"] = (request.access.now() + timedelta(days=request.access.store.invoice_due_days)).date().isoformat()
-        return _form(request, given, _filled([]), None, [])
-    given, lines = texts(request.POST, *_FIELDS, form_keys.NAME), _typed(request)
+        due = access.now() + timedelta(days=access.store.invoice_due_days)
+        usual = {"currency": access.store.settlement_currency, "due": due.date().isoformat(), **form_keys.new()}
+        usual["email"] = email_of(access, request.GET.get("customer", ""))
+        return _form(request, InvoiceForm(usual, _padded([], 0)))
+    form = InvoiceForm.posted(request)
     if "save" not in request.POST and ADD not in request.POST:
-        return _counted(request, given, lines, None)
+        return _counted(request, form)
     try:
-        customer = customer_named(request.access, request.POST)
-        body = {"customer_id": str(customer.pk), **_body(given, lines, None)}
-        made = create_invoice(request.access, {"invoice": body}, form_keys.of(given))
+        key = form_keys.of(form.values)
+        customer = customer_named(access, form, is_adding=ADD in request.POST)
+        made = create_invoice(access, form.request(customer), form_key=key)
     except Refusals as refusal:
-        is_new = may_add(request.access, given["email"], refusal)
-        return _form(request, given, _filled(lines), None, told(refusal), status_of(refusal), is_new=is_new)
+        is_new = may_add(access, form.values["email"], refusal)
+        return _form(request, form.refuse(refusal), is_new=is_new)
     messages.success(request, "The draft is saved. Nobody sees it until you finalize it.")
     return go("invoice", made.pk)
 
@@ -53,78 +159,47 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         messages.error(request, " ".join(sentences(OnlyDraftsEdited())))
         return go("invoice", invoice.pk)
     if request.method == "GET":
-        return _form(request, _shown(invoice), _filled(_shown_lines(invoice)), _totals_of(invoice), [], invoice=invoice)
-    given, lines = texts(request.POST, *_FIELDS), _typed(request)
+        totals = Totals(invoice.subtotal_cents, invoice.discount_cents, invoice.tax_cents)
+        return _form(request, InvoiceForm.of(invoice), totals, invoice=invoice)
+    form = InvoiceForm.posted(request, invoice)
     if "save" not in request.POST:
-        return _counted(request, given, lines, invoice)
+        return _counted(request, form, invoice)
     try:
-        update_invoice(request.access, invoice, {"invoice": _body(given, lines, invoice)})
+        update_invoice(request.access, invoice, form.changes())
     except Refusals as refusal:
-        return _form(request, given, _filled(lines), None, told(refusal), status_of(refusal), invoice=invoice)
+        return _form(request, form.refuse(refusal), invoice=invoice)
     messages.success(request, "The draft is saved.")
     return go("invoice", invoice.pk)
 
 
-def _counted(request: PageRequest, given: Given, lines: Lines, invoice: Invoice | None) -> HttpResponse:
-    """The form again, nothing saved: with its totals, one line more, or one line less. A part for HTMX is the totals alone."""
-    less = request.POST.get("less", "")
-    if less.isascii() and less.isdigit() and len(less) < 4:
-        lines = [one for n, one in enumerate(lines) if n != int(less)]
-    errors: list[str] = []
+def _counted(request: PageRequest, form: InvoiceForm, invoice: Invoice | None = None) -> HttpResponse:
+    """The form again with its totals, nothing saved. A part for HTMX is the totals alone."""
     totals = None
     try:
-        totals = preview_totals({"invoice": _body(given, lines, invoice)})
+        totals = preview_totals(form.changes())
     except Refusals as refusal:
-        errors = told(refusal)
+        form.refuse(refusal).status = 200
     if is_htmx(request):
-        context = {"totals": totals, "currency": given["currency"], "errors": errors, "is_counted": True}
+        context = {"totals": totals, "currency": form.values["currency"], "errors": form.sentences, "is_counted": True}
         return show(request, "dashboard/invoices/_totals.html", context)
-    return _form(request, given, _filled(lines, ROWS if "more" in request.POST else 0), totals, errors, invoice=invoice)
+    return _form(request, form, totals, invoice=invoice)
 
 
-def _typed(request: PageRequest) -> Lines:
-    """The lines of the form in which something was typed."""
-    posted = zip(*(request.POST.getlist(name) for name in ("line_description", "line_quantity", "line_amount")), strict=False)
-    lines = [{"description": what.strip()[:600], "quantity": many.strip()[:20], "amount": each.strip()[:20]} for what, many, each in posted]
-    return [one for one in lines[: LINES_MAX + 1] if one["description"] or one["amount"]]
-
-
-def _filled(lines: Lines, more: int = 0) -> Lines:
+def _padded(lines: Lines, more: int) -> Lines:
     """With empty lines to type in."""
-    empty = max(more, ROWS - len(lines), 0)
-    return [*lines, *({"description": "", "quantity": "1", "amount": ""} for _ in range(empty))]
+    return [*lines, *(_NEW_LINE for _ in range(max(more, ROWS - len(lines), 0)))]
 
 
-def _body(given: Given, lines: Lines, invoice: Invoice | None) -> dict[str, Any]:
-    """The form as the service takes it. Raises Invalid. A due day that wasn't changed keeps its hour."""
-    body: dict[str, Any] = {**kept(given, *_TEXTS), "currency": given["currency"] or None}
-    body["line_items"] = [_line(one, n) for n, one in enumerate(lines)]
-    if invoice is None or given["due"] != _due_day(invoice):
-        body["due_at"] = end_of_day(given["due"], "due day") if given["due"] else None
-    body["tax_rate_bps"] = percent_bps(given["tax"], "tax") if given["tax"] else None
-    body["discount_type"] = (given["discount_type"] or None) if given["discount"] else None
-    if given["discount"]:
-        is_percent = given["discount_type"] == Invoice.DiscountType.PERCENT
-        text = given["discount"].removesuffix("%").strip() if is_percent else given["discount"]
-        body["discount_value"] = whole(text, "discount") if is_percent else cents(text, "discount")
-    else:
-        body["discount_value"] = None
-    return body
-
-
-def _line(one: dict[str, str], position: int) -> dict[str, Any]:
+def _line(typed: dict[str, str], position: int) -> dict[str, Any]:
+    name = f"line_items[{position}]"
     return {
-        "description": one["description"],
-        "quantity": whole(one["quantity"] or "1", f"line {position + 1}: quantity"),
-        "unit_amount_cents": cents(one["amount"], f"line {position + 1}: price"),
+        "description": typed["what"],
+        "quantity": whole(typed["many"] or "1", f"{name}.quantity"),
+        "unit_amount_cents": cents(typed["each"], f"{name}.unit_amount_cents"),
     }
 
 
-def _due_day(invoice: Invoice) -> str:
-    return invoice.due_at.date().isoformat() if invoice.due_at is not None else ""
-
-
-def _shown(invoice: Invoice) -> Given:
+def _shown(invoice: Invoice) -> dict[str, str]:
     value, kind = invoice.discount_value, invoice.discount_type or ""
     is_amount = kind == Invoice.DiscountType.AMOUNT
     return {
@@ -133,43 +208,29 @@ def _shown(invoice: Invoice) -> Given:
         "discount_type": kind,
         "discount": "" if value is None else money.text_from_cents(value) if is_amount else str(value),
         "tax": "" if invoice.tax_rate_bps is None else money.percentage_from_bps(invoice.tax_rate_bps),
-        "due": _due_day(invoice),
+        "due": invoice.due_at.date().isoformat() if invoice.due_at is not None else "",
         **{name: getattr(invoice, name) or "" for name in _TEXTS},
     }
 
 
-def _shown_lines(invoice: Invoice) -> Lines:
-    return [
-        {"description": one.description, "quantity": str(one.quantity), "amount": money.text_from_cents(one.unit_amount_cents)}
-        for one in invoice.lines.all()
-    ]
-
-
-def _totals_of(invoice: Invoice) -> Totals:
-    return Totals(invoice.subtotal_cents, invoice.discount_cents, invoice.tax_cents)
-
-
 def _form(
     request: PageRequest,
-    given: Given,
-    lines: Lines,
-    totals: Totals | None,
-    errors: list[str],
-    status: int = 200,
+    form: InvoiceForm,
+    totals: Totals | None = None,
     *,
     invoice: Invoice | None = None,
     is_new: bool = False,
 ) -> HttpResponse:
     context = {
-        "given": given,
-        "lines": lines,
+        "form": form,
+        "given": form.values,
         "totals": totals,
-        "currency": given["currency"],
-        "errors": errors,
+        "currency": form.values["currency"],
+        "errors": form.common_errors,
         "is_new": is_new,
-        "says_more": any(given[name] for name in _TEXTS),
+        "says_more": any(form.values[name] for name in _TEXTS),
         "invoice": invoice,
         "currencies": Currency.choices,
         "emails": [] if invoice else list(active_customers(request.access).values_list("email", flat=True)[:EMAILS_MAX]),
     }
-    return show(request, "dashboard/invoices/form.html", context, status=status)
+    return show(request, "dashboard/invoices/form.html", context, status=form.status)

@@ -10,7 +10,7 @@ from django.http import FileResponse, Http404, HttpResponse
 
 from apps.access.access import Access
 from apps.billing import selectors
-from apps.billing.documents import formatted_number, hosted_url
+from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Invoice
 from apps.billing.services import e_invoice, invoice_file
 from apps.billing.services import invoice as drafts
@@ -21,10 +21,10 @@ from apps.core.drawings import NotDrawn
 from apps.core.literal import is_uuid
 from apps.core.outage import unavailable
 from apps.core.web import status_of
-from apps.dashboard.billing.forms import email_of, told
+from apps.dashboard.billing.forms import email_of
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
 
 _TABS = {
     "": "All",
@@ -188,7 +188,7 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         try:
             chosen.do(request.access, invoice, request.POST.get("send") == "on")
         except Refusals as refusal:
-            errors, status = told(refusal), status_of(refusal)
+            errors, status = sentences(refusal), status_of(refusal)
         else:
             was_sent = act == "finalize" and invoice.total_cents and request.POST.get("send") == "on"
             messages.success(request, f"{chosen.done} The letter is on its way." if was_sent else chosen.done)

@@ -1,8 +1,8 @@
 """Subscriptions: the list, one with its cycles and what comes next, the form, and what can be done to it, each on a page of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -10,17 +10,18 @@ from django.http import FileResponse, Http404, HttpResponse
 
 from apps.access.access import Access
 from apps.billing import selectors
-from apps.billing.models import Price, Subscription
+from apps.billing.models import Customer, Price, Subscription
+from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import subscription as services
 from apps.billing.services.outlook import cycle_cents, outlook
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.core import clock, money
 from apps.core.web import status_of
 from apps.dashboard import form_keys
-from apps.dashboard.billing.forms import customer_named, email_of, may_add, texts, told, whole
+from apps.dashboard.billing.forms import ADD, BillingForm, customer_named, email_of, may_add, parts_of, whole
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
 SHOWN, PRICES_MAX, ROWS, ROWS_MAX = 12, 500, 3, 21
 _TABS = {
@@ -95,25 +96,79 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     return show(request, "dashboard/subscriptions/detail.html", context)
 
 
+@dataclass(frozen=True)
+class Row:
+    """A price of the form with its quantity, as they were chosen and typed."""
+
+    price: str
+    quantity: str
+
+
+class SubscriptionForm(BillingForm):
+    """`rows` are the prices, each with its quantity; the inputs of the first are `price-1` and `quantity-1`."""
+
+    hidden = (form_keys.NAME,)
+    inputs = {
+        "customer_id": "email",
+        "name": "customer_name",
+        "items": "price-1",
+        "trial_period_days": "trial_days",
+    }
+
+    def __init__(self, typed: Mapping[str, str], rows: list[Row]) -> None:
+        self.rows = rows
+        inputs = [f"{name}-{n}" for n in range(1, len(rows) + 1) for name in ("price", "quantity")]
+        self.names = ("email", "customer_name", *inputs, "trial_days", "grace_cycles")
+        super().__init__(typed)
+
+    @classmethod
+    def posted(cls, request: PageRequest) -> Self:
+        """What came in; rows in which no price was chosen are left out."""
+        pairs = zip(request.POST.getlist("price"), request.POST.getlist("quantity"), strict=False)
+        rows = [Row(price[:100], quantity.strip()[:20]) for price, quantity in list(pairs)[:ROWS_MAX] if price]
+        return cls(request.POST.dict(), _padded(rows, ROWS if "more" in request.POST else 0))
+
+    def request(self, customer: Customer) -> SubscriptionRequest:
+        """Raises Invalid."""
+        days = whole(self.values["trial_days"] or "0", "trial_period_days")
+        return SubscriptionRequest.read({"customer_id": str(customer.pk), **self._fields(), "trial_period_days": days})
+
+    def changes(self) -> SubscriptionChanges:
+        """Raises Invalid."""
+        return SubscriptionChanges.read(self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        chosen = [one for one in self.rows if one.price]
+        items = [{"price_id": one.price, "quantity": whole(one.quantity or "1", f"items[{n}].quantity")} for n, one in enumerate(chosen)]
+        return {"items": items, "grace_cycles": whole(self.values["grace_cycles"] or "1", "grace_cycles")}
+
+    def input_of(self, field: str) -> str:
+        name, position, inner = parts_of(field)
+        if name == "items" and inner:
+            return f"{'quantity' if inner == 'quantity' else 'price'}-{position + 1}"
+        return super().input_of(field)
+
+    @property
+    def items(self) -> list[tuple[Row, str, str]]:
+        """Each row with the names of its inputs."""
+        return [(one, f"price-{n}", f"quantity-{n}") for n, one in enumerate(self.rows, start=1)]
+
+
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         email = email_of(request.access, request.GET.get("customer", ""))
-        given = {"email": email, "trial_days": "0", "grace_cycles": "1", **form_keys.new()}
-        return _form(request, given, _blank([{"price": request.GET.get("price", "")[:100], "quantity": "1"}]), [])
-    given, items = texts(request.POST, "email", "trial_days", "grace_cycles", form_keys.NAME), _typed(request)
+        usual = {"email": email, "trial_days": "0", "grace_cycles": "1", **form_keys.new()}
+        return _form(request, SubscriptionForm(usual, [Row(request.GET.get("price", "")[:100], "1")]))
+    form = SubscriptionForm.posted(request)
     if "more" in request.POST:
-        return _form(request, given, _blank(items, ROWS), [])
+        return _form(request, form)
     try:
-        body = {
-            "customer_id": str(customer_named(request.access, request.POST).pk),
-            "items": _items(items),
-            "trial_period_days": whole(given["trial_days"] or "0", "trial_period_days"),
-            "grace_cycles": whole(given["grace_cycles"] or "1", "grace_cycles"),
-        }
-        made = services.create_subscription(request.access, {"subscription": body}, form_keys.of(given))
+        key = form_keys.of(form.values)
+        customer = customer_named(request.access, form, is_adding=ADD in request.POST)
+        made = services.create_subscription(request.access, form.request(customer), form_key=key)
     except Refusals as refusal:
-        is_new = may_add(request.access, given["email"], refusal)
-        return _form(request, given, _blank(items), told(refusal), status_of(refusal), is_new=is_new)
+        is_new = may_add(request.access, form.values["email"], refusal)
+        return _form(request, form.refuse(refusal), is_new=is_new)
     messages.success(request, "The subscription has begun." if made.status == ACTIVE else "The subscription has begun with its trial.")
     return go("subscription", made.pk)
 
@@ -122,46 +177,33 @@ def change(request: PageRequest, id: str) -> HttpResponse:
     """Other prices and quantities, from the next cycle on."""
     row = _find(request, id)
     if request.method == "GET":
-        return _form(request, {"grace_cycles": str(row.grace_cycles)}, _blank(_shown(row), 1), [], subscription=row)
-    given, items = texts(request.POST, "grace_cycles"), _typed(request)
+        shown = SubscriptionForm({"grace_cycles": str(row.grace_cycles)}, _padded(_shown(row), 1))
+        return _form(request, shown, subscription=row)
+    form = SubscriptionForm.posted(request)
     if "more" in request.POST:
-        return _form(request, given, _blank(items, ROWS), [], subscription=row)
+        return _form(request, form, subscription=row)
     try:
-        body = {"items": _items(items), "grace_cycles": whole(given["grace_cycles"] or "1", "grace_cycles")}
-        services.update_subscription(request.access, row, {"subscription": body})
+        services.update_subscription(request.access, row, form.changes())
     except Refusals as refusal:
-        return _form(request, given, _blank(items), told(refusal), status_of(refusal), subscription=row)
+        return _form(request, form.refuse(refusal), subscription=row)
     messages.success(request, "Saved. It counts from the next cycle on.")
     return go("subscription", row.pk)
 
 
-def _typed(request: PageRequest) -> list[dict[str, str]]:
-    """The rows of the form in which a price was chosen."""
-    pairs = zip(request.POST.getlist("price"), request.POST.getlist("quantity"), strict=False)
-    return [{"price": price[:100], "quantity": quantity.strip()[:20]} for price, quantity in list(pairs)[:ROWS_MAX] if price]
+def _shown(row: Subscription) -> list[Row]:
+    add_ons = [Row(str(one.price_id), str(one.quantity)) for one in row.add_ons.all()]
+    return [Row(str(row.price_id), str(row.quantity)), *add_ons]
 
 
-def _items(rows: list[dict[str, str]]) -> list[dict[str, Any]]:
-    return [{"price_id": one["price"], "quantity": whole(one["quantity"] or "1", "quantity")} for one in rows]
-
-
-def _shown(row: Subscription) -> list[dict[str, str]]:
-    add_ons = [{"price": str(one.price_id), "quantity": str(one.quantity)} for one in row.add_ons.all()]
-    return [{"price": str(row.price_id), "quantity": str(row.quantity)}, *add_ons]
-
-
-def _blank(rows: list[dict[str, str]], more: int = 0) -> list[dict[str, str]]:
-    """At least so many rows; the new ones are empty."""
-    wanted = max(len(rows) + more, 1)
-    return [*rows, *({"price": "", "quantity": "1"} for _ in range(wanted - len(rows)))]
+def _padded(rows: list[Row], more: int) -> list[Row]:
+    """At least one row; the new ones are empty."""
+    count = max(len(rows) + more, 1)
+    return [*rows, *(Row("", "1") for _ in range(count - len(rows)))]
 
 
 def _form(
     request: PageRequest,
-    given: dict[str, str],
-    items: list[dict[str, str]],
-    errors: list[str],
-    status: int = 200,
+    form: SubscriptionForm,
     *,
     subscription: Subscription | None = None,
     is_new: bool = False,
@@ -169,9 +211,9 @@ def _form(
     prices = selectors.prices_on_offer(request.access, PRICES_MAX)
     prices += _archived(subscription, {one.pk for one in prices})
     context = {
-        "given": given,
-        "items": items,
-        "errors": errors,
+        "form": form,
+        "given": form.values,
+        "errors": form.common_errors,
         "is_new": is_new,
         "subscription": subscription,
         "prices": [(str(one.pk), one) for one in prices],
@@ -179,7 +221,7 @@ def _form(
         "no_prices": not prices,
         "has_products": bool(prices) or selectors.products_seen_by(request.access).exists(),
     }
-    return show(request, "dashboard/subscriptions/form.html", context, status=status)
+    return show(request, "dashboard/subscriptions/form.html", context, status=form.status)
 
 
 def _archived(subscription: Subscription | None, known: set[Any]) -> list[Price]:
@@ -233,7 +275,7 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         try:
             chosen.do(request.access, row, request.POST.get("when") == "period_end")
         except Refusals as refusal:
-            errors, status = told(refusal), status_of(refusal)
+            errors, status = sentences(refusal), status_of(refusal)
         else:
             messages.success(request, chosen.done)
             return go("subscription", row.pk)

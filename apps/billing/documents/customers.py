@@ -1,0 +1,45 @@
+"""Customers as every door tells them."""
+
+from apps.billing.models import Customer
+from apps.core.clock import iso
+from apps.core.documents import Document, FreeForm, Id, Time
+
+
+class CustomerDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    email: str
+    name: str | None
+    phone: str | None
+    address: FreeForm | None
+    metadata: FreeForm
+    livemode: bool
+    deleted_at: Time | None
+    created_at: Time
+    updated_at: Time
+
+
+class Party(Document, frozen=True, kw_only=True):
+    """A customer inside other documents."""
+
+    id: Id
+    email: str
+    name: str | None
+
+
+def customer_document(customer: Customer) -> CustomerDocument:
+    return CustomerDocument(
+        id=str(customer.pk),
+        email=customer.email,
+        name=customer.name,
+        phone=customer.phone,
+        address=customer.address,
+        metadata=customer.metadata,
+        livemode=customer.is_live,
+        deleted_at=iso(customer.deleted_at),
+        created_at=iso(customer.created_at),
+        updated_at=iso(customer.updated_at),
+    )
+
+
+def party(customer: Customer) -> Party:
+    return Party(id=str(customer.pk), email=customer.email, name=customer.name)

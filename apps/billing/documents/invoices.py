@@ -1,0 +1,191 @@
+"""Invoices as every door and their events tell them, and as their customers see them."""
+
+from collections.abc import Sequence
+
+from django.conf import settings
+
+from apps.billing.documents.customers import Party, party
+from apps.billing.models import Invoice, InvoiceLine
+from apps.core.clock import iso
+from apps.core.documents import Document, FreeForm, Id, Time
+
+
+class LineDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    description: str
+    quantity: int
+    unit_amount_cents: int
+    amount_cents: int
+    position: int
+
+
+class InvoiceDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    status: str
+    number: int | None
+    formatted_number: str | None
+    custom_number: str | None
+    po_number: str | None
+    public_token: str | None
+    hosted_url: str | None
+    customer_id: Id
+    customer: Party
+    subscription_id: Id | None
+    period_key: str | None
+    currency: str
+    subtotal_cents: int
+    discount_cents: int
+    tax_cents: int
+    total_cents: int
+    amount_paid_cents: int
+    refunded_cents: int
+    discount_type: str | None
+    discount_value: int | None
+    tax_rate_bps: int | None
+    due_at: Time | None
+    description: str | None
+    notes: str | None
+    footer: str | None
+    metadata: FreeForm
+    needs_attention: str | None
+    line_items: list[LineDocument]
+    livemode: bool
+    finalized_at: Time | None
+    paid_at: Time | None
+    voided_at: Time | None
+    created_at: Time
+    updated_at: Time
+
+
+class HostedCustomer(Document, frozen=True, kw_only=True):
+    name: str | None
+    email: str
+
+
+class HostedLine(Document, frozen=True, kw_only=True):
+    description: str
+    quantity: int
+    unit_amount_cents: int
+    amount_cents: int
+    position: int
+
+
+class HostedInvoice(Document, frozen=True, kw_only=True):
+    """What the customer may see of it; a door adds `payment`. Never ids of the store's records, nor metadata."""
+
+    public_token: str
+    number: int | None
+    formatted_number: str | None
+    po_number: str | None
+    status: str
+    currency: str
+    subtotal_cents: int
+    discount_cents: int
+    tax_cents: int
+    total_cents: int
+    amount_paid_cents: int
+    due_at: Time | None
+    description: str | None
+    notes: str | None
+    footer: str | None
+    merchant_name: str
+    customer: HostedCustomer
+    line_items: list[HostedLine]
+    livemode: bool
+
+
+def formatted_number(invoice: Invoice) -> str | None:
+    """What people call the invoice; a draft has none unless it was given one."""
+    return invoice.custom_number or (f"INV-{invoice.number:04d}" if invoice.number is not None else None)
+
+
+def hosted_url(invoice: Invoice) -> str | None:
+    """The page where the customer pays."""
+    return f"{settings.PUBLIC_URL}/invoice/{invoice.public_token}" if invoice.public_token else None
+
+
+def invoice_document(invoice: Invoice, lines: Sequence[InvoiceLine] | None = None) -> InvoiceDocument:
+    """With its customer and lines, which are read unless they are at hand."""
+    return InvoiceDocument(
+        id=str(invoice.pk),
+        status=invoice.status,
+        number=invoice.number,
+        formatted_number=formatted_number(invoice),
+        custom_number=invoice.custom_number,
+        po_number=invoice.po_number,
+        public_token=invoice.public_token,
+        hosted_url=hosted_url(invoice),
+        customer_id=str(invoice.customer_id),
+        customer=party(invoice.customer),
+        subscription_id=str(invoice.subscription_id) if invoice.subscription_id else None,
+        period_key=invoice.period_key,
+        currency=invoice.currency,
+        subtotal_cents=invoice.subtotal_cents,
+        discount_cents=invoice.discount_cents,
+        tax_cents=invoice.tax_cents,
+        total_cents=invoice.total_cents,
+        amount_paid_cents=invoice.amount_paid_cents,
+        refunded_cents=invoice.refunded_cents,
+        discount_type=invoice.discount_type,
+        discount_value=invoice.discount_value,
+        tax_rate_bps=invoice.tax_rate_bps,
+        due_at=iso(invoice.due_at),
+        description=invoice.description,
+        notes=invoice.notes,
+        footer=invoice.footer,
+        metadata=invoice.metadata,
+        needs_attention=invoice.needs_attention,
+        line_items=[_line(one) for one in (invoice.lines.all() if lines is None else lines)],
+        livemode=invoice.is_live,
+        finalized_at=iso(invoice.finalized_at),
+        paid_at=iso(invoice.paid_at),
+        voided_at=iso(invoice.voided_at),
+        created_at=iso(invoice.created_at),
+        updated_at=iso(invoice.updated_at),
+    )
+
+
+def _line(line: InvoiceLine) -> LineDocument:
+    return LineDocument(
+        id=str(line.pk),
+        description=line.description,
+        quantity=line.quantity,
+        unit_amount_cents=line.unit_amount_cents,
+        amount_cents=line.amount_cents,
+        position=line.position,
+    )
+
+
+def hosted_invoice(invoice: Invoice) -> HostedInvoice:
+    store = invoice.store
+    return HostedInvoice(
+        public_token=str(invoice.public_token),
+        number=invoice.number,
+        formatted_number=formatted_number(invoice),
+        po_number=invoice.po_number,
+        status=invoice.status,
+        currency=invoice.currency,
+        subtotal_cents=invoice.subtotal_cents,
+        discount_cents=invoice.discount_cents,
+        tax_cents=invoice.tax_cents,
+        total_cents=invoice.total_cents,
+        amount_paid_cents=invoice.amount_paid_cents,
+        due_at=iso(invoice.due_at),
+        description=invoice.description,
+        notes=invoice.notes,
+        footer=invoice.footer,
+        merchant_name=store.brand_name or store.name,
+        customer=HostedCustomer(name=invoice.customer.name, email=invoice.customer.email),
+        line_items=[_hosted_line(one) for one in invoice.lines.all()],
+        livemode=invoice.is_live,
+    )
+
+
+def _hosted_line(line: InvoiceLine) -> HostedLine:
+    return HostedLine(
+        description=line.description,
+        quantity=line.quantity,
+        unit_amount_cents=line.unit_amount_cents,
+        amount_cents=line.amount_cents,
+        position=line.position,
+    )

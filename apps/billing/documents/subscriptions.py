@@ -1,0 +1,106 @@
+"""Subscriptions as every door and their events tell them. Callers fetch with the selectors, which load what is shown."""
+
+from apps.billing.documents.customers import Party, party
+from apps.billing.models import Price, Subscription
+from apps.core.clock import iso
+from apps.core.documents import Document, FreeForm, Id, Time
+
+
+class PricedDocument(Document, frozen=True, kw_only=True):
+    """A price with the name of its product."""
+
+    id: Id
+    product_id: Id
+    product_name: str
+    unit_amount_cents: int
+    currency: str
+    interval: str
+    interval_count: int
+
+
+class ItemDocument(Document, frozen=True, kw_only=True):
+    """One price of a subscription. The first is the anchor and has no id."""
+
+    id: Id | None
+    quantity: int
+    price: PricedDocument
+
+
+class SubscriptionDocument(Document, frozen=True, kw_only=True):
+    """`amount_cents` is what a cycle costs."""
+
+    id: Id
+    customer_id: Id
+    price_id: Id
+    quantity: int
+    status: str
+    started_at: Time | None
+    current_period_start: Time | None
+    current_period_end: Time | None
+    next_billing_at: Time | None
+    trial_end: Time | None
+    cancel_at_period_end: bool
+    cancel_at: Time | None
+    canceled_at: Time | None
+    paused_at: Time | None
+    failed_cycle_count: int
+    grace_cycles: int
+    amount_cents: int
+    currency: str
+    interval: str
+    interval_count: int
+    items: list[ItemDocument]
+    price: PricedDocument
+    customer: Party
+    metadata: FreeForm
+    livemode: bool
+    created_at: Time
+    updated_at: Time
+
+
+def subscription_document(subscription: Subscription) -> SubscriptionDocument:
+    price, add_ons = subscription.price, list(subscription.add_ons.all())
+    anchor = ItemDocument(id=None, quantity=subscription.quantity, price=_priced(price))
+    others = [ItemDocument(id=str(one.pk), quantity=one.quantity, price=_priced(one.price)) for one in add_ons]
+    items = [anchor, *others]
+    return SubscriptionDocument(
+        id=str(subscription.pk),
+        customer_id=str(subscription.customer_id),
+        price_id=str(subscription.price_id),
+        quantity=subscription.quantity,
+        status=subscription.status,
+        started_at=iso(subscription.started_at),
+        current_period_start=iso(subscription.current_period_start),
+        current_period_end=iso(subscription.current_period_end),
+        next_billing_at=iso(subscription.next_billing_at),
+        trial_end=iso(subscription.trial_end),
+        cancel_at_period_end=subscription.cancel_at_period_end,
+        cancel_at=iso(subscription.cancel_at),
+        canceled_at=iso(subscription.canceled_at),
+        paused_at=iso(subscription.paused_at),
+        failed_cycle_count=subscription.failed_cycle_count,
+        grace_cycles=subscription.grace_cycles,
+        amount_cents=sum(one.quantity * one.price.unit_amount_cents for one in items),
+        currency=price.currency,
+        interval=price.interval,
+        interval_count=price.interval_count,
+        items=items,
+        price=_priced(price),
+        customer=party(subscription.customer),
+        metadata=subscription.metadata,
+        livemode=subscription.is_live,
+        created_at=iso(subscription.created_at),
+        updated_at=iso(subscription.updated_at),
+    )
+
+
+def _priced(price: Price) -> PricedDocument:
+    return PricedDocument(
+        id=str(price.pk),
+        product_id=str(price.product_id),
+        product_name=price.product.name,
+        unit_amount_cents=price.unit_amount_cents,
+        currency=price.currency,
+        interval=price.interval,
+        interval_count=price.interval_count,
+    )
