@@ -40,7 +40,7 @@ def card_of(payment: Payment) -> dict[str, Any]:
     session = latest_session(payment)
     unavailable = availability(payment).unavailable if session is None else None
     told = unavailable.document() if unavailable is not None else None
-    return {"onramp_session": payment_session(session), "onramp_unavailable": told}
+    return {"onramp_session": None if session is None else payment_session(session), "onramp_unavailable": told}
 
 
 def payment_detail(whole: Whole) -> dict[str, Any]:

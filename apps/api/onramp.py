@@ -11,10 +11,11 @@ from apps.api.plumbing.views import Door
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import Invalid, Schema, check_storable
 from apps.onramp.documents import session_document
+from apps.onramp.requests import CardRequest
 from apps.onramp.services.callbacks import take_callback
 from apps.onramp.services.place import place_of
 from apps.onramp.services.pricing import networks_to_ask, price_methods
-from apps.onramp.services.sessions import BODY, Wish, open_session
+from apps.onramp.services.sessions import open_session
 
 
 class PaymentMethods(Door):
@@ -38,13 +39,13 @@ class OnrampSessions(Door):
     """Open a card payment, or find the one under way."""
 
     missing = CheckoutNotFound()
-    bodies = {"POST": BODY.schema()}
+    bodies = {"POST": CardRequest}
     statuses = {"POST": 201}
 
     def post(self, request: Request, reference: str) -> Response:
-        payment, body = checkout_payment(reference), self.body(request)
-        wish = Wish.read(body)
-        session = open_session(payment, wish, lambda: place_of(request.headers, payment.store, body.get("country"), body.get("region")))
+        payment = checkout_payment(reference)
+        asked = self.read(request, CardRequest)
+        session = open_session(payment, asked, lambda: place_of(request.headers, payment.store, asked.country, asked.region))
         return Response(session_document(session), status=201)
 
 

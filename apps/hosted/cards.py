@@ -14,15 +14,17 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.core.literal import Invalid
 from apps.hosted import plumbing
 from apps.hosted.domains import store_of
 from apps.hosted.plumbing import public_page
 from apps.onramp.models import FundingSession
+from apps.onramp.requests import CardRequest
 from apps.onramp.selectors import latest_session, open_session_by_id
 from apps.onramp.services.card_page import OUTCOMES, finish
 from apps.onramp.services.place import CountryRequired, country_at_edge, place_of
 from apps.onramp.services.pricing import Priced, price_methods
-from apps.onramp.services.sessions import Wish, card_networks, open_session
+from apps.onramp.services.sessions import card_networks, open_session
 from apps.payments.models import Payment
 from apps.stores.branding import colour
 
@@ -117,10 +119,10 @@ def start(request: HttpRequest, payment: Payment) -> str:
     email = request.POST.get("customer_email", "").strip()
     place = request.POST.get("country", ""), request.POST.get("region", "")
     try:
-        wish = Wish.read({"payment_method_id": method_id, "provider_service_id": service_id, "customer_email": email or None})
-        open_session(payment, wish, lambda: place_of(request.headers, payment.store, *place))
-    except Failure as failure:
-        return failure.text
+        asked = CardRequest.read({"payment_method_id": method_id, "provider_service_id": service_id, "customer_email": email or None})
+        open_session(payment, asked, lambda: place_of(request.headers, payment.store, *place))
+    except (Failure, Invalid) as refusal:
+        return refusal.text
     return ""
 
 

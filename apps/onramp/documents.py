@@ -1,31 +1,107 @@
-"""A card payment as the API tells it: to the customer who opened it, and to the store whose intent it pays."""
+"""A card payment as it is told to the customer who opened it, and to the store whose intent it pays; what there is to choose from."""
 
-from typing import Any
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 
 from apps.chain.addresses import checksummed
 from apps.core.clock import iso
+from apps.core.documents import Decimals, Document, Id, Time
 from apps.onramp.models import FundingSession
 
 
-def session_document(session: FundingSession) -> dict[str, Any]:
+class SessionDocument(Document, frozen=True, kw_only=True):
     """What the customer's page needs."""
-    return {
-        "id": str(session.pk),
-        "provider": session.provider,
-        "status": session.status,
-        "amount_cents": session.amount_cents,
-        "currency": session.currency,
-        "expires_at": iso(session.expires_at),
-        "paid_at": iso(session.paid_at),
-        "provider_txid": session.provider_txid,
-        "created_at": iso(session.created_at),
-        "url": session.url,
-    }
+
+    id: Id
+    provider: str
+    status: str
+    amount_cents: int
+    currency: str
+    expires_at: Time | None
+    paid_at: Time | None
+    provider_txid: str | None
+    created_at: Time
+    url: str | None
 
 
-def payment_session(session: FundingSession | None) -> dict[str, Any] | None:
+class PaymentSession(SessionDocument, frozen=True, kw_only=True):
     """`onramp_session` of a payment's detail view."""
-    if session is None:
-        return None
-    told = {"provider_name": session.provider_name, "destination_address": checksummed(session.destination_address)}
-    return {**session_document(session), **told}
+
+    provider_name: str | None
+    destination_address: str
+
+
+class UnavailableDocument(Document, frozen=True, kw_only=True):
+    """Why a payment can't be paid by card; the figures of the limit that it breaks."""
+
+    reason: str
+    message: str
+    charge_amount_cents: int | UnsetType = UNSET
+    min_amount_cents: int | UnsetType = UNSET
+    max_amount_cents: int | UnsetType | None = UNSET
+    currency: str | UnsetType = UNSET
+
+
+class ProviderDocument(Document, frozen=True, kw_only=True):
+    """Who would carry a method out, and what it costs there."""
+
+    id: str
+    name: str
+    slug: str
+    icon_url: str | None
+    charge_amount_cents: int
+    converted_amount_cents: int
+    crypto_amount: Decimals
+    no_kyc: bool
+    recommended: bool
+
+
+class MethodDocument(Document, frozen=True, kw_only=True):
+    """A method; its figures are its first provider's."""
+
+    id: str
+    name: str
+    code: str
+    letter_id: str | None
+    icon_url: str | None
+    crypto_symbol: str
+    charge_amount_cents: int
+    converted_amount_cents: int
+    crypto_amount: Decimals
+    provider_id: str
+    provider_name: str
+    providers: list[ProviderDocument]
+
+
+class MethodsDocument(Document, frozen=True, kw_only=True):
+    """GET /checkout/{reference}/onramp/payment_methods."""
+
+    provider: str
+    currency: str
+    settlement_amount_cents: int
+    service_fee_cents: int
+    fee_borne_by: str
+    payment_methods: list[MethodDocument]
+
+
+def session_document(session: FundingSession) -> SessionDocument:
+    return SessionDocument(
+        id=str(session.pk),
+        provider=session.provider,
+        status=session.status,
+        amount_cents=session.amount_cents,
+        currency=session.currency,
+        expires_at=iso(session.expires_at),
+        paid_at=iso(session.paid_at),
+        provider_txid=session.provider_txid,
+        created_at=iso(session.created_at),
+        url=session.url,
+    )
+
+
+def payment_session(session: FundingSession) -> PaymentSession:
+    return PaymentSession(
+        **asdict(session_document(session)),
+        provider_name=session.provider_name,
+        destination_address=checksummed(session.destination_address),
+    )

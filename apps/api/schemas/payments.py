@@ -4,6 +4,7 @@ from apps.api.plumbing.shapes import many, null, of, page, plus
 from apps.assets.documents import SupportedAsset
 from apps.core.documents import schema_of
 from apps.core.literal import Schema
+from apps.onramp.documents import MethodsDocument, PaymentSession, SessionDocument, UnavailableDocument
 from apps.payments.documents import parts
 from apps.swaps.documents import AutoSwapDocument
 
@@ -33,9 +34,7 @@ FEE = of("fee_atomic:digits fee_percentage:decimal asset_id platform_fee_atomic:
 MERCHANT = of("legal_name|null country|null registration_number|null tax_id|null website|null name support_email|null")
 EVENT = of("id event_type from_status|null to_status|null payload:map created_at:time")
 TIMELINE = of("type from|null to|null at:time payload:map")
-SESSION = of(
-    "id:uuid provider status amount_cents:int currency expires_at:time|null paid_at:time|null provider_txid|null created_at:time url|null"
-)
+SESSION = schema_of(SessionDocument)
 AUTO_SWAP = schema_of(AutoSwapDocument)
 DETAIL = plus(
     CREATED,
@@ -45,8 +44,8 @@ DETAIL = plus(
     overpayment=null(OVERPAYMENT),
     fee=null(FEE),
     merchant=null(MERCHANT),
-    onramp_session=null(plus(SESSION, "provider_name|null destination_address")),
-    onramp_unavailable=null(of("reason message charge_amount_cents?:int min_amount_cents?:int max_amount_cents?:int|null currency?")),
+    onramp_session=null(schema_of(PaymentSession)),
+    onramp_unavailable=null(schema_of(UnavailableDocument)),
     auto_swap_detail=null(AUTO_SWAP),
     late_deposits=many(plus(TRANSACTION, "id:uuid accepted_at:time|null")),
     payment_events=many(EVENT),
@@ -95,16 +94,7 @@ CHECKOUT = of(
     branding=null(of("logo_url|null brand_name|null primary_color|null secondary_color|null remove_service_branding:bool")),
     onramp=of("available:bool providers:any"),
 )
-_FIGURES = "charge_amount_cents:int converted_amount_cents:int crypto_amount:decimal"
-METHODS = of(
-    "provider currency settlement_amount_cents:int service_fee_cents:int fee_borne_by",
-    payment_methods=many(
-        of(
-            f"id name code letter_id|null icon_url|null crypto_symbol {_FIGURES} provider_id provider_name",
-            providers=many(of(f"id name slug icon_url|null {_FIGURES} no_kyc:bool recommended:bool")),
-        )
-    ),
-)
+METHODS = schema_of(MethodsDocument)
 
 ANSWERS: dict[str, Schema] = {
     "POST payments": CREATED,

@@ -18,6 +18,7 @@ from django.core.cache import cache
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Flat, RefusalKind
+from apps.onramp.documents import MethodDocument, MethodsDocument, ProviderDocument
 from apps.onramp.providers.base import Ask, Coin, Method, Offer, OnrampProvider, Place
 from apps.onramp.services.availability import (
     AMOUNT_REASONS,
@@ -86,48 +87,47 @@ class Priced:
     symbols: dict[str, str]
     known_ids: frozenset[str]
 
-    def document(self) -> dict[str, Any]:
-        """GET /checkout/{reference}/onramp/payment_methods."""
-        return {
-            "provider": self.provider,
-            "currency": self.currency,
-            "settlement_amount_cents": self.settlement_amount_cents,
-            "service_fee_cents": self.service_fee_cents,
-            "fee_borne_by": "payer" if self.is_borne_by_payer else "merchant",
-            "payment_methods": [self._method(one) for one in self.methods],
-        }
+    def document(self) -> MethodsDocument:
+        return MethodsDocument(
+            provider=self.provider,
+            currency=self.currency,
+            settlement_amount_cents=self.settlement_amount_cents,
+            service_fee_cents=self.service_fee_cents,
+            fee_borne_by="payer" if self.is_borne_by_payer else "merchant",
+            payment_methods=[self._method(one) for one in self.methods],
+        )
 
-    def _method(self, one: PricedMethod) -> dict[str, Any]:
-        return {
-            "id": one.id,
-            "name": one.method.name,
-            "code": one.method.code,
-            "letter_id": one.method.letter_id,
-            "icon_url": _absolute(one.method.icon_url),
-            "crypto_symbol": self.symbols[one.network],
-            **self._figures(one, one.best),
-            "provider_id": one.best.service_id,
-            "provider_name": one.best.service_name,
-            "providers": [self._provider(one, offer, is_first=offer is one.best) for offer in one.offers],
-        }
+    def _method(self, one: PricedMethod) -> MethodDocument:
+        return MethodDocument(
+            id=one.id,
+            name=one.method.name,
+            code=one.method.code,
+            letter_id=one.method.letter_id,
+            icon_url=_absolute(one.method.icon_url),
+            crypto_symbol=self.symbols[one.network],
+            charge_amount_cents=one.best.charge_cents,
+            converted_amount_cents=one.best.converted_cents,
+            crypto_amount=self._coins(one, one.best),
+            provider_id=one.best.service_id,
+            provider_name=one.best.service_name,
+            providers=[self._provider(one, offer, is_first=offer is one.best) for offer in one.offers],
+        )
 
-    def _provider(self, one: PricedMethod, offer: Offer, *, is_first: bool) -> dict[str, Any]:
-        return {
-            "id": offer.service_id,
-            "name": offer.service_name,
-            "slug": offer.service_slug,
-            "icon_url": _absolute(offer.icon_url),
-            **self._figures(one, offer),
-            "no_kyc": offer.is_kyc_free,
-            "recommended": is_first,
-        }
+    def _provider(self, one: PricedMethod, offer: Offer, *, is_first: bool) -> ProviderDocument:
+        return ProviderDocument(
+            id=offer.service_id,
+            name=offer.service_name,
+            slug=offer.service_slug,
+            icon_url=_absolute(offer.icon_url),
+            charge_amount_cents=offer.charge_cents,
+            converted_amount_cents=offer.converted_cents,
+            crypto_amount=self._coins(one, offer),
+            no_kyc=offer.is_kyc_free,
+            recommended=is_first,
+        )
 
-    def _figures(self, one: PricedMethod, offer: Offer) -> dict[str, Any]:
-        return {
-            "charge_amount_cents": offer.charge_cents,
-            "converted_amount_cents": offer.converted_cents,
-            "crypto_amount": money.decimal_from_atomic(offer.crypto_atomic, self.decimals[one.network]),
-        }
+    def _coins(self, one: PricedMethod, offer: Offer) -> str:
+        return money.decimal_from_atomic(offer.crypto_atomic, self.decimals[one.network])
 
 
 def _absolute(url: str | None) -> str | None:

@@ -3,19 +3,17 @@
 The row is written before the network is asked and names the payment there; only a session that has an address is anybody's.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
 from apps.core import clock, locks
 from apps.core.errors import Flat, RefusalKind
-from apps.core.literal import Invalid, Object, Pattern, Text
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import Coin, NotOffered, Offer, OnrampProvider, Opened, Order, Place, ProviderError
+from apps.onramp.requests import CardRequest
 from apps.onramp.services import progress
 from apps.onramp.services.availability import Usable, availability, is_payable
 from apps.onramp.services.networks import Network
@@ -27,17 +25,6 @@ from apps.payments.services import hold
 # Held open at most so long past the intent's deadline.
 HOLD_MAX = timedelta(hours=24)
 FIRST_POLL = timedelta(seconds=20)
-EMAIL = Pattern(r"[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}", "payer_email")
-BODY = Object(
-    {
-        "payment_method_id": Text(200),
-        "provider_service_id": Text(200),
-        "customer_email": EMAIL,
-        "provider": Text(50),
-        "country": Text(10),
-        "region": Text(50),
-    }
-)
 
 
 class AlreadyFunded(Flat):
@@ -54,26 +41,7 @@ class NotOpened(Flat):
     message = "Payment provider error"
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What the customer chose. Without a provider of the method the best one is taken, also when the one chosen is gone."""
-
-    method_id: str | None
-    service_id: str | None = None
-    email: str | None = None
-    provider: str = ""
-
-    @classmethod
-    def read(cls, body: Mapping[str, Any]) -> "Wish":
-        """Raises Flat for a field that is wrong."""
-        try:
-            told = BODY.check(body, "body")
-        except Invalid as refusal:
-            raise Flat(str(refusal)) from None
-        return cls(told["payment_method_id"], told["provider_service_id"], told["customer_email"], told["provider"] or "")
-
-
-def open_session(payment: Payment, wish: Wish, find_place: Callable[[], Place]) -> FundingSession:
+def open_session(payment: Payment, asked: CardRequest, find_place: Callable[[], Place]) -> FundingSession:
     """The session under way, else a new one. Not inside a transaction.
 
     Raises AlreadyFunded, NotOpened, UnknownMethod, or what `find_place` and price_methods raise.
@@ -84,12 +52,12 @@ def open_session(payment: Payment, wish: Wish, find_place: Callable[[], Place]) 
         found = pending_session(payment, at)
         if found is not None and found.url:
             return found
-        usable = networks_to_ask(payment, wish.provider)
+        usable = networks_to_ask(payment, asked.provider or "")
         place = find_place()
-        method, offer = _choose(payment, wish, place)
+        method, offer = _choose(payment, asked, place)
         one = next(one for one in usable if one.network.name == method.network)
         row = _reserve(payment, found, one, method, offer, place, at)
-        opened = _open(row, one.network, wish.email, payment)
+        opened = _open(row, one.network, asked.customer_email, payment)
         return _begin(payment, row, opened, at)
 
 
@@ -119,14 +87,14 @@ def _latest_of(payment: Payment) -> FundingSession | None:
     return rows.filter(status=FundingSession.Status.PENDING).first()
 
 
-def _choose(payment: Payment, wish: Wish, place: Place) -> tuple[PricedMethod, Offer]:
-    if not wish.method_id:
+def _choose(payment: Payment, asked: CardRequest, place: Place) -> tuple[PricedMethod, Offer]:
+    if not asked.payment_method_id:
         raise UnknownMethod
-    priced = price_methods(payment, place, wish.provider)
-    method = next((one for one in priced.methods if one.id == wish.method_id), None)
+    priced = price_methods(payment, place, asked.provider or "")
+    method = next((one for one in priced.methods if one.id == asked.payment_method_id), None)
     if method is None:
-        raise NotForThisAmount if wish.method_id in priced.known_ids else UnknownMethod
-    chosen = next((offer for offer in method.offers if offer.service_id == wish.service_id), method.best)
+        raise NotForThisAmount if asked.payment_method_id in priced.known_ids else UnknownMethod
+    chosen = next((offer for offer in method.offers if offer.service_id == asked.provider_service_id), method.best)
     return method, chosen
 
 
