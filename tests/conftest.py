@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.db import connection
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from apps.access import request_log
 from apps.assets.rates import refresh
 from apps.chain import selectors
 from apps.core import acting, buckets, tenancy
+from apps.stores.models import User
 from config import embedded, template_database
 from tests.cast import Cast, Shop, assemble
 
@@ -65,6 +67,16 @@ def _full_buckets() -> Iterator[None]:
     yield
     request_log.forget()
     buckets.client().flushdb()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_stays(request: pytest.FixtureRequest, django_db_blocker: Any) -> Iterator[None]:
+    """A module whose tests roll back leaves no person behind for the next one to find."""
+    yield
+    if connection.connection is None:
+        return
+    with django_db_blocker.unblock():
+        assert not User.objects.exists(), f"{request.node.nodeid} leaves rows behind"
 
 
 @pytest.fixture

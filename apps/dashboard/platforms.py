@@ -190,13 +190,15 @@ def _account(request: PageRequest, account: Store, form: Form) -> HttpResponse:
 
 def create_link(request: PageRequest, id: str) -> HttpResponse:
     """A form, then the link: it is shown this once."""
-    account = selectors.find_account(_only_platforms(request), id)
+    access = _only_platforms(request)
+    account = selectors.find_account(access, id)
     if request.method == "GET":
         lifetime = int(onboarding.LIFETIME_DEFAULT.total_seconds())
         return _link_form(request, account, LinkForm({"expires_in": str(lifetime)}))
     form = LinkForm(request.POST.dict())
     try:
-        link, token = onboarding.mint_link(request.access, account, form.request(request.access.mode))
+        account = onboarding.account_for_link(access, id)
+        link, token = onboarding.mint_link(access, account, form.request(access.mode))
     except Refusals as refusal:
         return _link_form(request, account, form.refuse(refusal))
     context = {"account": account, "link": link, "url": link_url(token)}

@@ -20,11 +20,11 @@ from apps.payouts.services.destinations import add_wallet
 from apps.stores.models import Invitation, Member, Role, Store, User
 from tests import make
 from tests.access.test_cooling import links, weekly
-from tests.access.test_matrix import ADDRESS, APART, LINES, OTHER, Line, World, outcome, signed_in, told, world
+from tests.access.test_matrix import ADDRESS, APART, LINES, OTHER, Line, World, made, outcome, signed_in, told, world
 from tests.cast import PASSWORD, Cast, person
 from tests.dashboard.browse import Browser, code_of, hidden_fields, next_code
 
-__all__ = ["world"]
+__all__ = ["made", "world"]
 HANDS_ON = {operations.ROLE_CHANGE, operations.MEMBER_REMOVE, operations.HAND_OVER}
 DONE = [line for line in LINES if line.door in ("page", "api") and line.row.permission and "live" in line.modes]
 
@@ -143,7 +143,7 @@ def test_a_change_that_names_nothing_new_is_told_without_a_link(cast: Cast) -> N
     schedules.update_schedule(owner, made, ScheduleRequest(frequency="daily"))
     assert len(sent()) == 1 and not links()
     schedules.update_schedule(owner, made, ScheduleRequest(destination_address=ADDRESS))
-    assert len(links()) == 1 and Schedule.objects.get().usable_from is not None
+    assert len(links()) == 1 and Schedule.objects.get(pk=made.pk).usable_from is not None
 
 
 def test_a_list_to_known_addresses_is_told_when_it_is_sent(cast: Cast) -> None:

@@ -6,7 +6,6 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from cryptography.exceptions import InvalidTag
 from django.core import mail
 from django.core.management import call_command
 
@@ -81,7 +80,7 @@ def test_rotating_the_encryption_key_keeps_every_secret(bakery: Shop, settings: 
 def test_a_sealed_secret_moved_elsewhere_does_not_open(bakery: Shop) -> None:
     sealed = crypto.encrypt("secret", "here")
     assert crypto.decrypt(sealed, "here") == "secret"
-    with pytest.raises(InvalidTag):
+    with pytest.raises(ValueError, match="MAC check failed"):
         crypto.decrypt(sealed, "there")
 
 
