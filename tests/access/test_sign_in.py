@@ -17,17 +17,11 @@ AT_ONCE = 8
 
 
 @pytest.fixture
-def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Instead of pytest-django's: these rows are committed, and the ledger refuses the truncation that would follow."""
+def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[Cast]:
+    """A cast whose rows other connections see. They stay: the ledger's tables can't be emptied."""
     with django_db_blocker.unblock():
-        yield
-
-
-@pytest.fixture
-def committed(_django_db_helper: None) -> Iterator[Cast]:
-    """A cast whose rows other connections see."""
-    yield assemble()
-    connection.close()
+        yield assemble()
+        connection.close()
 
 
 def test_of_one_code_sent_many_times_at_once_one_is_taken(committed: Cast) -> None:
