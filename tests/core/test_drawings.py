@@ -149,7 +149,7 @@ def test_documents_have_a_budget_of_their_own(bakery: Shop) -> None:
 @pytest.fixture
 def small_budget(settings: Any) -> Iterator[None]:
     """Twelve tokens for files, which come back slowly."""
-    settings.LIMITS = {**settings.LIMITS, "pdf": {"live": (6, 12), "test": (6, 12)}}
+    settings.LIMITS = {**settings.LIMITS, "pdf": {"live": (1, 12), "test": (1, 12)}}
     buckets._bucket.cache_clear()
     yield
     buckets._bucket.cache_clear()
@@ -160,7 +160,7 @@ def test_what_has_to_be_drawn_takes_ten_times_what_is_there(small_budget: None, 
     assert bakery.test.get(first).status_code == 200
     assert [bakery.test.get(first).status_code for _ in range(2)] == [200, 200]
     refused = bakery.test.get(second)
-    assert (refused.status_code, refused.headers["RateLimit-Policy"]) == (429, '"pdf";q=6;w=60') and refused.headers["Retry-After"]
+    assert (refused.status_code, refused.headers["RateLimit-Policy"]) == (429, '"pdf";q=1;w=60') and refused.headers["Retry-After"]
     assert not Drawing.objects.filter(drawn_at=None).exists()
 
 
