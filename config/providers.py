@@ -107,3 +107,15 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
 
 # What a store's authorization provider is made by; the row holds which, and its rules or address.
 AUTHORIZERS = {"policy": "apps.agents.providers.policy.Policy", "http": "apps.agents.providers.http.HttpPolicy"}
+
+# Who makes the object of a test delivery, by family of events: the app that records the real ones.
+EVENT_SAMPLES = {
+    "payment_intent": "apps.payments.samples.intent",
+    "transaction": "apps.payments.samples.transaction",
+    "invoice": "apps.billing.samples.invoice",
+    "subscription": "apps.billing.samples.subscription",
+    "store.verification": "apps.platforms.samples.verification",
+    "store": "apps.platforms.samples.deleted",
+    "payout": "apps.webhooks.samples.payout",
+    "fee_sweep": "apps.webhooks.samples.fee_sweep",
+}

@@ -69,7 +69,7 @@ class EndpointById(EndpointDoor):
 
     def get(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
-        return Response(documents.retrieved(endpoint, selectors.recent_deliveries(endpoint)))
+        return Response(documents.with_deliveries(endpoint, selectors.recent_deliveries(endpoint)))
 
     def patch(self, request: Request, id: str) -> Response:
         endpoint = endpoints.update_endpoint(self.access, self.endpoint(id), self.fields(request))
@@ -116,8 +116,7 @@ class SendTest(EndpointDoor):
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
         delivery = deliveries.send_test(endpoint, self.body(request).get("event_type"), self.access.now())
-        told = {"delivery_id": str(delivery.pk), "event_type": delivery.event.type, "message": "Test delivery queued"}
-        return Response(told)
+        return Response(documents.test_queued(delivery))
 
 
 class Redeliver(EndpointDoor):
@@ -133,4 +132,4 @@ class Redeliver(EndpointDoor):
         if delivery_id is None or delivery_id == "":
             raise Flat("delivery_id is required")
         deliveries.redeliver(endpoint, delivery_id, self.access.now())
-        return Response({"message": "Redelivery queued"})
+        return Response(documents.RedeliveryQueued(message="Redelivery queued"))

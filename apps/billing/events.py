@@ -6,8 +6,6 @@ Billing events stay with the store: platforms don't hear of them.
 from collections.abc import Sequence
 from datetime import datetime
 
-from msgspec import to_builtins
-
 from apps.billing.documents.invoices import invoice_document
 from apps.billing.documents.subscriptions import subscription_document
 from apps.billing.models import Invoice, InvoiceChange, InvoiceLine, Subscription, SubscriptionChange
@@ -20,9 +18,7 @@ def invoice_moved(invoice: Invoice, before: str, at: datetime, lines: Sequence[I
     InvoiceChange.objects.create(invoice=invoice, change=invoice.status, from_status=before, to_status=invoice.status, created_at=at)
     name = INVOICE_EVENTS.get(invoice.status)
     if name is not None:
-        webhooks.record(
-            store_id=invoice.store_id, mode=invoice.mode, type=name, object=to_builtins(invoice_document(invoice, lines)), at=at
-        )
+        webhooks.record(store_id=invoice.store_id, mode=invoice.mode, type=name, object=invoice_document(invoice, lines), at=at)
 
 
 def invoice_noted(invoice: Invoice, change: str, at: datetime) -> None:
@@ -40,6 +36,6 @@ def subscription_changed(subscription: Subscription, change: str, before: str | 
             store_id=subscription.store_id,
             mode=subscription.mode,
             type=f"subscription.{event}",
-            object=to_builtins(subscription_document(subscription)),
+            object=subscription_document(subscription),
             at=at,
         )

@@ -1,29 +1,14 @@
 """Every change of an intent leaves a history row and, with it, the public event, in the caller's transaction."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
+from apps.core.documents import FreeForm
+from apps.payments.documents.events import intent_event, transaction_event
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.states import Decision
 from apps.webhooks import catalogue
 from apps.webhooks import events as webhooks
-
-
-def payment_object(payment: Payment, before: str | None, after: Decision) -> dict[str, Any]:
-    """The small `data.object` that payment and transaction events carry: the intent as it stands after the change."""
-    return {
-        "id": payment.reference,
-        "payment_intent_id": str(payment.pk),
-        "reference": payment.reference,
-        "status": after.status,
-        "state_reason": after.reason,
-        "settlement_amount_cents": payment.settlement_amount_cents,
-        "settlement_currency": payment.settlement_currency,
-        "from_status": before,
-        "to_status": after.status,
-        "order_id": payment.order_id,
-        "metadata": payment.metadata,
-    }
 
 
 def record(
@@ -33,8 +18,8 @@ def record(
     after: Decision,
     at: datetime,
     *,
-    payload: dict[str, Any] | None = None,
-    transaction: dict[str, Any] | None = None,
+    payload: Mapping[str, str | None] | None = None,
+    transaction: FreeForm | None = None,
 ) -> None:
     """Write the history row; when somebody can subscribe to the event, write it with its deliveries too.
 
@@ -50,12 +35,12 @@ def record(
     )
     if event_type not in catalogue.SUBSCRIBABLE:
         return
-    body = payment_object(payment, before, after)
+    intent = intent_event(payment, before, after)
     webhooks.record(
         store_id=payment.store_id,
         mode=payment.mode,
         type=event_type,
-        object={**body, "transaction": transaction} if transaction is not None else body,
+        object=intent if transaction is None else transaction_event(intent, transaction),
         at=at,
         platform_id=payment.platform_id,
     )

@@ -38,3 +38,8 @@ FANS_OUT = ("payment_intent.", "transaction.", "store.verification.", "store.del
 def open_to(is_platform: bool) -> tuple[str, ...]:
     """The events that a store's endpoints may name."""
     return SUBSCRIBABLE + PLATFORM_ONLY if is_platform else SUBSCRIBABLE
+
+
+def family_of(event_type: str) -> str:
+    """What events with one kind of object have in common: `store.verification` of `store.verification.approved`."""
+    return event_type.rpartition(".")[0]

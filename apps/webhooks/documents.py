@@ -1,65 +1,179 @@
-"""What the API tells of endpoints and deliveries. A whole secret is in the answers that made it and nowhere else."""
+"""What the API tells of endpoints and deliveries, and the envelope in which an event is sent.
 
-from typing import Any
+A whole secret is in the answers that made it and nowhere else.
+"""
+
+from typing import Annotated, Generic, TypeVar
+
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict
 
 from apps.core.clock import iso
+from apps.core.documents import Digits, Document, FreeForm, Id, Time
 from apps.webhooks.catalogue import SUBSCRIBABLE
 from apps.webhooks.models import Delivery, Endpoint
 
-
-def endpoint_document(endpoint: Endpoint) -> dict[str, Any]:
-    return {
-        "id": str(endpoint.pk),
-        "url": endpoint.url,
-        "description": endpoint.description,
-        "status": endpoint.status,
-        "subscribed_events": endpoint.subscribed_events,
-        "signing_secret_preview": endpoint.secret_preview,
-        "platform": endpoint.platform,
-        "platform_store_url": endpoint.platform_store_url,
-        "platform_integration": endpoint.platform is not None,
-        "metadata": endpoint.metadata,
-        "api_version": endpoint.api_version,
-        "livemode": endpoint.is_live,
-        "verified_at": iso(endpoint.verified_at),
-        "disabled_at": iso(endpoint.disabled_at),
-        "created_at": iso(endpoint.created_at),
-        "updated_at": iso(endpoint.updated_at),
-    }
+Object = TypeVar("Object")
+EndpointStatus = Annotated[str, Meta(extra_json_schema={"enum": Endpoint.Status.values})]
+DeliveryStatus = Annotated[str, Meta(extra_json_schema={"enum": Delivery.Status.values})]
 
 
-def with_secret(endpoint: Endpoint, secret: str) -> dict[str, Any]:
+class EndpointDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    url: str
+    description: str
+    status: EndpointStatus
+    subscribed_events: list[str]
+    signing_secret_preview: str
+    platform: str | None
+    platform_store_url: str | None
+    platform_integration: bool
+    metadata: FreeForm
+    api_version: str
+    livemode: bool
+    verified_at: Time | None
+    disabled_at: Time | None
+    created_at: Time
+    updated_at: Time
+
+
+class EndpointWithSecret(EndpointDocument, frozen=True, kw_only=True):
     """The answer of create, adopt and rotate."""
-    return {**endpoint_document(endpoint), "signing_secret": secret}
+
+    signing_secret: str
 
 
-def listed(endpoint: Endpoint, delivery_success_rate: float | None) -> dict[str, Any]:
-    return {**endpoint_document(endpoint), "delivery_success_rate": delivery_success_rate}
+class EndpointListed(EndpointDocument, frozen=True, kw_only=True):
+    """`delivery_success_rate` is in percent, null while no delivery has ended."""
+
+    delivery_success_rate: float | None
 
 
-def retrieved(endpoint: Endpoint, recent: list[Delivery]) -> dict[str, Any]:
-    return {
-        **endpoint_document(endpoint),
-        "recent_deliveries": [delivery_document(delivery) for delivery in recent],
-        "available_events": list(SUBSCRIBABLE),
-    }
+class DeliveryDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    delivery_id: Id
+    event_id: Id
+    event_type: str
+    status: DeliveryStatus
+    attempts: int
+    response_status: int | None
+    response_body: str | None
+    error: str | None
+    duration_ms: int | None
+    test: bool
+    next_attempt_at: Time | None
+    delivered_at: Time | None
+    created_at: Time
 
 
-def delivery_document(delivery: Delivery) -> dict[str, Any]:
+class EndpointWithDeliveries(EndpointDocument, frozen=True, kw_only=True):
+    """One endpoint, with what was sent to it lately and every event that there is."""
+
+    recent_deliveries: list[DeliveryDocument]
+    available_events: list[str]
+
+
+class TestQueued(Document, frozen=True, kw_only=True):
+    """The answer of send_test."""
+
+    delivery_id: Id
+    event_type: str
+    message: str
+
+
+class RedeliveryQueued(Document, frozen=True, kw_only=True):
+    """The answer of redeliver."""
+
+    message: str
+
+
+class EventData(Document, Generic[Object], frozen=True, kw_only=True):
+    object: Object
+
+
+class EventDocument(Document, Generic[Object], frozen=True, kw_only=True):
+    """The body of a delivery. `created` is in unix seconds; `account` is on a platform's copy only."""
+
+    id: Id
+    type: str
+    created: int
+    livemode: bool
+    api_version: str
+    account: Id | UnsetType = UNSET
+    data: EventData[Object]
+
+
+class PayoutEvent(Document, frozen=True, kw_only=True):
+    """The object of payout.*, which can be subscribed to and are sent by send_test alone."""
+
+    id: Id
+    status: str
+    amount_atomic: Digits
+    created_at: Time
+
+
+class SweepEvent(PayoutEvent, frozen=True, kw_only=True):
+    """The object of fee_sweep.*, as with payouts."""
+
+    asset_id: str
+
+
+def endpoint_document(endpoint: Endpoint) -> EndpointDocument:
+    return EndpointDocument(
+        id=str(endpoint.pk),
+        url=endpoint.url,
+        description=endpoint.description,
+        status=endpoint.status,
+        subscribed_events=endpoint.subscribed_events,
+        signing_secret_preview=endpoint.secret_preview,
+        platform=endpoint.platform,
+        platform_store_url=endpoint.platform_store_url,
+        platform_integration=endpoint.platform is not None,
+        metadata=endpoint.metadata,
+        api_version=endpoint.api_version,
+        livemode=endpoint.is_live,
+        verified_at=iso(endpoint.verified_at),
+        disabled_at=iso(endpoint.disabled_at),
+        created_at=iso(endpoint.created_at),
+        updated_at=iso(endpoint.updated_at),
+    )
+
+
+def with_secret(endpoint: Endpoint, secret: str) -> EndpointWithSecret:
+    return EndpointWithSecret(**asdict(endpoint_document(endpoint)), signing_secret=secret)
+
+
+def listed(endpoint: Endpoint, delivery_success_rate: float | None) -> EndpointListed:
+    return EndpointListed(**asdict(endpoint_document(endpoint)), delivery_success_rate=delivery_success_rate)
+
+
+def with_deliveries(endpoint: Endpoint, recent: list[Delivery]) -> EndpointWithDeliveries:
+    return EndpointWithDeliveries(
+        **asdict(endpoint_document(endpoint)),
+        recent_deliveries=[delivery_document(delivery) for delivery in recent],
+        available_events=list(SUBSCRIBABLE),
+    )
+
+
+def delivery_document(delivery: Delivery) -> DeliveryDocument:
     """The delivery's event must have been fetched with it."""
-    return {
-        "id": str(delivery.pk),
-        "delivery_id": str(delivery.pk),
-        "event_id": str(delivery.event_id),
-        "event_type": delivery.event.type,
-        "status": delivery.status,
-        "attempts": delivery.attempts,
-        "response_status": delivery.response_status,
-        "response_body": delivery.response_body,
-        "error": delivery.error,
-        "duration_ms": delivery.duration_ms,
-        "test": delivery.is_test,
-        "next_attempt_at": iso(delivery.next_attempt_at),
-        "delivered_at": iso(delivery.delivered_at),
-        "created_at": iso(delivery.created_at),
-    }
+    return DeliveryDocument(
+        id=str(delivery.pk),
+        delivery_id=str(delivery.pk),
+        event_id=str(delivery.event_id),
+        event_type=delivery.event.type,
+        status=delivery.status,
+        attempts=delivery.attempts,
+        response_status=delivery.response_status,
+        response_body=delivery.response_body,
+        error=delivery.error,
+        duration_ms=delivery.duration_ms,
+        test=delivery.is_test,
+        next_attempt_at=iso(delivery.next_attempt_at),
+        delivered_at=iso(delivery.delivered_at),
+        created_at=iso(delivery.created_at),
+    )
+
+
+def test_queued(delivery: Delivery) -> TestQueued:
+    return TestQueued(delivery_id=str(delivery.pk), event_type=delivery.event.type, message="Test delivery queued")

@@ -6,9 +6,8 @@ endpoint that is turned off gets its delivery as `ignored`: nothing is sent, but
 
 import uuid
 from datetime import datetime
-from typing import Any
 
-from msgspec import to_builtins
+from msgspec import json
 from psycopg.types.json import Jsonb
 
 from apps.core import jobs, sql
@@ -38,8 +37,8 @@ _RECORD = sql.Statement(f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SEL
 
 
 def record_parameters(
-    *, store_id: uuid.UUID, mode: str, type: str, object: dict[str, Any], at: datetime, platform_id: uuid.UUID | None = None
-) -> dict[str, Any]:
+    *, store_id: uuid.UUID, mode: str, type: str, object: Document, at: datetime, platform_id: uuid.UUID | None = None
+) -> dict[str, object]:
     """The parameters of RECORD_CTE; `at` is store time. `platform_id` counts only for events that platforms hear of."""
     copies = [{"id": str(uuid.uuid4()), "store_id": str(store_id)}]
     if platform_id is not None and type.startswith(FANS_OUT):
@@ -48,17 +47,14 @@ def record_parameters(
         "event_copies": Jsonb(copies),
         "event_mode": mode,
         "event_type": type,
-        "event_object": Jsonb(object),
+        "event_object": Jsonb(object, dumps=json.encode),
         "event_at": at,
     }
 
 
-def record(
-    *, store_id: uuid.UUID, mode: str, type: str, object: Document | dict[str, Any], at: datetime, platform_id: uuid.UUID | None = None
-) -> None:
+def record(*, store_id: uuid.UUID, mode: str, type: str, object: Document, at: datetime, platform_id: uuid.UUID | None = None) -> None:
     """Write an event and its deliveries, and wake the sender on commit."""
-    told = to_builtins(object) if isinstance(object, Document) else object
-    parameters = record_parameters(store_id=store_id, mode=mode, type=type, object=told, at=at, platform_id=platform_id)
+    parameters = record_parameters(store_id=store_id, mode=mode, type=type, object=object, at=at, platform_id=platform_id)
     ((deliveries,),) = _RECORD.rows(**parameters)
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)

@@ -7,9 +7,10 @@ import base64
 import hashlib
 import hmac
 import uuid
-from typing import Any
 
-import orjson
+from msgspec import UNSET, Raw, json
+
+from apps.webhooks.documents import EventData, EventDocument
 
 USER_AGENT = "Tillgate-Webhooks/1.0"
 
@@ -23,17 +24,16 @@ def body(
     *, event_id: uuid.UUID, type: str, created: int, is_live: bool, api_version: str, account_id: uuid.UUID | None, object_json: str
 ) -> bytes:
     """The envelope. `created` is in unix seconds; `object_json` is `data.object` as PostgreSQL writes it, in one fixed order."""
-    envelope: dict[str, Any] = {
-        "id": str(event_id),
-        "type": type,
-        "created": created,
-        "livemode": is_live,
-        "api_version": api_version,
-    }
-    if account_id is not None:
-        envelope["account"] = str(account_id)
-    envelope["data"] = {"object": orjson.Fragment(object_json)}
-    return orjson.dumps(envelope)
+    envelope = EventDocument[Raw](
+        id=str(event_id),
+        type=type,
+        created=created,
+        livemode=is_live,
+        api_version=api_version,
+        account=UNSET if account_id is None else str(account_id),
+        data=EventData(object=Raw(object_json)),
+    )
+    return json.encode(envelope)
 
 
 def signatures(secret: str, event_id: uuid.UUID, raw: bytes, timestamp: int) -> dict[str, str]:

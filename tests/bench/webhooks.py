@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import aiohttp
+import msgspec
 from aiohttp import web
 
 from tests.bench.harness import bench_database, print_table
@@ -120,7 +121,7 @@ def bare(base: str, kind: str, count: int, in_flight: int) -> float:
     from apps.webhooks import signing
     from apps.webhooks.samples import sample
 
-    object_json = __import__("json").dumps(sample("payment_intent.created"))
+    object_json = msgspec.json.encode(sample("payment_intent.created")).decode()
     secret, id = "whsec_" + "ab" * 32, uuid.uuid4()
 
     async def main() -> float:

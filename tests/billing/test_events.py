@@ -12,6 +12,7 @@ from apps.webhooks.models import Event
 from tests import make
 from tests.billing import records as r
 from tests.cast import Cast
+from tests.described import closed
 
 
 def test_every_billing_event_is_recorded_in_the_described_shape_for_the_store_alone(cast: Cast) -> None:
@@ -25,6 +26,6 @@ def test_every_billing_event_is_recorded_in_the_described_shape_for_the_store_al
     make.advance(shop.test, 40 * r.DAY)
     events = Event.objects.filter(type__regex="^(invoice|subscription)[.]")
     for event in events:
-        Draft202012Validator(envelope(event.type)["properties"]["data"]).validate({"object": event.object})
+        Draft202012Validator(closed(envelope(event.type)["properties"]["data"])).validate({"object": event.object})
     assert {event.type for event in events} == {one for one in SUBSCRIBABLE if one.startswith(("invoice.", "subscription."))}
     assert {event.store_id for event in events} == {shop.store.pk}

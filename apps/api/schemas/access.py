@@ -1,18 +1,13 @@
 """What is answered about webhook endpoints, API keys and OAuth."""
 
 from apps.api.plumbing.shapes import many, null, of, plus
+from apps.core.documents import schema_of
 from apps.core.literal import Schema
+from apps.webhooks import documents
 
-ENDPOINT = of(
-    "id:uuid url description|null status subscribed_events:texts signing_secret_preview platform|null platform_store_url|null "
-    "platform_integration:bool metadata:map api_version livemode:bool verified_at:time|null disabled_at:time|null created_at:time "
-    "updated_at:time"
-)
-WITH_SECRET = plus(ENDPOINT, "signing_secret")
-DELIVERY = of(
-    "id:uuid delivery_id:uuid event_id:uuid event_type status attempts:int response_status:int|null response_body|null error|null "
-    "duration_ms:int|null test:bool next_attempt_at:time|null delivered_at:time|null created_at:time"
-)
+ENDPOINT = schema_of(documents.EndpointDocument)
+WITH_SECRET = schema_of(documents.EndpointWithSecret)
+DELIVERY = schema_of(documents.DeliveryDocument)
 KEY = of("id:uuid name mode key_type scopes:texts prefix last_four last_used_at:time|null revoked_at:time|null created_at:time")
 APP = of(
     "id:uuid client_id name website_url|null logo_url|null confidential:bool redirect_uris:texts scopes:texts has_secret:bool active:bool "
@@ -23,14 +18,14 @@ TOKENS = of("access_token token_type expires_in:int scope store_id:uuid|null liv
 
 ANSWERS: dict[str, Schema] = {
     "POST webhook_endpoints": WITH_SECRET,
-    "GET webhook_endpoints": many(plus(ENDPOINT, "delivery_success_rate:num|null")),
-    "GET webhook_endpoints/<str:id>": plus(ENDPOINT, "available_events:texts", recent_deliveries=many(DELIVERY)),
+    "GET webhook_endpoints": many(schema_of(documents.EndpointListed)),
+    "GET webhook_endpoints/<str:id>": schema_of(documents.EndpointWithDeliveries),
     "PATCH webhook_endpoints/<str:id>": ENDPOINT,
     "PATCH webhook_endpoints/<str:id>/enable": ENDPOINT,
     "PATCH webhook_endpoints/<str:id>/disable": ENDPOINT,
     "POST webhook_endpoints/<str:id>/rotate_secret": WITH_SECRET,
-    "POST webhook_endpoints/<str:id>/send_test": of("delivery_id:uuid event_type message"),
-    "POST webhook_endpoints/<str:id>/redeliver": of("message"),
+    "POST webhook_endpoints/<str:id>/send_test": schema_of(documents.TestQueued),
+    "POST webhook_endpoints/<str:id>/redeliver": schema_of(documents.RedeliveryQueued),
     "GET api_keys": many(KEY),
     "POST api_keys": plus(KEY, "secret"),
     "GET merchants/oauth_apps": many(APP),

@@ -3,31 +3,31 @@
 import json
 from typing import Any
 
+from django.conf import settings
+from msgspec import to_builtins
+
 from apps.api.plumbing import description
-from apps.api.plumbing.shapes import of, plus
+from apps.api.plumbing.shapes import plus
 from apps.api.schemas import access, billing, money, payments, platforms
-from apps.api.schemas.billing import INVOICE, SUBSCRIPTION
-from apps.api.schemas.payments import TRANSACTION
-from apps.core.documents import schema_of
+from apps.billing.documents.invoices import InvoiceDocument
+from apps.billing.documents.subscriptions import SubscriptionDocument
+from apps.core.documents import FreeForm, schema_of
 from apps.core.literal import Schema
+from apps.payments.documents.events import IntentEvent
 from apps.platforms.documents import DeletedEvent, VerificationEvent
-from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
+from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE, family_of
+from apps.webhooks.documents import EventData, EventDocument, PayoutEvent, SweepEvent
 from apps.webhooks.samples import sample
 
-INTENT = of(
-    "id payment_intent_id:uuid reference status state_reason|null settlement_amount_cents:int settlement_currency from_status|null "
-    "to_status|null order_id|null metadata:map"
-)
-VERIFICATION = schema_of(VerificationEvent)
 _OBJECTS: dict[str, Schema] = {
-    "payment_intent": INTENT,
-    "transaction": plus(INTENT, transaction=TRANSACTION),
-    "invoice": INVOICE,
-    "subscription": SUBSCRIPTION,
-    "store.verification": VERIFICATION,
+    "payment_intent": schema_of(IntentEvent),
+    "transaction": plus(schema_of(IntentEvent), transaction=payments.TRANSACTION),
+    "invoice": schema_of(InvoiceDocument),
+    "subscription": schema_of(SubscriptionDocument),
+    "store.verification": schema_of(VerificationEvent),
     "store": schema_of(DeletedEvent),
-    "payout": of("id:uuid status amount_atomic:digits created_at:time"),
-    "fee_sweep": of("id:uuid status amount_atomic:digits asset_id created_at:time"),
+    "payout": schema_of(PayoutEvent),
+    "fee_sweep": schema_of(SweepEvent),
 }
 # What a schema is called where its constant says it only beside its neighbors: generated clients have a class of each name.
 _CLASSES = {
@@ -47,10 +47,10 @@ _WORDS = (
 
 def envelope(event_type: str) -> Schema:
     """The body of a delivery."""
-    schema = of("id:uuid created:int livemode:bool api_version account?:uuid", data=of("", object=_OBJECTS[event_type.rpartition(".")[0]]))
-    schema["properties"]["type"] = {"const": event_type}
-    schema["required"].append("type")
-    return schema
+    schema = schema_of(EventDocument[FreeForm])
+    data = schema["properties"]["data"]
+    told = {**data, "properties": {"object": _OBJECTS[family_of(event_type)]}}
+    return {**schema, "properties": {**schema["properties"], "type": {"const": event_type}, "data": told}}
 
 
 def add_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
@@ -89,15 +89,15 @@ def _by_name(value: Any, named: dict[str, str]) -> Any:
 
 
 def operation_of(event: str) -> Schema:
-    example = {
-        "id": "00000000-0000-4000-8000-000000000002",
-        "type": event,
-        "created": 1767268800,
-        "livemode": False,
-        "api_version": "2026-11-01",
-        "data": {"object": sample(event)},
-    }
-    content = {"application/json": {"schema": envelope(event), "example": example}}
+    example = EventDocument(
+        id="00000000-0000-4000-8000-000000000002",
+        type=event,
+        created=1767268800,
+        livemode=False,
+        api_version=settings.API_VERSION,
+        data=EventData(object=sample(event)),
+    )
+    content = {"application/json": {"schema": envelope(event), "example": to_builtins(example)}}
     return {
         "operationId": f"on_{event.replace('.', '_')}",
         "tags": ["webhooks"],

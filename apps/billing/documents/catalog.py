@@ -1,12 +1,16 @@
 """Products and prices as every door tells them."""
 
 from collections.abc import Iterable
+from typing import Annotated
 
+from msgspec import Meta
 from msgspec.structs import asdict
 
-from apps.billing.models import Price, Product
+from apps.billing.models import Interval, Price, Product
 from apps.core.clock import iso
 from apps.core.documents import Document, FreeForm, Id, Time
+
+IntervalName = Annotated[str, Meta(extra_json_schema={"enum": Interval.values})]
 
 
 class ProductDocument(Document, frozen=True, kw_only=True):
@@ -25,7 +29,7 @@ class PriceDocument(Document, frozen=True, kw_only=True):
     product_id: Id
     unit_amount_cents: int
     currency: str
-    interval: str
+    interval: IntervalName
     interval_count: int
     active: bool
     metadata: FreeForm

@@ -1,5 +1,6 @@
 """Subscriptions as every door and their events tell them. Callers fetch with the selectors, which load what is shown."""
 
+from apps.billing.documents.catalog import IntervalName
 from apps.billing.documents.customers import Party, party
 from apps.billing.models import Price, Subscription
 from apps.core.clock import iso
@@ -14,7 +15,7 @@ class PricedDocument(Document, frozen=True, kw_only=True):
     product_name: str
     unit_amount_cents: int
     currency: str
-    interval: str
+    interval: IntervalName
     interval_count: int
 
 
@@ -47,7 +48,7 @@ class SubscriptionDocument(Document, frozen=True, kw_only=True):
     grace_cycles: int
     amount_cents: int
     currency: str
-    interval: str
+    interval: IntervalName
     interval_count: int
     items: list[ItemDocument]
     price: PricedDocument

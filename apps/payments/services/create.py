@@ -24,7 +24,7 @@ from apps.core import jobs, sql
 from apps.core.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
 from apps.core.idempotency import insert_once
-from apps.payments import events
+from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
 from apps.payments.services.fields import amount_cents
@@ -217,7 +217,7 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
         store_id=payment.store_id,
         mode=payment.mode,
         type=CREATED_EVENT,
-        object=events.payment_object(payment, None, _CREATED),
+        object=intent_event(payment, None, _CREATED),
         at=payment.created_at,
         platform_id=payment.platform_id,
     )

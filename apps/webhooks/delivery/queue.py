@@ -5,10 +5,10 @@ never answered 2xx one, however many endpoints name it. A claim ends with its le
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import connection
@@ -120,6 +120,26 @@ ORDER BY name ON CONFLICT DO NOTHING
 """
 
 
+class Claimed(NamedTuple):
+    """A row of the statement that claims, in its order."""
+
+    id: uuid.UUID
+    endpoint_id: uuid.UUID
+    attempts: int
+    mode: str
+    url: str
+    host: str
+    sealed_secret: str
+    api_version: str
+    offset_seconds: int
+    event_id: uuid.UUID
+    event_type: str
+    created: int
+    account_id: uuid.UUID | None
+    object_json: str
+    is_slow: bool
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One delivery that this process has claimed and must send now."""
@@ -150,7 +170,7 @@ class Result:
     duration_ms: int = 0
 
 
-def _rows(text: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _rows(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """What the last statement answers, in a transaction of its own that doesn't wait for the disk.
 
     Losing the newest results in a crash means sending twice, which receivers must bear. Inside a caller's transaction its own
@@ -176,47 +196,65 @@ def claim(
     if limit <= 0 and slow_limit <= 0:
         return []
     until = now + timedelta(seconds=LEASE_SECONDS)
-    values: dict[str, Any] = {"lock": locks.WEBHOOK_CLAIM, "now": now, "until": until, "limit": limit, "store_id": store_id}
-    values |= {"slow": list(slow), "slow_limit": slow_limit}
-    excused = [one.lower().rstrip(".") for one in settings.WEBHOOK_ALLOW_HOSTS]
-    rows = _rows(_CLAIM, values | {"per_endpoint": PER_ENDPOINT_MAX, "excused": excused})
+    values = {
+        "lock": locks.WEBHOOK_CLAIM,
+        "now": now,
+        "until": until,
+        "limit": limit,
+        "slow": list(slow),
+        "slow_limit": slow_limit,
+        "store_id": store_id,
+        "per_endpoint": PER_ENDPOINT_MAX,
+        "excused": [one.lower().rstrip(".") for one in settings.WEBHOOK_ALLOW_HOSTS],
+    }
+    rows = [Claimed(*row) for row in _rows(_CLAIM, values)]
     attempts: list[Attempt] = []
     secrets: dict[uuid.UUID, str] = {}  # an endpoint with many deliveries has its secret opened once
     # One that can't be signed keeps its claim: the lease is its pause, and the others go out.
-    JOB.each(lambda: rows, lambda row: attempts.append(_attempt(row, until, now, secrets)), id_of=lambda row: str(row[0]))
+    JOB.each(lambda: rows, lambda row: attempts.append(_attempt(row, until, now, secrets)), id_of=lambda row: str(row.id))
     return attempts
 
 
-def _attempt(row: tuple[Any, ...], until: datetime, now: datetime, secrets: dict[uuid.UUID, str]) -> Attempt:
-    id, endpoint_id, attempts, mode, url, host, sealed, api_version, offset, event_id, type, created, account_id, object_json = row[:-1]
+def _attempt(row: Claimed, until: datetime, now: datetime, secrets: dict[uuid.UUID, str]) -> Attempt:
     raw = signing.body(
-        event_id=event_id,
-        type=type,
-        created=created,
-        is_live=mode == "live",
-        api_version=api_version,
-        account_id=account_id,
-        object_json=object_json,
+        event_id=row.event_id,
+        type=row.event_type,
+        created=row.created,
+        is_live=row.mode == "live",
+        api_version=row.api_version,
+        account_id=row.account_id,
+        object_json=row.object_json,
     )
-    if endpoint_id not in secrets:
-        secrets[endpoint_id] = crypto.decrypt(sealed, signing.secret_place(endpoint_id))
+    if row.endpoint_id not in secrets:
+        secrets[row.endpoint_id] = crypto.decrypt(row.sealed_secret, signing.secret_place(row.endpoint_id))
     headers = {
         "Content-Type": "application/json",
         "User-Agent": signing.USER_AGENT,
-        "Service-Delivery-Id": str(id),
-        "Service-Event-Id": str(event_id),
-        "Service-Event-Type": type,
-        "Service-Delivery-Attempt": str(attempts + 1),
-        **signing.signatures(secrets[endpoint_id], event_id, raw, int(now.timestamp())),
+        "Service-Delivery-Id": str(row.id),
+        "Service-Event-Id": str(row.event_id),
+        "Service-Event-Type": row.event_type,
+        "Service-Delivery-Attempt": str(row.attempts + 1),
+        **signing.signatures(secrets[row.endpoint_id], row.event_id, raw, int(now.timestamp())),
     }
-    return Attempt(id, attempts + 1, until, offset, url, raw, headers, host, endpoint_id, is_slow=row[-1])
+    return Attempt(
+        delivery_id=row.id,
+        number=row.attempts + 1,
+        claimed_until=until,
+        offset_seconds=row.offset_seconds,
+        url=row.url,
+        body=raw,
+        headers=headers,
+        host=row.host,
+        endpoint_id=row.endpoint_id,
+        is_slow=row.is_slow,
+    )
 
 
 def record(results: list[Result]) -> None:
     """Write the results of claims that still hold; turn off the endpoints on which a delivery has failed for good."""
     if not results:
         return
-    values: dict[str, Any] = {
+    values = {
         "ids": [one.attempt.delivery_id for one in results],
         "claims": [one.attempt.claimed_until for one in results],
         "statuses": [one.status for one in results],

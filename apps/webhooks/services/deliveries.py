@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from msgspec import to_builtins
 
 from apps.core import jobs
 from apps.core.errors import Coded, Flat, RefusalKind
@@ -40,7 +41,7 @@ def send_test(endpoint: Endpoint, event_type: Any, at: datetime) -> Delivery:
     if name not in open_to(endpoint.store.is_platform):
         raise UnknownEventType
     with transaction.atomic():
-        event = Event.objects.create(store=endpoint.store, mode=endpoint.mode, type=name, object=sample(name), created_at=at)
+        event = Event.objects.create(store=endpoint.store, mode=endpoint.mode, type=name, object=to_builtins(sample(name)), created_at=at)
         return _send_now(endpoint, event, at)
 
 

@@ -1,0 +1,54 @@
+"""The objects that payment and transaction events carry: small, and named by the contract."""
+
+from typing import Annotated
+
+from msgspec import Meta
+from msgspec.structs import asdict
+
+from apps.core.documents import Document, FreeForm, Id
+from apps.payments.models import Payment
+from apps.payments.states import Decision
+
+IntentStatus = Annotated[str, Meta(extra_json_schema={"enum": Payment.Status.values})]
+
+
+class IntentEvent(Document, frozen=True, kw_only=True):
+    """The object of payment_intent.*: the intent as it stands after the change. `id` is its reference."""
+
+    id: str
+    payment_intent_id: Id
+    reference: str
+    status: IntentStatus
+    state_reason: str | None
+    settlement_amount_cents: int
+    settlement_currency: str
+    from_status: IntentStatus | None
+    to_status: IntentStatus
+    order_id: str | None
+    metadata: FreeForm
+
+
+class TransactionEvent(IntentEvent, frozen=True, kw_only=True):
+    """The object of transaction.*: the intent before and after the transaction was seen, and the transaction."""
+
+    transaction: FreeForm
+
+
+def intent_event(payment: Payment, before: str | None, after: Decision) -> IntentEvent:
+    return IntentEvent(
+        id=payment.reference,
+        payment_intent_id=str(payment.pk),
+        reference=payment.reference,
+        status=after.status,
+        state_reason=after.reason,
+        settlement_amount_cents=payment.settlement_amount_cents,
+        settlement_currency=payment.settlement_currency,
+        from_status=before,
+        to_status=after.status,
+        order_id=payment.order_id,
+        metadata=payment.metadata,
+    )
+
+
+def transaction_event(intent: IntentEvent, transaction: FreeForm) -> TransactionEvent:
+    return TransactionEvent(**asdict(intent), transaction=transaction)

@@ -1,0 +1,70 @@
+"""What a test delivery of a payment or transaction event carries: of the classes that real events are of."""
+
+from apps.core.documents import FreeForm
+from apps.payments import states
+from apps.payments.documents.events import IntentEvent, TransactionEvent, transaction_event
+from apps.webhooks.samples import SAMPLE_AT, SAMPLE_ID
+
+_REFERENCE = "TESTEVENT0000001"
+# Before, after, and why.
+_INTENT_MOVES: dict[str, tuple[str | None, str, str | None]] = {
+    "created": (None, states.PENDING, None),
+    "processing": (states.PENDING, states.PROCESSING, states.PENDING_CONFIRMATIONS),
+    "completed": (states.PROCESSING, states.COMPLETED, states.COMPLETED_EXACT),
+    "expired": (states.PENDING, states.EXPIRED, states.EXPIRED_TIMEOUT),
+    "failed": (states.PROCESSING, states.FAILED, states.FAILED_UNDERPAID),
+    "refunded": (states.COMPLETED, states.REFUNDED, states.REFUND_COMPLETED),
+}
+_TRANSACTION_MOVES: dict[str, tuple[str, str, str | None]] = {
+    "confirming": (states.PENDING, states.PROCESSING, states.PENDING_CONFIRMATIONS),
+    "confirmed": (states.PROCESSING, states.COMPLETED, states.COMPLETED_EXACT),
+    "failed": (states.PENDING, states.PENDING, None),
+}
+
+
+def intent(event_type: str) -> IntentEvent:
+    return _intent(*_INTENT_MOVES[event_type.rpartition(".")[2]])
+
+
+def transaction(event_type: str) -> TransactionEvent:
+    name = event_type.rpartition(".")[2]
+    return transaction_event(_intent(*_TRANSACTION_MOVES[name]), _transaction(name))
+
+
+def _intent(before: str | None, after: str, reason: str | None) -> IntentEvent:
+    return IntentEvent(
+        id=_REFERENCE,
+        payment_intent_id=SAMPLE_ID,
+        reference=_REFERENCE,
+        status=after,
+        state_reason=reason,
+        settlement_amount_cents=1000,
+        settlement_currency="EUR",
+        from_status=before,
+        to_status=after,
+        order_id="order-1",
+        metadata={"test": "true"},
+    )
+
+
+def _transaction(status: str) -> FreeForm:
+    return {
+        "tx_hash": "0x" + "11" * 32,
+        "from_address": "0x" + "22" * 20,
+        "deposit_address": "0x" + "33" * 20,
+        "confirmations": 3 if status == "confirmed" else 0,
+        "required_confirmations": 3,
+        "status": status,
+        "asset_id": "SETH",
+        "coin_symbol": "ETH",
+        "chain_symbol": "SETH",
+        "chain_name": "Ethereum Sepolia",
+        "network": "sepolia",
+        "amount_atomic": "5555560000000000",
+        "atomic_decimals": 18,
+        "block_number": None,
+        "explorer_url": None,
+        "detected_at": SAMPLE_AT,
+        "confirmed_at": SAMPLE_AT if status == "confirmed" else None,
+        "simulated": True,
+    }

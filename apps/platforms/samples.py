@@ -1,0 +1,21 @@
+"""What a test delivery of a store's event carries: of the classes that real events are of."""
+
+from apps.platforms.documents import DeletedEvent, VerificationEvent
+from apps.webhooks.samples import SAMPLE_AT, SAMPLE_ID
+
+_NAME, _EXTERNAL_ID = "Example Store", "example-1"
+
+
+def verification(event_type: str) -> VerificationEvent:
+    outcome = event_type.rpartition(".")[2]
+    return VerificationEvent(
+        id=SAMPLE_ID,
+        name=_NAME,
+        external_id=_EXTERNAL_ID,
+        verification_status=outcome,
+        rejection_reason="The document is not readable" if outcome == "rejected" else None,
+    )
+
+
+def deleted(event_type: str) -> DeletedEvent:
+    return DeletedEvent(id=SAMPLE_ID, name=_NAME, external_id=_EXTERNAL_ID, deleted_at=SAMPLE_AT)
