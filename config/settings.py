@@ -249,7 +249,7 @@ SPECTACULAR_SETTINGS = {
         },
     },
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
-    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "apps.api.schemas.events.add_webhooks"],
+    "POSTPROCESSING_HOOKS": ["apps.api.plumbing.assembly.finish"],
 }
 
 # --- OAuth: who may do what is told in apps/access; here the library's loose defaults are closed --

@@ -6,9 +6,9 @@ from typing import Any
 from django.urls import Resolver404
 from jsonschema import Draft202012Validator
 
-from apps.api.plumbing.description import done_status, refusals
+from apps.api.plumbing.description import answers, refusals
 from apps.api.plumbing.routes import Route
-from apps.api.schemas import ALSO, ANSWERS
+from apps.core.documents import schema_of
 
 # What a guard answers before any door: bodies that are too large or compressed, unknown methods and paths.
 _BEFORE_THE_DOOR = (405, 413, 415)
@@ -31,8 +31,7 @@ def check(method: str, answer: Any) -> None:
     if not answer.headers.get("Content-Type", "").startswith("application/json"):
         return
     door, status = match.func.view_class, answer.status_code
-    done = {done_status(door, method), *ALSO.get(f"{method} {route.path}", ())}
-    if status not in (done if status < 300 else _statuses(route, method, door)):
+    if status not in (answers(door, route, method) if status < 300 else _statuses(route, method, door)):
         raise Undescribed(f"{method} {route.path} answered {status}: {answer.content[:200]!r}")
     error = next(_validator(route, method, door, status).iter_errors(json.loads(answer.content or b"null")), None)
     if error is not None:
@@ -57,8 +56,9 @@ def _validator(route: Route, method: str, door: Any, status: int) -> Draft202012
     key = (route.path, method, status)
     if key not in _made:
         is_done = status < 300
-        told = ANSWERS.get(f"{method} {route.path}", {}) if is_done else _refusals(route, method, door)[status]
-        _made[key] = Draft202012Validator(closed(told))
+        told = answers(door, route, method)[status] if is_done else _refusals(route, method, door)[status]
+        whole = told if isinstance(told, dict) else schema_of(told)
+        _made[key] = Draft202012Validator(closed(whole))
     return _made[key]
 
 
@@ -75,4 +75,4 @@ def closed(schema: Any) -> Any:
 
 
 def _refusals(route: Route, method: str, door: Any) -> dict[int, Any]:
-    return {status: one.response for status, one in refusals(door, route, method).items()}
+    return {status: one.shape for status, one in refusals(door, route, method)}

@@ -4,11 +4,14 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from apps.api.payments import PaymentDoor
+from apps.core.documents import Pdf
 from apps.payments.documents.invoice import invoice_name, invoice_pdf
 
 
 class PaymentInvoice(PaymentDoor):
     """The intent's invoice, as a PDF to keep."""
+
+    answers = {"GET": Pdf}
 
     def get(self, request: Request, id: str) -> HttpResponse:
         payment = self.payment(id)

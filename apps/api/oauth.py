@@ -1,10 +1,11 @@
 """/oauth: authorize, token, revoke, userinfo and agent_credentials, and the discovery document. Every refusal is of RFC 6749's shape."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseRedirect, JsonResponse
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,6 +15,7 @@ from apps.access.services import Unauthenticated, active_token, credential_from
 from apps.access.sessions import access_of
 from apps.api.plumbing.errors import TooManyFailures, WrongContentType, respond
 from apps.api.plumbing.json import parse_object
+from apps.api.plumbing.queries import Query, choice, described
 from apps.api.plumbing.routes import FORM
 from apps.api.plumbing.views import Door
 from apps.api.schemas import oauth as schemas
@@ -57,6 +59,7 @@ class OAuthDoor(Door):
     """A view of the OAuth server: counted by address, JSON or form, refused in one shape."""
 
     takes_forms = True
+    speaks_oauth = True
 
     def get_exception_handler(self) -> Callable[..., Any]:
         return respond_oauth
@@ -100,10 +103,21 @@ class OAuthDoor(Door):
         return token
 
 
+class AuthorizationQuery(Query, frozen=True, kw_only=True):
+    client_id: str | None
+    redirect_uri: Annotated[str, described("One of the application's, to the letter", format="uri")] | None
+    response_type: Annotated[str, choice(["code"])] | None
+    scope: Annotated[str, described("Separated by spaces")] | None = None
+    code_challenge: Annotated[str, Meta(min_length=43, max_length=128)] | None
+    code_challenge_method: Annotated[str, choice(["S256"])] | None
+    state: str | None = None
+    livemode: Annotated[str, described("`true` asks for live mode; test mode without it", enum=["true", "false"])] | None = None
+
+
 class Authorize(OAuthDoor):
     """What an app asks for (a browser is sent to the consent page), and the person's decision."""
 
-    queries = schemas.AUTHORIZATION
+    query = AuthorizationQuery
     bodies = {"POST": schemas.DECISION}
 
     def get(self, request: Request) -> Any:
@@ -150,6 +164,7 @@ class Token(OAuthDoor):
 class Revoke(OAuthDoor):
     """End a token, and all that its consent led to."""
 
+    answers = {"POST": None}
     bodies = {"POST": schemas.REVOCATION}
 
     def post(self, request: Request) -> Response:

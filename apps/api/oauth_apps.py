@@ -77,6 +77,7 @@ class OAuthAppById(AppDoor):
 class RotateAppSecret(AppDoor):
     """Give an OAuth app a new secret, shown once."""
 
+    bodies = {"POST": None}
     asks_for_code = True
 
     def post(self, request: Request, id: str) -> Response:

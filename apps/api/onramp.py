@@ -3,14 +3,19 @@
 All public: a checkout's link is the only key, a callback's signature the other. Refusals are plain strings.
 """
 
+from typing import Annotated
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.checkout import CheckoutNotFound, checkout_payment
+from apps.api.plumbing.queries import Query, described
+from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
+from apps.core.documents import Document
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import Invalid, Schema, check_storable
-from apps.onramp.documents import session_document
+from apps.onramp.documents import MethodsDocument, SessionDocument, session_document
 from apps.onramp.requests import CardRequest
 from apps.onramp.services.callbacks import take_callback
 from apps.onramp.services.place import place_of
@@ -18,20 +23,34 @@ from apps.onramp.services.pricing import networks_to_ask, price_methods
 from apps.onramp.services.sessions import open_session
 
 
+class Place(Query, frozen=True, kw_only=True):
+    """Where the customer is, and which network alone is asked."""
+
+    country: Annotated[str, described("Two letters; the header of the edge network comes first")] | None = None
+    region: str | None = None
+    provider: str | None = None
+
+
+class CallbackRead(Document, frozen=True, kw_only=True):
+    result: str
+
+
 class PaymentMethods(Door):
     """The ways to pay by card at this place, each priced by a real quote; best first."""
 
+    query = Place
+    answers = {"GET": MethodsDocument}
     missing = CheckoutNotFound()
 
     def get(self, request: Request, reference: str) -> Response:
-        payment, query = checkout_payment(reference), request.query_params
+        payment, asked = checkout_payment(reference), Place.read(request.query_params)
         try:
-            check_storable(dict(query.items()))
+            check_storable(dict(request.query_params.items()))
         except Invalid as refusal:
             raise Flat(str(refusal)) from None
-        provider = query.get("provider") or ""
+        provider = asked.provider or ""
         networks_to_ask(payment, provider)
-        place = place_of(request.headers, payment.store, query.get("country"), query.get("region"))
+        place = place_of(request.headers, payment.store, asked.country, asked.region)
         return Response(price_methods(payment, place, provider).document())
 
 
@@ -40,6 +59,7 @@ class OnrampSessions(Door):
 
     missing = CheckoutNotFound()
     bodies = {"POST": CardRequest}
+    answers = {"POST": SessionDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request, reference: str) -> Response:
@@ -70,6 +90,8 @@ class OnrampCallback(Door):
 
     missing = NotFound()
     bodies = {"POST": _CALLBACK}
+    answers = {"POST": CallbackRead}
+    further = {"POST": {401: Refused("It isn't signed by the network")}}
 
     def post(self, request: Request, id: str) -> Response:
-        return Response({"result": take_callback(id, request.headers, request._request.body)})
+        return Response(CallbackRead(result=take_callback(id, request.headers, request._request.body)))

@@ -1,14 +1,17 @@
 """/payments: create, list, read, history, summary, reconciliation, and the deposits that test mode simulates."""
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api import composed
 from apps.api.plumbing import lists
+from apps.api.plumbing.queries import Days, Paged, PerPage, choice, described
 from apps.api.plumbing.views import Door
+from apps.core.documents import Day, Page
 from apps.core.errors import Coded
 from apps.core.literal import Schema
 from apps.payments import selectors
@@ -36,9 +39,21 @@ SIMULATED_BODY: Schema = {
 }
 
 
+class PaymentFilters(Paged, frozen=True, kw_only=True):
+    status: Annotated[str, choice(Payment.Status.values)] | None = None
+    reference: Annotated[str, described("A part of it, in either case")] | None = None
+    q: Annotated[str, described("Another name of `reference`")] | None = None
+    order_id: str | None = None
+    first_day: Day | None = field(name="from", default=None)
+    last_day: Day | None = field(name="to", default=None)
+    per_page: PerPage = 10
+
+
 class Payments(Door):
     """Create a payment intent, or list them newest first."""
 
+    query = PaymentFilters
+    answers = {"GET": Page[parts.PaymentRow], "POST": parts.PaymentDocument}
     bodies = {"POST": PaymentRequest}
     wrapper = "payment_intent"
     statuses = {"POST": 201}
@@ -50,16 +65,16 @@ class Payments(Door):
         return Response(parts.created(payment), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
     def get(self, request: Request) -> Response:
-        query = request.query_params
+        asked = PaymentFilters.read(request.query_params)
         wanted = selectors.Wanted(
-            status=query.get("status"),
-            reference=query.get("reference") or query.get("q"),
-            order_id=query.get("order_id"),
-            first_day=query.get("from"),
-            last_day=query.get("to"),
+            status=asked.status,
+            reference=asked.reference or asked.q,
+            order_id=asked.order_id,
+            first_day=asked.first_day,
+            last_day=asked.last_day,
         )
         read = partial(selectors.page_of_payments, self.access, self.access.store, wanted)
-        return Response(lists.data_and_meta(*lists.page_by(request, read, parts.row, per_page=10)))
+        return Response(lists.page_by(asked, read, parts.row))
 
 
 class PaymentDoor(Door):
@@ -86,9 +101,11 @@ class PaymentEvents(PaymentDoor):
 class Summary(Door):
     """Counts, volume and a day-by-day series of a range."""
 
+    query = Days
+
     def get(self, request: Request) -> Response:
-        query = request.query_params
-        return Response(summary.summary(self.access, query.get("from"), query.get("to"), self.access.now()))
+        asked = Days.read(request.query_params)
+        return Response(summary.summary(self.access, asked.first, asked.last, self.access.now()))
 
 
 class Reconciliation(PaymentDoor):

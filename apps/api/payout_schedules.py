@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from apps.api.plumbing.views import Door
 from apps.core.errors import Failure, Listed, NotFound
 from apps.payouts import selectors
-from apps.payouts.documents import RunDocument, ScheduleWithPayouts, payout_document, schedule_document
+from apps.payouts.documents import RunDocument, ScheduleDocument, ScheduleWithPayouts, payout_document, schedule_document
 from apps.payouts.models import Schedule
 from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services import runs, schedules
@@ -36,6 +36,7 @@ class PayoutSchedules(ScheduleDoor):
 
     asks_for_code = is_act = True
     bodies = {"POST": ScheduleRequest}
+    answers = {"GET": list[ScheduleDocument], "POST": ScheduleDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -53,6 +54,7 @@ class PayoutScheduleById(ScheduleDoor):
     asks_for_code = is_act = True
     asks_on = ("PATCH",)
     bodies = {"PATCH": ScheduleRequest}
+    answers = {"GET": ScheduleWithPayouts, "PATCH": ScheduleDocument}
     statuses = {"DELETE": 204}
 
     def asks(self, request: Request) -> bool:
@@ -77,6 +79,8 @@ class PayoutScheduleById(ScheduleDoor):
 class RunPayoutSchedule(ScheduleDoor):
     """Evaluate a schedule now, whatever is due."""
 
+    bodies = {"POST": None}
+    answers = {"POST": RunDocument}
     asks_for_second_factor = is_act = True
 
     def post(self, request: Request, id: str) -> Response:

@@ -6,14 +6,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing import lists
+from apps.api.plumbing.queries import Paged, choice
+from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
 from apps.core import clock
+from apps.core.documents import Document, Id, Paginated
 from apps.core.errors import NotFound
 from apps.core.literal import Invalid, Text
 from apps.core.requests import Request as Body
 from apps.core.requests import by
 from apps.payouts import selectors
-from apps.payouts.documents import payout_document
+from apps.payouts.documents import PayoutDocument, PayoutQuoteDocument, payout_document
 from apps.payouts.models import Payout
 from apps.payouts.requests import PayoutBody, QuoteBody
 from apps.payouts.services.callbacks import take_callback
@@ -22,7 +25,12 @@ from apps.payouts.services.orders import refuse_unread
 from apps.payouts.services.quote import quote_payout
 from apps.payouts.services.retry import retry_payout
 
-PER_PAGE = 25
+
+class PayoutFilters(Paged, frozen=True, kw_only=True):
+    status: Annotated[str, choice(Payout.Status.values)] | None = None
+    payout_rail: Annotated[str, choice(Payout.Rail.values)] | None = None
+    payout_schedule_id: Id | None = None
+    asset_id: str | None = None
 
 
 class CallbackBody(Body, frozen=True, kw_only=True):
@@ -32,6 +40,11 @@ class CallbackBody(Body, frozen=True, kw_only=True):
     reference: Annotated[str, by(Text(36))] | None = None
 
 
+class CallbackTaken(Document, frozen=True, kw_only=True):
+    received: bool
+    new: bool
+
+
 class Payouts(Door):
     """Send a part of the balance to a wallet or a bank account, or list the payouts newest first.
 
@@ -39,19 +52,21 @@ class Payouts(Door):
     """
 
     asks_for_code = is_act = True
+    query = PayoutFilters
     bodies = {"POST": PayoutBody}
+    answers = {"GET": Paginated[PayoutDocument], "POST": PayoutDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        query = request.query_params
+        asked = PayoutFilters.read(request.query_params)
         rows = selectors.filtered(
             selectors.payouts_seen_by(self.access),
-            status=query.get("status"),
-            rail=query.get("payout_rail"),
-            schedule_id=query.get("payout_schedule_id"),
-            asset_id=query.get("asset_id"),
+            status=asked.status,
+            rail=asked.payout_rail,
+            schedule_id=asked.payout_schedule_id,
+            asset_id=asked.asset_id,
         )
-        return Response(lists.data_and_pagination(*lists.page_of(request, rows, payout_document, per_page=PER_PAGE)))
+        return Response(lists.paginated(asked, rows, payout_document))
 
     def post(self, request: Request) -> Response:
         key, caller = str(self.idempotency_key(request)), self.access.caller
@@ -74,6 +89,7 @@ class PayoutQuote(Door):
     """What a bank payout would bring now. Nothing is made or reserved."""
 
     bodies = {"POST": QuoteBody}
+    answers = {"POST": PayoutQuoteDocument}
 
     def post(self, request: Request) -> Response:
         try:
@@ -86,6 +102,7 @@ class PayoutQuote(Door):
 class PayoutById(Door):
     """One payout."""
 
+    answers = {"GET": PayoutDocument}
     missing = NotFound("Payout not found")
 
     def get(self, request: Request, id: str) -> Response:
@@ -95,6 +112,8 @@ class PayoutById(Door):
 class RetryPayout(Door):
     """Set a failed payout on its way again."""
 
+    bodies = {"POST": None}
+    answers = {"POST": PayoutDocument}
     missing = NotFound("Payout not found")
     asks_for_code = is_act = True
 
@@ -107,7 +126,9 @@ class OfframpCallbacks(Door):
     """An off-ramp says that something has changed; signed with `Offramp-Signature`."""
 
     bodies = {"POST": CallbackBody}
+    answers = {"POST": CallbackTaken}
+    further = {"POST": {401: Refused("It isn't signed by the off-ramp")}}
 
     def post(self, request: Request) -> Response:
         is_new = take_callback(request._request.body, request.headers.get("Offramp-Signature", ""), clock.real_now())
-        return Response({"received": True, "new": is_new})
+        return Response(CallbackTaken(received=True, new=is_new))

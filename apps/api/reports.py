@@ -1,11 +1,13 @@
 """/reports: the index, and a report of each type, which is asked for and polled with the same request."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.api.plumbing.queries import Query, choice, described
 from apps.api.plumbing.views import Door
+from apps.core.documents import Day
 from apps.reports import selectors, states
 from apps.reports.documents import api
 from apps.reports.models import Report
@@ -23,16 +25,19 @@ class Reports(Door):
         return Response(api.index_document(entries, available_through(self.access.now())))
 
 
+class ReportQuery(Query, frozen=True, kw_only=True):
+    start_date: Day | None
+    end_date: Day | None
+    currency: Annotated[str, described("Only what was priced in it; all currencies when left out or unknown")] | None = None
+    format: Annotated[str, choice(Report.Format.values)] | None = str(Report.Format.PDF)
+
+
 class ReportOfType(Door):
     """200 with a link when the report is ready, 202 while it is being made."""
 
     report_type: ClassVar[str]
-    queries = {
-        "start_date": {"type": "string", "format": "date", "required": True},
-        "end_date": {"type": "string", "format": "date", "required": True},
-        "currency": {"type": "string", "description": "Only what was priced in it; all currencies when left out or unknown"},
-        "format": {"type": "string", "enum": list(Report.Format.values), "default": str(Report.Format.PDF)},
-    }
+    query = ReportQuery
+    also = {"GET": {202: None}}
 
     def get(self, request: Request) -> Response:
         report = request_report(self.access, self.report_type, request.query_params)

@@ -1,24 +1,32 @@
 """/balance_swaps: an estimate, a swap of what the store has, one swap, or all of them."""
 
+from typing import Annotated
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing import lists
+from apps.api.plumbing.queries import Paged, choice
 from apps.api.plumbing.views import Door
+from apps.core.documents import Paginated
 from apps.core.errors import NotFound
 from apps.swaps import selectors
-from apps.swaps.documents import swap_document
+from apps.swaps.documents import SwapDocument, SwapQuoteDocument, swap_document
+from apps.swaps.models import Swap
 from apps.swaps.requests import SwapBody
 from apps.swaps.services.create import order_swap
 from apps.swaps.services.quote import quote_swap
 
-PER_PAGE = 25
+
+class SwapFilters(Paged, frozen=True, kw_only=True):
+    status: Annotated[str, choice(Swap.Status.values)] | None = None
 
 
 class SwapQuote(Door):
     """What a swap would bring now. Nothing is made or reserved."""
 
     bodies = {"POST": SwapBody}
+    answers = {"POST": SwapQuoteDocument}
 
     def post(self, request: Request) -> Response:
         return Response(quote_swap(self.access, self.read(request, SwapBody).request()).document())
@@ -28,12 +36,15 @@ class Swaps(Door):
     """Swap a part of the balance, or list the swaps newest first."""
 
     asks_for_second_factor = is_act = True
+    query = SwapFilters
     bodies = {"POST": SwapBody}
+    answers = {"GET": Paginated[SwapDocument], "POST": SwapDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        rows = selectors.filtered(selectors.swaps_seen_by(self.access), request.query_params.get("status"))
-        return Response(lists.data_and_pagination(*lists.page_of(request, rows, swap_document, per_page=PER_PAGE)))
+        asked = SwapFilters.read(request.query_params)
+        rows = selectors.filtered(selectors.swaps_seen_by(self.access), asked.status)
+        return Response(lists.paginated(asked, rows, swap_document))
 
     def post(self, request: Request) -> Response:
         key = str(self.idempotency_key(request))
@@ -44,6 +55,7 @@ class Swaps(Door):
 class SwapById(Door):
     """One swap."""
 
+    answers = {"GET": SwapDocument}
     missing = NotFound("Balance swap not found")
 
     def get(self, request: Request, id: str) -> Response:

@@ -71,6 +71,7 @@ class TestClock(ClockDoor):
 class Advance(ClockDoor):
     """Move the test clock forward and run what falls due."""
 
+    also = {"POST": {202: None}}
     bodies = {
         "POST": {"type": "object", "properties": {"seconds": {"type": "integer"}, "to": {"type": "string", "format": "date-time"}}},
     }

@@ -1,10 +1,11 @@
 """/webhook_endpoints: where a merchant wants to hear of events, and what became of each delivery."""
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.api.plumbing.queries import Query, choice
 from apps.api.plumbing.views import Door
 from apps.core.errors import Failure, Flat, Listed
 from apps.core.literal import Schema
@@ -43,15 +44,21 @@ class EndpointDoor(Door):
         return wrapper
 
 
+class EndpointFilters(Query, frozen=True, kw_only=True):
+    status: Annotated[str, choice(Endpoint.Status.values)] | None = None
+
+
 class Endpoints(EndpointDoor):
     """Register an endpoint (its secret is shown once; naming a platform adopts the store's integration), or list them."""
 
     asks_for_code = True
+    query = EndpointFilters
     bodies = {"POST": _body({**_FIELDS, **_PLATFORM}, "url")}
+    also = {"POST": {200: None}}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        rows = selectors.with_success_rates(self.access, request.query_params.get("status"))
+        rows = selectors.with_success_rates(self.access, EndpointFilters.read(request.query_params).status)
         return Response([documents.listed(endpoint, rate) for endpoint, rate in rows])
 
     def post(self, request: Request) -> Response:
@@ -83,6 +90,8 @@ class EndpointById(EndpointDoor):
 class Enable(EndpointDoor):
     """Turn an endpoint on again."""
 
+    bodies = {"PATCH": None}
+
     def patch(self, request: Request, id: str) -> Response:
         endpoint = endpoints.enable_endpoint(self.endpoint(id), self.access.now(), by=self.access)
         return Response(documents.endpoint_document(endpoint))
@@ -90,6 +99,8 @@ class Enable(EndpointDoor):
 
 class Disable(EndpointDoor):
     """Turn an endpoint off; what waits for it is not sent."""
+
+    bodies = {"PATCH": None}
 
     def patch(self, request: Request, id: str) -> Response:
         endpoint = endpoints.disable_endpoint(self.endpoint(id), self.access.now(), by=self.access)
@@ -99,6 +110,7 @@ class Disable(EndpointDoor):
 class RotateSecret(EndpointDoor):
     """A new signing secret, shown once; the old one ends at once."""
 
+    bodies = {"POST": None}
     asks_for_code = True
 
     def post(self, request: Request, id: str) -> Response:

@@ -70,7 +70,7 @@ class PayoutDocument(Document, frozen=True, kw_only=True):
     asset: AssetPaidOut
 
 
-class QuoteDocument(Document, frozen=True, kw_only=True):
+class PayoutQuoteDocument(Document, frozen=True, kw_only=True):
     asset_id: str
     coin_symbol: str
     amount_atomic: Digits

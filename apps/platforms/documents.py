@@ -72,6 +72,10 @@ class AccessRequestDocument(Document, frozen=True, kw_only=True):
     reviewed_at: Time | None
 
 
+class LatestRequest(Document, frozen=True, kw_only=True):
+    request: AccessRequestDocument | None
+
+
 class LinkFields(Document, frozen=True, kw_only=True):
     """What of a link is always told."""
 

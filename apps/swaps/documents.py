@@ -24,7 +24,7 @@ class SwapDocument(Document, frozen=True, kw_only=True):
     updated_at: Time
 
 
-class QuoteDocument(Document, frozen=True, kw_only=True):
+class SwapQuoteDocument(Document, frozen=True, kw_only=True):
     source_asset_id: str
     buy_asset_id: str
     sell_amount_atomic: Digits

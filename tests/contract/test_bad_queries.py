@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from apps.access.scopes import ALL
-from apps.api.schemas.queries import QUERIES
+from apps.api.plumbing.queries import Paged
+from apps.api.urls import ROUTES
 from apps.core import buckets
 from apps.stores.services import change_store
 from tests.cast import Api, Shop
 
-PAGED = {path: shape for path, shape in QUERIES.items() if "per_page" in shape}
+PAGED = [route.path for route in ROUTES if route.view.query is not None and issubclass(route.view.query, Paged)]
 # query -> page, per_page (0: the list's own)
 PAGES: list[tuple[str, int, int]] = [
     *[(f"page={text}", 1, 0) for text in ("0", "-1", "abc", "", "1.5", "1e2", "%00", "%EF%BC%91", "null", "0x1", "+1", "%20", "1_0")],

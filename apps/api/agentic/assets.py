@@ -1,22 +1,43 @@
 """/agentic/balances, exchange_rates, tokens and market_data: what an agent may know of assets, and which a store takes."""
 
+from typing import Annotated
+
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.agents.services.market import market_data
 from apps.agents.services.tokens import change_token, exchange_rates, known_asset, tokens_document
 from apps.api.agentic.plumbing import AgentDoor
+from apps.api.plumbing.queries import Query, described
 from apps.core import clock
 from apps.ledger.documents import balances_document
+
+
+class BalanceFilters(Query, frozen=True, kw_only=True):
+    asset_id: Annotated[str, described("404 when unknown")] | None = None
+
+
+class RateFilters(Query, frozen=True, kw_only=True):
+    currency: str | None = None
+    asset_id: str | None = None
+
+
+class MarketQuery(Query, frozen=True, kw_only=True):
+    symbol_or_id: Annotated[str, described("ETH, or a public price id such as ethereum")] | None
+    currency: Annotated[str, Meta(extra_json_schema={"default": "usd"})] | None = None
+    vs_currency: Annotated[str, described("Another name of `currency`")] | None = None
 
 
 class AgentBalances(AgentDoor):
     """What the store holds; a filter leaves the settlement balance as it is."""
 
+    query = BalanceFilters
+
     def get(self, request: Request) -> Response:
         told = balances_document(self.access, clock.real_now())
         del told["stablecoin_summary"]
-        wanted = request.query_params.get("asset_id")
+        wanted = BalanceFilters.read(request.query_params).asset_id
         if wanted is not None:
             asset = known_asset(wanted)
             told["balances"] = [entry for entry in told["balances"] if entry["asset_id"] == asset.pk]
@@ -26,9 +47,11 @@ class AgentBalances(AgentDoor):
 class ExchangeRates(AgentDoor):
     """The service's own rates."""
 
+    query = RateFilters
+
     def get(self, request: Request) -> Response:
-        query = request.query_params
-        return Response(exchange_rates(self.access, query.get("currency"), query.get("asset_id"), clock.real_now()))
+        asked = RateFilters.read(request.query_params)
+        return Response(exchange_rates(self.access, asked.currency, asked.asset_id, clock.real_now()))
 
 
 class Tokens(AgentDoor):
@@ -50,6 +73,8 @@ class TokenById(AgentDoor):
 class MarketData(AgentDoor):
     """Public reference figures; nobody needs a credential for them."""
 
+    query = MarketQuery
+
     def get(self, request: Request) -> Response:
-        query = request.query_params
-        return Response(market_data(query.get("symbol_or_id"), query.get("currency") or query.get("vs_currency")))
+        asked = MarketQuery.read(request.query_params)
+        return Response(market_data(asked.symbol_or_id, asked.currency or asked.vs_currency))

@@ -11,6 +11,7 @@ from apps.agents.services.mandates import EXPIRES_IN, LIST_MAX, create_mandate, 
 from apps.agents.services.settle import Requirements, create_settlement
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.plumbing import lists
+from apps.api.plumbing.queries import Paged
 from apps.core.literal import AtomicAmount, Object, Text
 
 MANDATE = Object(
@@ -78,6 +79,7 @@ class SettlementDoor(AgentDoor):
 class Settlements(SettlementDoor):
     """Draw on a mandate, or list the draws newest first."""
 
+    query = Paged
     bodies = {"POST": SETTLEMENT.schema()}
     statuses = {"POST": 201}
 
@@ -87,7 +89,7 @@ class Settlements(SettlementDoor):
         return Response(settlement_document(settlement), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
     def get(self, request: Request) -> Response:
-        return Response(lists.data_and_pagination(*lists.page_of(request, self.own(), settlement_document, per_page=25)))
+        return Response(lists.paginated(Paged.read(request.query_params), self.own(), settlement_document))
 
 
 class SettlementById(SettlementDoor):

@@ -8,6 +8,7 @@ from apps.agents.services.payments import REFUND_FIELDS, create_payment, payment
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.composed import payment_detail
 from apps.api.plumbing import lists
+from apps.api.plumbing.queries import Paged, PerPage
 from apps.core.literal import wrapper_schema
 from apps.payments.documents import parts
 from apps.payments.documents.refund import refund_document
@@ -27,9 +28,15 @@ class AgentPaymentDoor(AgentDoor):
         return self.find(self.own(), id)
 
 
+class PaymentFilters(Paged, frozen=True, kw_only=True):
+    reference: str | None = None
+    per_page: PerPage = 10
+
+
 class AgentPayments(AgentPaymentDoor):
     """Create a payment intent, or list the credential's own newest first."""
 
+    query = PaymentFilters
     bodies = {"POST": wrapper_schema("payment_intent", payment_intent("test"))}
     statuses = {"POST": 201}
 
@@ -39,10 +46,11 @@ class AgentPayments(AgentPaymentDoor):
         return Response(parts.created(payment), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
     def get(self, request: Request) -> Response:
-        rows, reference = self.own(), request.query_params.get("reference")
+        asked = PaymentFilters.read(request.query_params)
+        rows, reference = self.own(), asked.reference
         if reference:
             rows = rows.filter(reference=reference.upper()) if reference.isprintable() else rows.none()
-        return Response(lists.data_and_meta(*lists.page_of(request, rows, parts.row, per_page=10)))
+        return Response(lists.page(asked, rows, parts.row))
 
 
 class AgentPaymentById(AgentPaymentDoor):
@@ -54,6 +62,8 @@ class AgentPaymentById(AgentPaymentDoor):
 
 class AgentPaymentCancel(AgentPaymentDoor):
     """Call off an intent that nothing was paid on."""
+
+    bodies = {"POST": None}
 
     def post(self, request: Request, id: str) -> Response:
         return Response(payment_detail(whole_of(cancel_payment(self.payment(id)))))

@@ -1,6 +1,6 @@
 """/agentic/payouts and /agentic/payout_limits: crypto to a raw address, within caps."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import models
 from rest_framework.request import Request
@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from apps.agents.services.payouts import Limits, limits_of, send_payout
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.plumbing import lists
+from apps.api.plumbing.queries import Paged, Query, described
 from apps.core.literal import AtomicAmount, Object, Text
 from apps.payouts.documents import payout_document
 from apps.payouts.models import Payout
@@ -29,6 +30,7 @@ class AgentPayoutDoor(AgentDoor):
 class AgentPayouts(AgentPayoutDoor):
     """Send a payout, or list the credential's own newest first."""
 
+    query = Paged
     bodies = {"POST": BODY.schema()}
     statuses = {"POST": 201}
 
@@ -38,7 +40,7 @@ class AgentPayouts(AgentPayoutDoor):
         return Response(payout_document(payout), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
     def get(self, request: Request) -> Response:
-        return Response(lists.data_and_pagination(*lists.page_of(request, self.own(), payout_document, per_page=25)))
+        return Response(lists.paginated(Paged.read(request.query_params), self.own(), payout_document))
 
 
 class AgentPayoutById(AgentPayoutDoor):
@@ -48,12 +50,18 @@ class AgentPayoutById(AgentPayoutDoor):
         return Response(payout_document(self.find(self.own(), id)))
 
 
+class LimitFilters(Query, frozen=True, kw_only=True):
+    asset_id: Annotated[str, described("404 when unknown")] | None = None
+
+
 class PayoutLimits(AgentDoor):
     """Caps and what is left of them today."""
 
+    query = LimitFilters
+
     def get(self, request: Request) -> Response:
         at = self.access.now()
-        rows = limits_of(self.access, at, request.query_params.get("asset_id"))
+        rows = limits_of(self.access, at, LimitFilters.read(request.query_params).asset_id)
         return Response({"limits": [_told(one) for one in rows], "utc_day": at.date().isoformat()})
 
 

@@ -1,17 +1,23 @@
 """/billing/customers: who is billed."""
 
+from typing import Annotated
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.billing.plumbing import BillingDoor, CustomerNotFound
 from apps.api.plumbing import lists
+from apps.api.plumbing.queries import Paged, described
 from apps.billing import selectors
-from apps.billing.documents.customers import customer_document
+from apps.billing.documents.customers import CustomerDocument, customer_document
 from apps.billing.models import Customer
 from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
+from apps.core.documents import Page
 
-PER_PAGE = 25
+
+class CustomerFilters(Paged, frozen=True, kw_only=True):
+    q: Annotated[str, described("A part of the name or email address")] | None = None
 
 
 class CustomerDoor(BillingDoor):
@@ -25,12 +31,15 @@ class CustomerDoor(BillingDoor):
 class Customers(CustomerDoor):
     """Add a customer, or list them newest first; `q` is a part of the e-mail address or name."""
 
+    query = CustomerFilters
     bodies = {"POST": CustomerRequest}
+    answers = {"GET": Page[CustomerDocument], "POST": CustomerDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        rows = selectors.active_customers(self.access, request.query_params.get("q", ""))
-        return Response(lists.data_and_meta(*lists.page_of(request, rows, customer_document, per_page=PER_PAGE)))
+        asked = CustomerFilters.read(request.query_params)
+        rows = selectors.active_customers(self.access, asked.q or "")
+        return Response(lists.page(asked, rows, customer_document))
 
     def post(self, request: Request) -> Response:
         customer = customers.create_customer(self.access, self.read(request, CustomerRequest))
@@ -41,6 +50,7 @@ class CustomerById(CustomerDoor):
     """One customer, deleted or not; change it, or delete it and keep what it was billed."""
 
     bodies = {"PATCH": CustomerChanges}
+    answers = {"GET": CustomerDocument, "PATCH": CustomerDocument}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(customer_document(self.customer(id)))

@@ -32,6 +32,8 @@ class HostedInvoice(Door):
 class StartPayment(Door):
     """Something to pay the invoice with: its payable intent, or a new one for what is left."""
 
+    bodies = {"POST": None}
+    also = {"POST": {200: None}}
     statuses = {"POST": 201}
 
     def post(self, request: Request, token: str) -> Response:

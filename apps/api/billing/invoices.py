@@ -1,18 +1,26 @@
 """/billing/invoices: drafts, and what becomes of them."""
 
+from typing import Annotated
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.billing.plumbing import BillingDoor, InvoiceNotFound
 from apps.api.plumbing import lists
+from apps.api.plumbing.queries import Paged, choice
 from apps.billing import selectors
-from apps.billing.documents.invoices import invoice_document
+from apps.billing.documents.invoices import InvoiceDocument, invoice_document
 from apps.billing.models import Invoice
 from apps.billing.requests import InvoiceChanges, InvoiceRequest
 from apps.billing.services import invoice as drafts
 from apps.billing.services import invoice_states
+from apps.core.documents import Id, Page
 
-PER_PAGE = 25
+
+class InvoiceFilters(Paged, frozen=True, kw_only=True):
+    status: Annotated[str, choice(Invoice.Status.values)] | None = None
+    customer_id: Id | None = None
+    subscription_id: Id | None = None
 
 
 class InvoiceDoor(BillingDoor):
@@ -26,18 +34,20 @@ class InvoiceDoor(BillingDoor):
 class Invoices(InvoiceDoor):
     """Make a draft, or list invoices newest first, by `status`, `customer_id` and `subscription_id`."""
 
+    query = InvoiceFilters
     bodies = {"POST": InvoiceRequest}
+    answers = {"GET": Page[InvoiceDocument], "POST": InvoiceDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        asked = request.query_params
+        asked = InvoiceFilters.read(request.query_params)
         rows = selectors.filtered_invoices(
             selectors.invoices_seen_by(self.access),
-            status=asked.get("status"),
-            customer_id=asked.get("customer_id"),
-            subscription_id=asked.get("subscription_id"),
+            status=asked.status,
+            customer_id=asked.customer_id,
+            subscription_id=asked.subscription_id,
         )
-        return Response(lists.data_and_meta(*lists.page_of(request, rows, invoice_document, per_page=PER_PAGE)))
+        return Response(lists.page(asked, rows, invoice_document))
 
     def post(self, request: Request) -> Response:
         invoice = drafts.create_invoice(self.access, self.read(request, InvoiceRequest))
@@ -48,6 +58,7 @@ class InvoiceById(InvoiceDoor):
     """One invoice; a draft can be changed and deleted."""
 
     bodies = {"PATCH": InvoiceChanges}
+    answers = {"GET": InvoiceDocument, "PATCH": InvoiceDocument}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(invoice_document(self.invoice(id)))
@@ -63,28 +74,33 @@ class InvoiceById(InvoiceDoor):
         return Response(status=204)
 
 
-class Finalize(InvoiceDoor):
+class InvoiceAction(InvoiceDoor):
+    bodies = {"POST": None}
+    answers = {"POST": InvoiceDocument}
+
+
+class Finalize(InvoiceAction):
     """Number a draft and open it to payment."""
 
     def post(self, request: Request, id: str) -> Response:
         return Response(invoice_document(invoice_states.finalize_invoice(self.access, self.invoice(id))))
 
 
-class Send(InvoiceDoor):
+class Send(InvoiceAction):
     """E-mail the link to the customer."""
 
     def post(self, request: Request, id: str) -> Response:
         return Response(invoice_document(invoice_states.send_invoice(self.access, self.invoice(id))))
 
 
-class Void(InvoiceDoor):
+class Void(InvoiceAction):
     """Take it back."""
 
     def post(self, request: Request, id: str) -> Response:
         return Response(invoice_document(invoice_states.void_invoice(self.access, self.invoice(id))))
 
 
-class MarkUncollectible(InvoiceDoor):
+class MarkUncollectible(InvoiceAction):
     """Write it off; anything but an open invoice stays as it is."""
 
     def post(self, request: Request, id: str) -> Response:

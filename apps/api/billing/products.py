@@ -1,11 +1,21 @@
 """/billing/products and their prices."""
 
+from typing import Annotated
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.billing.plumbing import BillingDoor, PriceNotFound, ProductNotFound
+from apps.api.plumbing.queries import Query, choice
 from apps.billing import selectors
-from apps.billing.documents.catalog import price_document, product_document, product_with_prices
+from apps.billing.documents.catalog import (
+    PriceDocument,
+    ProductDocument,
+    ProductWithPrices,
+    price_document,
+    product_document,
+    product_with_prices,
+)
 from apps.billing.models import Price, Product
 from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
 from apps.billing.services import catalog
@@ -20,15 +30,21 @@ class ProductDoor(BillingDoor):
         return self.find(selectors.products_seen_by(self.access), id)
 
 
+class ProductFilters(Query, frozen=True, kw_only=True):
+    active: Annotated[str, choice(["true"])] | None = None
+
+
 class Products(ProductDoor):
     """Make a product, or list them all, newest first."""
 
+    query = ProductFilters
     bodies = {"POST": ProductRequest}
+    answers = {"GET": list[ProductDocument], "POST": ProductDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
         rows = selectors.products_seen_by(self.access)
-        if request.query_params.get("active") == "true":
+        if ProductFilters.read(request.query_params).active == "true":
             rows = rows.filter(active=True)
         return Response([product_document(one) for one in rows])
 
@@ -41,6 +57,7 @@ class ProductById(ProductDoor):
     """A product with its prices; change it."""
 
     bodies = {"PATCH": ProductChanges}
+    answers = {"GET": ProductWithPrices, "PATCH": ProductWithPrices}
 
     def get(self, request: Request, id: str) -> Response:
         product = self.product(id)
@@ -57,6 +74,7 @@ class Prices(ProductDoor):
 
     wrapper = "price"
     bodies = {"POST": PriceRequest}
+    answers = {"GET": list[PriceDocument], "POST": PriceDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request, product_id: str) -> Response:
@@ -80,6 +98,8 @@ class PriceDoor(ProductDoor):
 class PriceById(PriceDoor):
     """One price. Its amount never changes."""
 
+    answers = {"GET": PriceDocument}
+
     def get(self, request: Request, product_id: str, id: str) -> Response:
         return Response(price_document(self.price(product_id, id)))
 
@@ -87,12 +107,18 @@ class PriceById(PriceDoor):
 class ArchivePrice(PriceDoor):
     """No new subscriptions to it."""
 
+    bodies = {"POST": None}
+    answers = {"POST": PriceDocument}
+
     def post(self, request: Request, product_id: str, id: str) -> Response:
         return Response(price_document(catalog.set_price_active(self.access, self.price(product_id, id), False)))
 
 
 class ActivatePrice(PriceDoor):
     """It takes new subscriptions again."""
+
+    bodies = {"POST": None}
+    answers = {"POST": PriceDocument}
 
     def post(self, request: Request, product_id: str, id: str) -> Response:
         return Response(price_document(catalog.set_price_active(self.access, self.price(product_id, id), True)))

@@ -1,14 +1,18 @@
 """/billing/subscriptions: bind a customer to prices, change it, pause it, end it."""
 
+from typing import Annotated
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.billing.plumbing import BillingDoor, SubscriptionNotFound
+from apps.api.plumbing.queries import Query, choice
 from apps.billing import selectors
-from apps.billing.documents.subscriptions import subscription_document
+from apps.billing.documents.subscriptions import SubscriptionDocument, subscription_document
 from apps.billing.models import Subscription
 from apps.billing.requests import CancelRequest, SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import subscription as services
+from apps.core.documents import Id
 
 
 class SubscriptionDoor(BillingDoor):
@@ -19,17 +23,23 @@ class SubscriptionDoor(BillingDoor):
         return self.find(selectors.subscriptions_seen_by(self.access), id)
 
 
+class SubscriptionFilters(Query, frozen=True, kw_only=True):
+    status: Annotated[str, choice(Subscription.Status.values)] | None = None
+    customer_id: Id | None = None
+
+
 class Subscriptions(SubscriptionDoor):
     """Subscribe a customer, or list every subscription, newest first, by `status` and `customer_id`."""
 
+    query = SubscriptionFilters
     bodies = {"POST": SubscriptionRequest}
+    answers = {"GET": list[SubscriptionDocument], "POST": SubscriptionDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        asked = request.query_params
-        rows = selectors.filtered_subscriptions(
-            selectors.subscriptions_seen_by(self.access), status=asked.get("status"), customer_id=asked.get("customer_id")
-        )
+        asked = SubscriptionFilters.read(request.query_params)
+        rows = selectors.subscriptions_seen_by(self.access)
+        rows = selectors.filtered_subscriptions(rows, status=asked.status, customer_id=asked.customer_id)
         return Response([subscription_document(one) for one in rows])
 
     def post(self, request: Request) -> Response:
@@ -41,6 +51,7 @@ class SubscriptionById(SubscriptionDoor):
     """One subscription; swap its prices and quantities from the next cycle on."""
 
     bodies = {"PATCH": SubscriptionChanges}
+    answers = {"GET": SubscriptionDocument, "PATCH": SubscriptionDocument}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(subscription_document(self.subscription(id)))
@@ -58,6 +69,7 @@ class Cancel(SubscriptionDoor):
 
     wrapper = ""
     bodies = {"POST": CancelRequest}
+    answers = {"POST": SubscriptionDocument}
 
     def post(self, request: Request, id: str) -> Response:
         subscription = self.subscription(id)
@@ -66,21 +78,26 @@ class Cancel(SubscriptionDoor):
         return Response(subscription_document(canceled))
 
 
-class Uncancel(SubscriptionDoor):
+class SubscriptionAction(SubscriptionDoor):
+    bodies = {"POST": None}
+    answers = {"POST": SubscriptionDocument}
+
+
+class Uncancel(SubscriptionAction):
     """Take a scheduled cancellation back."""
 
     def post(self, request: Request, id: str) -> Response:
         return Response(subscription_document(services.uncancel_subscription(self.access, self.subscription(id))))
 
 
-class Pause(SubscriptionDoor):
+class Pause(SubscriptionAction):
     """Stop billing."""
 
     def post(self, request: Request, id: str) -> Response:
         return Response(subscription_document(services.pause_subscription(self.access, self.subscription(id))))
 
 
-class Resume(SubscriptionDoor):
+class Resume(SubscriptionAction):
     """Begin a new period now and bill it."""
 
     def post(self, request: Request, id: str) -> Response:

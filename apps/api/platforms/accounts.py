@@ -6,9 +6,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.platforms.door import PlatformDoor, unwrapped_schema
+from apps.api.plumbing.queries import Query
+from apps.api.plumbing.refusals import AnyErrors, BlockedOrNot, Refused
 from apps.core.errors import Coded
 from apps.platforms import selectors
-from apps.platforms.documents import account_document, verification_document
+from apps.platforms.documents import AccountDocument, VerificationDocument, account_document, verification_document
 from apps.platforms.requests import AccountChanges, AccountRequest, VerificationRequest
 from apps.platforms.services import accounts, verifications
 from apps.stores.models import Store
@@ -20,6 +22,10 @@ class InvalidAccount(Coded):
 
 class InvalidVerification(Coded):
     code = "invalid_verification"
+
+
+class AccountFilters(Query, frozen=True, kw_only=True):
+    external_id: str | None = None
 
 
 class AccountDoor(PlatformDoor):
@@ -34,12 +40,15 @@ class AccountDoor(PlatformDoor):
 class Accounts(AccountDoor):
     """Open a sub-merchant account, or list the active ones newest first."""
 
+    query = AccountFilters
     bodies = {"POST": AccountRequest}
+    answers = {"GET": list[AccountDocument], "POST": AccountDocument}
+    also = {"POST": {200: AccountDocument}}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
         rows = selectors.accounts_of(self.access)
-        external_id = request.query_params.get("external_id")
+        external_id = AccountFilters.read(request.query_params).external_id
         if external_id is not None:
             rows = rows.filter(external_id=external_id.replace("\x00", ""))
         return Response([account_document(one) for one in selectors.described(self.access, rows[: selectors.LIST_MAX])])
@@ -55,6 +64,11 @@ class AccountById(AccountDoor):
     asks_for_code = True
     asks_on = ("DELETE",)
     bodies = {"PATCH": AccountChanges}
+    answers = {"GET": AccountDocument, "PATCH": AccountDocument}
+    further = {
+        "PATCH": {422: Refused("A rule is broken; the message names the field", AnyErrors)},
+        "DELETE": {409: Refused("Something stands in the way", BlockedOrNot)},
+    }
     statuses = {"DELETE": 204}
 
     def get(self, request: Request, id: str) -> Response:
@@ -73,6 +87,9 @@ class AccountById(AccountDoor):
 class Restore(AccountDoor):
     """Open a closed account again."""
 
+    bodies = {"POST": None}
+    answers = {"POST": AccountDocument}
+
     def post(self, request: Request, id: str) -> Response:
         return self.told(accounts.restore_account(self.access, id))
 
@@ -82,6 +99,7 @@ class Verifications(AccountDoor):
 
     shape = InvalidVerification
     bodies = {"POST": unwrapped_schema("verification_request", VerificationRequest)}
+    answers = {"POST": VerificationDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:

@@ -4,10 +4,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.platforms.door import PlatformDoor, unwrapped_schema
+from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded
 from apps.platforms import selectors
-from apps.platforms.documents import link_document, link_with_token
+from apps.platforms.documents import LinkDocument, LinkWithToken, link_document, link_with_token
 from apps.platforms.requests import LINK_REQUESTS, LinkRequest
 from apps.platforms.services import onboarding
 
@@ -23,6 +24,7 @@ class Links(PlatformDoor):
     asks_for_code = True
     missing = selectors.AccountNotFound()
     bodies = {"POST": unwrapped_schema("onboarding_link", LinkRequest)}
+    answers = {"POST": LinkWithToken}
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:
@@ -35,6 +37,8 @@ class Links(PlatformDoor):
 class LinkById(PlatformDoor):
     """A link as the platform made it, without its token."""
 
+    answers = {"GET": LinkDocument}
+
     def get(self, request: Request, id: str, link_id: str) -> Response:
         account = selectors.find_account(self.access, id)
         link = self.find(selectors.links_of(self.access, account), link_id)
@@ -43,6 +47,9 @@ class LinkById(PlatformDoor):
 
 class LinkByToken(Door):
     """A link as its holder sees it. Reading does not use it up."""
+
+    answers = {"GET": LinkDocument}
+    further = {"GET": {410: Refused("The link has expired")}}
 
     def get(self, request: Request, token: str) -> Response:
         link = onboarding.open_link(token)

@@ -1,28 +1,43 @@
 """/platform/overview and /platform/payments: a platform's figures and what its sub-merchants are paid."""
 
+from typing import Annotated
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.platforms.door import PlatformDoor
 from apps.api.plumbing import lists
-from apps.platforms.documents import payment_row
+from apps.api.plumbing.queries import Days, Paged, choice
+from apps.core.documents import Id, Page
+from apps.payments.models import Payment
+from apps.platforms.documents import OverviewDocument, PlatformPayment, payment_row
 from apps.platforms.selectors import filtered_payments, payments_of_platform
 from apps.platforms.services.overview import overview
 
-PER_PAGE = 25
+
+class PlatformPaymentFilters(Paged, frozen=True, kw_only=True):
+    account_id: Id | None = None
+    status: Annotated[str, choice(Payment.Status.values)] | None = None
 
 
 class Overview(PlatformDoor):
     """Merchants, volume and fees of a range of days."""
 
+    query = Days
+    answers = {"GET": OverviewDocument}
+
     def get(self, request: Request) -> Response:
-        return Response(overview(self.access, request.query_params.get("from"), request.query_params.get("to")))
+        asked = Days.read(request.query_params)
+        return Response(overview(self.access, asked.first, asked.last))
 
 
 class PlatformPayments(PlatformDoor):
     """The payments of the sub-merchants, newest first."""
 
+    query = PlatformPaymentFilters
+    answers = {"GET": Page[PlatformPayment]}
+
     def get(self, request: Request) -> Response:
-        query = request.query_params
-        rows = filtered_payments(payments_of_platform(self.access), account_id=query.get("account_id"), status=query.get("status"))
-        return Response(lists.data_and_meta(*lists.page_of(request, rows, payment_row, per_page=PER_PAGE)))
+        asked = PlatformPaymentFilters.read(request.query_params)
+        rows = filtered_payments(payments_of_platform(self.access), account_id=asked.account_id, status=asked.status)
+        return Response(lists.page(asked, rows, payment_row))

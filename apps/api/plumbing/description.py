@@ -1,75 +1,44 @@
 """The OpenAPI 3.1 description, made by drf-spectacular from the route table: scopes, bodies and error shapes come from each door."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from msgspec import inspect as types
 
+from apps.api.plumbing.components import told_by_name
+from apps.api.plumbing.queries import Query
+from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorDocument, ErrorTexts, OAuthError, Refused
 from apps.api.plumbing.routes import FORM, PUBLIC, Budget
-from apps.api.schemas import ALSO, ANSWERS, BLOCKS, EMPTY, FURTHER, MIXED, PDFS
-from apps.api.schemas.queries import QUERIES
+from apps.api.schemas import ANSWERS
+from apps.core.documents import Pdf, type_schema
 from apps.core.errors import Coded, Listed
 from apps.core.literal import Schema, wrapper_schema
 from apps.core.requests import shape_of
 
-TEXT = {"type": "string"}
-FLAT = {"type": "object", "properties": {"error": TEXT}, "required": ["error"]}
-STRUCTURED = {
-    "type": "object",
-    "properties": {
-        "error": {
-            "type": "object",
-            "properties": {"message": TEXT, "code": {"type": ["string", "null"]}},
-            "required": ["message", "code"],
-        }
-    },
-    "required": ["error"],
-}
-# What stands in the way is told beside the code.
-BLOCKED = {
-    "type": "object",
-    "properties": {
-        "error": {
-            "type": "object",
-            "properties": {
-                "message": TEXT,
-                "code": TEXT,
-                "blockers": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {"type": TEXT, "count": {"type": "integer"}},
-                        "required": ["type", "count"],
-                    },
-                },
-            },
-            "required": ["message", "code", "blockers"],
-        }
-    },
-    "required": ["error"],
-}
-ARRAY = {"type": "object", "properties": {"errors": {"type": "array", "items": TEXT}}, "required": ["errors"]}
-OBJECT: Schema = {"type": "object", "additionalProperties": True}
-# The strictest first: a generated client takes the first that fits.
-EITHER: Schema = {"anyOf": [STRUCTURED, FLAT]}
-ANY: Schema = {"anyOf": [STRUCTURED, ARRAY, FLAT]}
-RFC6749: Schema = {"type": "object", "properties": {"error": TEXT, "error_description": TEXT}, "required": ["error"]}
-OAUTH = {status: (RFC6749, words) for status, words in {401: "Who calls isn't known", 403: "Not allowed"}.items()}
 
-
-def refusal_schema(door: Any) -> dict[str, Any]:
+def refusal_shape(door: Any) -> Any:
     """The shape in which this door tells that a rule was broken."""
     if isinstance(door.shape, type) and issubclass(door.shape, Coded):
-        return STRUCTURED
-    return ARRAY if door.shape is Listed else EITHER
+        return ErrorDocument
+    return ErrorTexts if door.shape is Listed else AnyError
 
 
-def _in_query(name: str, told: dict[str, Any]) -> OpenApiParameter:
-    schema = {key: value for key, value in told.items() if key != "required"}
-    return OpenApiParameter(name, schema, OpenApiParameter.QUERY, required=bool(told.get("required")))
+def _parameters(query: type[Query]) -> list[OpenApiParameter]:
+    fields = cast(types.StructType, types.type_info(query)).fields
+    return [_in_query(one) for one in fields]
+
+
+def _in_query(field: types.Field) -> OpenApiParameter:
+    info = field.type
+    if isinstance(info, types.UnionType):
+        info = next(one for one in info.types if not isinstance(one, types.NoneType))
+    default = {} if field.required or field.default is None else {"default": field.default}
+    schema = {**type_schema(info, told_by_name), **default}
+    return OpenApiParameter(field.encode_name, schema, OpenApiParameter.QUERY, required=field.required)
 
 
 class DoorSchema(AutoSchema):
@@ -118,7 +87,7 @@ class DoorSchema(AutoSchema):
     def get_override_parameters(self) -> Any:
         rule = self.view.route.keys.get(self.method)
         if self.method == "GET":
-            return [_in_query(name, schema) for name, schema in {**self.view.queries, **QUERIES.get(self.view.route.path, {})}.items()]
+            return [] if self.view.query is None else _parameters(self.view.query)
         if rule is None:
             return []
         return [OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required")]
@@ -132,17 +101,26 @@ class DoorSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         route, method = self.view.route, self.method
-        return {**self._successes(), **dict(sorted(refusals(self.view, route, method).items()))}
+        refused = {
+            status: OpenApiResponse(told_by_name(one.shape), description=one.words) for status, one in refusals(self.view, route, method)
+        }
+        return {**self._successes(), **refused}
 
     def _successes(self) -> dict[Any, OpenApiResponse]:
-        operation = f"{self.method} {self.view.route.path}"
-        done = done_status(self.view, self.method)
-        if operation in PDFS:
+        told = answers(self.view, self.view.route, self.method)
+        if told.get(200) is Pdf:
             return {(200, "application/pdf"): OpenApiResponse(OpenApiTypes.BINARY, description="The file")}
-        if done == 204 or operation in EMPTY:
-            return {done: OpenApiResponse(None, description="Done")}
-        schema = ANSWERS.get(operation, OBJECT)
-        return {status: OpenApiResponse(schema, description="Done") for status in (done, *ALSO.get(operation, ()))}
+        return {status: OpenApiResponse(_answer(one), description="Done") for status, one in told.items()}
+
+
+def answers(door: Any, route: Any, method: str) -> dict[int, Any]:
+    """What each status of a success is told with: a type, or None where there is nothing to tell."""
+    usual = door.answers.get(method, ANSWERS.get(f"{method} {route.path}"))
+    return {done_status(door, method): usual, **{status: told or usual for status, told in door.also.get(method, {}).items()}}
+
+
+def _answer(told: Any) -> Any:
+    return told if told is None or isinstance(told, dict) else told_by_name(told)
 
 
 def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
@@ -165,29 +143,31 @@ def done_status(door: Any, method: str) -> int:
     return int(door.statuses.get(method, 204 if method == "DELETE" else 200))
 
 
-def refusals(door: Any, route: Any, method: str) -> dict[Any, OpenApiResponse]:
-    """Every status that isn't a success, in the shapes that this method of this door tells it in."""
+def refusals(door: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
+    """Every status that isn't a success, in the shape that this method of this door tells it in."""
     is_public, has_body = PUBLIC in route.scopes.values(), method in ("POST", "PATCH", "PUT")
-    broken = ANY if f"{method} {route.path}" in MIXED else refusal_schema(door)
-    told: dict[int, tuple[Schema, str]] = {
-        404: (EITHER, "Unknown, or another store's or mode's"),
-        409: (ANY, "It meets what is there already"),
-        422: (ANY if broken is ARRAY else broken, "A rule is broken; the message names the field"),
-        429: (STRUCTURED, "Too many requests; see Retry-After"),
-        500: (STRUCTURED, "Ours to mend; name the X-Request-Id"),
-        502: (EITHER, "An outside provider failed"),
-        503: (STRUCTURED, "Try again after Retry-After"),
+    broken = refusal_shape(door)
+    told: dict[int, Refused] = {
+        404: Refused("Unknown, or another store's or mode's", AnyError),
+        409: Refused("It meets what is there already", AnyErrors),
+        422: Refused("A rule is broken; the message names the field", AnyErrors if broken is ErrorTexts else broken),
+        429: Refused("Too many requests; see Retry-After"),
+        500: Refused("Ours to mend; name the X-Request-Id"),
+        502: Refused("An outside provider failed", AnyError),
+        503: Refused("Try again after Retry-After"),
     }
     if not is_public:
-        told[401] = STRUCTURED, "No, an unknown or a revoked credential"
-        told[403] = EITHER, "The credential, or the store, may not do this"
+        told[401] = Refused("No, an unknown or a revoked credential")
+        told[403] = Refused("The credential, or the store, may not do this", AnyError)
     if has_body:
-        told[400] = STRUCTURED, "The body is no JSON object"
-        told[413] = STRUCTURED, "The body is larger than 1 MiB"
-        told[415] = STRUCTURED, "The body is no application/json"
-    if f"{method} {route.path}" in BLOCKS:
-        told[409] = {"anyOf": [BLOCKED, STRUCTURED]}, "Something stands in the way"
-    told |= {status: (STRUCTURED, words) for status, words in FURTHER.get(f"{method} {route.path}", {}).items()}
-    if route.path.startswith("oauth/"):
-        told = {status: (RFC6749, words) for status, (_, words) in {**told, 400: told.get(400, told[422]), **OAUTH}.items()}
-    return {status: OpenApiResponse(schema, description=words) for status, (schema, words) in told.items()}
+        told[400] = Refused("The body is no JSON object")
+        told[413] = Refused("The body is larger than 1 MiB")
+        told[415] = Refused("The body is no application/json")
+    told |= door.further.get(method, {})
+    return sorted(_of_oauth(told).items() if door.speaks_oauth else told.items())
+
+
+def _of_oauth(told: dict[int, Refused]) -> dict[int, Refused]:
+    """The same in the one shape of RFC 6749."""
+    who = {401: Refused("Who calls isn't known"), 403: Refused("Not allowed")}
+    return {status: Refused(one.words, OAuthError) for status, one in {**told, 400: told.get(400, told[422]), **who}.items()}

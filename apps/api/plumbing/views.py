@@ -26,6 +26,8 @@ from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
 from apps.api.plumbing import cors, request_log, routes
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
+from apps.api.plumbing.queries import Query
+from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.routes import PUBLIC, Route
 from apps.core import buckets, clock, drawings
 from apps.core.acting import become
@@ -62,11 +64,18 @@ class Door(APIView):
     route: Route = None  # type: ignore[assignment]  # given by the route table
     shape: ClassVar[type[Flat] | type[Coded] | Any] = Flat
     missing: ClassVar[Failure] = NotFound()
-    bodies: ClassVar[Mapping[str, Schema | type[Body]]] = {}  # method -> the class of the body, or its JSON schema
+    # What the API description says of each method: its body (a class, a JSON schema, or None where the path alone asks), its
+    # answer (a document, a list or a choice of them, Pdf, or None where there is nothing to tell), the answers of further statuses
+    # (None: the same), and refusals that only it has.
+    bodies: ClassVar[Mapping[str, Schema | type[Body] | None]] = {}
+    answers: ClassVar[Mapping[str, Any]] = {}
+    also: ClassVar[Mapping[str, Mapping[int, Any]]] = {}
+    further: ClassVar[Mapping[str, Mapping[int, Refused]]] = {}
+    query: ClassVar[type[Query] | None] = None  # what a GET is asked in its address
     wrapper: ClassVar[str] = ""  # the key that the fields of a body are sent under
     takes_forms: ClassVar[bool] = False  # whether a body may also be a form, for the API description
-    queries: ClassVar[Mapping[str, Schema]] = {}  # what a GET asks in its address, for the API description; `required` is taken out
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
+    speaks_oauth: ClassVar[bool] = False  # whether its refusals have the shape of RFC 6749, for the API description
     for_agents: ClassVar[bool] = False
     takes_token: ClassVar[bool] = False  # whether a public route reads an app's token itself, for the API description
     asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code

@@ -1,10 +1,10 @@
 """What is answered about payments, their checkout, card payments and refunds."""
 
-from apps.api.plumbing.shapes import many, null, of, page, plus
+from apps.api.plumbing.shapes import many, null, of, plus
 from apps.assets.documents import SupportedAsset
 from apps.core.documents import schema_of
 from apps.core.literal import Schema
-from apps.onramp.documents import MethodsDocument, PaymentSession, SessionDocument, UnavailableDocument
+from apps.onramp.documents import PaymentSession, UnavailableDocument
 from apps.payments.documents import parts
 from apps.swaps.documents import AutoSwapDocument
 
@@ -34,7 +34,6 @@ FEE = of("fee_atomic:digits fee_percentage:decimal asset_id platform_fee_atomic:
 MERCHANT = of("legal_name|null country|null registration_number|null tax_id|null website|null name support_email|null")
 EVENT = of("id event_type from_status|null to_status|null payload:map created_at:time")
 TIMELINE = of("type from|null to|null at:time payload:map")
-SESSION = schema_of(SessionDocument)
 AUTO_SWAP = schema_of(AutoSwapDocument)
 DETAIL = plus(
     CREATED,
@@ -94,11 +93,8 @@ CHECKOUT = of(
     branding=null(of("logo_url|null brand_name|null primary_color|null secondary_color|null remove_service_branding:bool")),
     onramp=of("available:bool providers:any"),
 )
-METHODS = schema_of(MethodsDocument)
 
 ANSWERS: dict[str, Schema] = {
-    "POST payments": CREATED,
-    "GET payments": page(ROW),
     "GET payments/summary": SUMMARY,
     "GET payments/<str:id>": DETAIL,
     "GET payments/<str:id>/events": many(EVENT),
@@ -110,7 +106,4 @@ ANSWERS: dict[str, Schema] = {
     "GET payment_currencies": many(of("code label symbol decimals:int")),
     "GET supported_assets": many(SUPPORTED_ASSET),
     "GET checkout/<str:reference>": CHECKOUT,
-    "GET checkout/<str:reference>/onramp/payment_methods": METHODS,
-    "POST checkout/<str:reference>/onramp_sessions": SESSION,
-    "POST onramp_callbacks/<str:id>": of("result"),
 }

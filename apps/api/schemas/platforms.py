@@ -1,18 +1,10 @@
-"""What is answered to platforms and to agents."""
+"""What is answered to agents."""
 
-from apps.api.plumbing.shapes import many, null, of, page
+from apps.api.plumbing.shapes import many, of, page
 from apps.api.schemas.money import BALANCE, PAYOUT, SETTLEMENT_BALANCE
 from apps.api.schemas.payments import CREATED, DETAIL, REFUND, ROW
-from apps.core.documents import schema_of
 from apps.core.literal import Schema
-from apps.platforms import documents
 
-REQUEST = of("", request=null(schema_of(documents.AccessRequestDocument)))
-ACCOUNT = schema_of(documents.AccountDocument)
-VERIFICATION = schema_of(documents.VerificationDocument)
-LINK = schema_of(documents.LinkDocument)
-OVERVIEW = schema_of(documents.OverviewDocument)
-PLATFORM_PAYMENT = schema_of(documents.PlatformPayment)
 MANDATE = of(
     "id:uuid scope|null mandate_ref status asset_id total_cap_atomic:digits per_call_cap_atomic:digits|null spent_atomic:digits "
     "remaining_atomic:digits authorization_provider expires_at:time|null revoked_at:time|null livemode:bool created_at:time "
@@ -34,19 +26,6 @@ _TOKEN = of("asset_id coin_symbol chain_symbol name atomic_decimals:int active:b
 _CAPS = "per_tx_cap_atomic:digits|null daily_cap_atomic:digits|null daily_spent_atomic:digits daily_remaining_atomic:digits|null"
 
 ANSWERS: dict[str, Schema] = {
-    "GET platform/access_request": REQUEST,
-    "POST platform/access_request": REQUEST,
-    "GET platform/accounts": many(ACCOUNT),
-    "POST platform/accounts": ACCOUNT,
-    "GET platform/accounts/<str:id>": ACCOUNT,
-    "PATCH platform/accounts/<str:id>": ACCOUNT,
-    "POST platform/accounts/<str:id>/restore": ACCOUNT,
-    "POST platform/accounts/<str:id>/verification": VERIFICATION,
-    "POST platform/accounts/<str:id>/onboarding_links": schema_of(documents.LinkWithToken),
-    "GET platform/accounts/<str:id>/onboarding_links/<str:link_id>": LINK,
-    "GET platform/onboarding_links/<str:token>": LINK,
-    "GET platform/overview": OVERVIEW,
-    "GET platform/payments": page(PLATFORM_PAYMENT),
     "GET agentic/account": CONTEXT,
     "POST agentic/payments": CREATED,
     "GET agentic/payments": page(ROW),

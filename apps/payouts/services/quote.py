@@ -10,7 +10,7 @@ from apps.core.clock import iso
 from apps.core.errors import ProviderError, ProviderFailed
 from apps.core.literal import Invalid
 from apps.core.models import Viewer
-from apps.payouts.documents import QuoteDocument
+from apps.payouts.documents import PayoutQuoteDocument
 from apps.payouts.requests import PayoutRequest
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_of
 from apps.payouts.services.orders import check_eligible, find_asset, find_target
@@ -28,9 +28,9 @@ class Quote:
     rate: Decimal
     expires_at: datetime
 
-    def document(self) -> QuoteDocument:
+    def document(self) -> PayoutQuoteDocument:
         least = OFFRAMP_MINIMUMS[self.asset.coin_symbol]
-        return QuoteDocument(
+        return PayoutQuoteDocument(
             asset_id=self.asset.pk,
             coin_symbol=self.asset.coin_symbol,
             amount_atomic=str(self.amount_atomic),

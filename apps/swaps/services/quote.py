@@ -11,7 +11,7 @@ from apps.assets.services import AssetNotActive
 from apps.core import money
 from apps.core.errors import Coded, Flat, NotFound, RefusalKind
 from apps.core.models import Viewer
-from apps.swaps.documents import QuoteDocument
+from apps.swaps.documents import SwapQuoteDocument
 from apps.swaps.providers.base import NoRoute, ProviderError, SwapProvider
 from apps.swaps.requests import SwapRequest
 
@@ -52,8 +52,8 @@ class Quote:
     slippage_bps: int
     provider: str
 
-    def document(self) -> QuoteDocument:
-        return QuoteDocument(
+    def document(self) -> SwapQuoteDocument:
+        return SwapQuoteDocument(
             source_asset_id=self.source.pk,
             buy_asset_id=self.buy.pk,
             sell_amount_atomic=str(self.sell_atomic),

@@ -1,0 +1,41 @@
+"""Documents by name: each class is told once, and a generated client has a class of the same name."""
+
+from typing import Any, get_args, get_origin
+
+from apps.api.plumbing.refusals import AnyError, AnyErrors, BlockedOrNot
+from apps.core.documents import Data, Page, Paginated, fields_of, schema_by
+from apps.core.literal import Schema
+
+_CHOICES: dict[Any, str] = {AnyError: "AnyError", AnyErrors: "AnyErrors", BlockedOrNot: "ErrorMaybeWithBlockers"}
+_LISTS = {Page: "Page", Paginated: "Page", Data: "List"}
+_told: dict[str, Any] = {}  # name -> what has been told by it
+
+
+def name_of(cls: Any) -> str:
+    """`PayoutDocument` is a Payout, and one page of them a PayoutPage."""
+    if cls in _CHOICES:
+        return _CHOICES[cls]
+    name = str(getattr(cls, "__name__", "")).removesuffix("Document")
+    return name_of(get_args(cls)[0]) + _LISTS[get_origin(cls)] if get_args(cls) else name
+
+
+def reference(cls: Any) -> Schema:
+    name = name_of(cls)
+    if _told.setdefault(name, cls) != cls:
+        raise TypeError(f"{cls} and {_told[name]} would both be told as {name}")
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def told_by_name(told: Any) -> Schema:
+    """The schema of a document, or of a list or choice of documents, by the documents' names."""
+    return reference(told) if told in _CHOICES else schema_by(told, reference)
+
+
+def components() -> dict[str, Schema]:
+    """What has been told by name, and what that tells in turn."""
+    made: dict[str, Schema] = {}
+    while missing := _told.keys() - made.keys():
+        for name in missing:
+            cls = _told[name]
+            made[name] = schema_by(cls, reference) if cls in _CHOICES else fields_of(cls, reference)
+    return dict(sorted(made.items()))
