@@ -1,8 +1,11 @@
-"""Reads of what payers have signed."""
+"""Reads of what payers have signed, and of the coins that customers may pay with."""
 
 from django.db import models
 
+from apps.access.access import Access
 from apps.agents.models import SignedPayment
+from apps.assets.models import AcceptedAsset, Asset
+from apps.assets.selectors import listed_assets
 from apps.core.models import Viewer
 from apps.payments.models import Payment
 
@@ -16,3 +19,10 @@ def signed_payments_seen_by(viewer: Viewer) -> "models.QuerySet[SignedPayment]":
 def signed_payment_of(viewer: Viewer, payment: Payment) -> SignedPayment | None:
     """The newest authorization of an intent that was asked for over x402."""
     return signed_payments_seen_by(viewer).filter(offer__payment=payment).first()
+
+
+def tokens_of(access: Access) -> tuple[list[Asset], list[Asset]]:
+    """The active assets of the mode: those that customers can pay with, and the others."""
+    accepted = set(AcceptedAsset.objects.seen_by(access).values_list("asset_id", flat=True))
+    assets = listed_assets(access.mode)
+    return [one for one in assets if one.pk in accepted], [one for one in assets if one.pk not in accepted]

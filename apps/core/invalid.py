@@ -36,6 +36,7 @@ SENTENCES = {
     "fraction": "{field} must be a decimal fraction below 1 with at most 8 places",
     "positive": "{field} must be greater than zero",
     "whole_unit": "{field} must be a whole number in {currency}",
+    "positive_integer": "{field} must be a positive integer string",
     "positive_digits": "Amount must be a positive integer string",
     "one_destination": "Exactly one destination is required",
     "multiple": "{field} must be a multiple of {step} in {currency}",

@@ -279,8 +279,16 @@ def test_a_public_source_is_asked_in_its_own_form_and_once_a_minute(httpserver: 
     httpserver.expect_request("/coins/markets", query_string={"ids": "solana", "vs_currency": "usd"}).respond_with_json([row])
     _use(settings, httpserver)
     told = [market.market_data("SOL", "USD") for _ in range(2)]
-    assert told[0] == told[1] and (told[0]["price"], told[0]["change_24h_pct"], told[0]["source"]) == (150.5, -1.5, "coingecko")
+    assert told[0] == told[1] and (told[0].price, told[0].change_24h_pct, told[0].source) == (150.5, -1.5, "coingecko")
     assert len(httpserver.log) == 1
+
+
+@pytest.mark.parametrize("price", [None, "a lot", [1]])
+def test_figures_without_a_price_are_none(price: Any, httpserver: Any, settings: Any) -> None:
+    httpserver.expect_request("/coins/markets").respond_with_json([{"id": "solana", "current_price": price}])
+    _use(settings, httpserver)
+    with pytest.raises(market.Unavailable):
+        market.market_data("SOL", "usd")
 
 
 def _use(settings: Any, httpserver: Any) -> None:

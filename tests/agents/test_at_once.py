@@ -10,6 +10,7 @@ from django.db import connection
 
 from apps.access.services import authenticate
 from apps.agents.models import Mandate, Settlement
+from apps.agents.requests.mandates import MandateRequest, SettlementRequest
 from apps.agents.services.mandates import create_mandate, expire_mandates, revoke_mandate, status_at
 from apps.agents.services.settle import create_settlement
 from apps.core.errors import Coded
@@ -40,15 +41,15 @@ def test_nothing_is_drawn_once_a_mandate_has_ended(
         make.paid(shop.test, amount="100.00")
         before = balances(shop.store.pk, "test")["SETH"].available_atomic
         access = authenticate(shop.secrets["test_agent"], for_agents=True)
-        mandate, _ = create_mandate(access, {"asset_id": "SETH", "total_cap_atomic": "100000", "mandate_ref": "books"}, None)
+        mandate, _ = create_mandate(access, MandateRequest(asset_id="SETH", total_cap_atomic=100_000, mandate_ref="books"), None)
         told: list[str] = []
         some_are_drawn = threading.Semaphore(0)
 
         def draw(drawer: int) -> None:
             for number in range(DRAWS):
                 try:
-                    body = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "7"}
-                    create_settlement(access, body, f"key {drawer} {number}")
+                    request = SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=7)
+                    create_settlement(access, request, f"key {drawer} {number}")
                     told.append("drawn")
                     some_are_drawn.release()
                 except Coded as refusal:
@@ -74,6 +75,6 @@ def test_nothing_is_drawn_once_a_mandate_has_ended(
 def test_a_mandate_has_ended_at_the_very_moment_of_its_end(cast: Cast) -> None:
     Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
     access = authenticate(cast.bakery.secrets["test_agent"], for_agents=True)
-    mandate, _ = create_mandate(access, {"asset_id": "SETH", "total_cap_atomic": "1", "mandate_ref": "books"}, None)
+    mandate, _ = create_mandate(access, MandateRequest(asset_id="SETH", total_cap_atomic=1, mandate_ref="books"), None)
     moments = [mandate.expires_at - timedelta(microseconds=1), mandate.expires_at]
     assert [status_at(mandate, at) for at in moments] == ["active", "expired"]

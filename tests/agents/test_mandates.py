@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.access.services import authenticate
 from apps.agents.models import Mandate, Settlement
+from apps.agents.requests.mandates import MandateRequest, SettlementRequest
 from apps.agents.services.mandates import create_mandate
 from apps.agents.services.settle import create_settlement
 from apps.core.errors import Coded
@@ -160,7 +161,7 @@ def test_a_draw_asks_the_database_six_times(bakery: Shop) -> None:
     mandate(agent(bakery))
     access = authenticate(bakery.secrets["test_agent"], for_agents=True)
     with CaptureQueriesContext(connection) as asked:
-        create_settlement(access, {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "1"}, "k")
+        create_settlement(access, SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=1), "k")
     told = [str(one["sql"]) for one in asked]
     # Accounts are remembered once their transaction is over, which a test's never is.
     assert len([one for one in told if "SAVEPOINT" not in one and "ledger_account_id" not in one]) == 6, told
@@ -172,12 +173,12 @@ def test_fifty_draws_at_once_take_a_tenth_each_and_no_more(django_db_setup: None
         Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
         make.paid(shop.test, amount="100.00")
         before, access = available(shop), authenticate(shop.secrets["test_agent"], for_agents=True)
-        made, _ = create_mandate(access, {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}, None)
+        made, _ = create_mandate(access, MandateRequest(asset_id="SETH", total_cap_atomic=1000, mandate_ref="books"), None)
         kept: list[bool] = []
 
         def one(number: int) -> str:
             try:
-                create_settlement(access, {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "100"}, f"key {number}")
+                create_settlement(access, SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=100), f"key {number}")
                 told = Mandate.objects.get(pk=made.pk)
                 kept.append(told.spent_atomic <= 1000 and told.spent_atomic + told.remaining_atomic == 1000)
                 return "drawn"

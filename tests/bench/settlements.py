@@ -32,6 +32,7 @@ def seed() -> tuple[Any, list[str]]:
     from django.db import connection
 
     from apps.access.services import authenticate
+    from apps.agents.requests.mandates import MandateRequest
     from apps.agents.services.mandates import create_mandate
     from apps.stores.models import Store
     from tests import make
@@ -43,7 +44,7 @@ def seed() -> tuple[Any, list[str]]:
     access = authenticate(shop.secrets["test_agent"], for_agents=True)
     refs = [f"bench-{number}" for number in range(MANY)]
     for ref in refs:
-        create_mandate(access, {"asset_id": ASSET, "total_cap_atomic": str(10**15), "mandate_ref": ref}, None)
+        create_mandate(access, MandateRequest(asset_id=ASSET, total_cap_atomic=10**15, mandate_ref=ref), None)
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         cursor.execute("INSERT INTO bare_mandate SELECT n, 0, 1e15 FROM generate_series(0, %s) n", [MANY - 1])
@@ -96,13 +97,14 @@ def bare(mandate: int) -> None:
 
 
 def main(count: int) -> None:
+    from apps.agents.requests.mandates import SettlementBody
     from apps.agents.services.settle import create_settlement
 
     access, refs = seed()
 
     def draw(mandate: int) -> None:
         body = {"asset_id": ASSET, "amount_atomic": str(AMOUNT), "mandate_ref": refs[mandate]}
-        create_settlement(access, body, uuid.uuid4().hex)
+        create_settlement(access, SettlementBody.read(body).request(), uuid.uuid4().hex)
 
     rows: list[list[str]] = []
     ratios: dict[int, list[float]] = {1: [], MANY: []}

@@ -91,3 +91,42 @@ def test_another_credentials_mandate_is_like_none(shop: Shop) -> None:
     known, unknown = draw(other, "a"), draw(other, "b", mandate_ref="nosuch")
     assert (known.status_code, known.content) == (unknown.status_code, unknown.content) == (404, known.content)
     assert refusal(mandate(other, total_cap_atomic="x")) == (422, "invalid_cap")
+
+
+MANDATES, DRAWS = "/agentic/mandates", "/agentic/x402/settlements"
+# What a body that is wrong in two ways is told first.
+ORDER: list[tuple[str, dict[str, Any], tuple[int, str | None]]] = [
+    (MANDATES, {"mandate_ref": None, "asset_id": "NOPE"}, (422, "mandate_ref_required")),
+    (MANDATES, {"mandate_ref": "new", "asset_id": "NOPE", "total_cap_atomic": "x"}, (404, "asset_not_found")),
+    (MANDATES, {"mandate_ref": "new", "asset_id": 5, "total_cap_atomic": "x"}, (422, None)),
+    (MANDATES, {"mandate_ref": "x" * 256}, (422, None)),
+    (DRAWS, {"amount_atomic": "x", "asset_id": "NOPE"}, (422, "invalid_amount")),
+    (DRAWS, {"asset_id": "NOPE", "mandate_ref": ""}, (404, "asset_not_found")),
+    (DRAWS, {"asset_id": "NOPE", "nonce": 5}, (404, "asset_not_found")),
+    ("/agentic/payouts", {"asset_id": "NOPE", "amount_atomic": "x"}, (404, "asset_not_found")),
+    ("/agentic/payouts", {"amount_atomic": "x", "destination_address": ""}, (422, "invalid_amount")),
+    ("/agentic/payouts", {"destination_address": ""}, (422, "destination_required")),
+    ("/agentic/payouts", {"destination_address": TO, "crypto_payout_detail_id": "x"}, (422, "destination_required")),
+]
+
+
+@pytest.mark.parametrize(("path", "fields", "expected"), ORDER)
+def test_what_is_wrong_in_two_ways_is_told_in_the_documented_order(
+    shop: Shop, path: str, fields: dict[str, Any], expected: tuple[int, str | None]
+) -> None:
+    right = {"asset_id": "SETH", "amount_atomic": "10", "total_cap_atomic": "10", "mandate_ref": "books"}
+    assert refusal(agent(shop).post(path, {**right, **fields}, key="k")) == expected
+
+
+def test_a_reference_and_a_key_that_are_known_answer_whatever_else_is_sent(shop: Shop) -> None:
+    first, draw_of_key = Mandate.objects.get(), draw(agent(shop))
+    assert mandate(agent(shop), total_cap_atomic="x").json()["id"] == str(first.pk)
+    again = draw(agent(shop), amount_atomic="x")
+    assert (again.status_code, again.json(), again.headers["Idempotent-Replayed"]) == (201, draw_of_key.json(), "true")
+
+
+@pytest.mark.parametrize("amount", ["x", "1.", 5, "1" * 41])
+def test_a_refund_of_what_is_no_amount_says_so_by_its_code(shop: Shop, amount: Any) -> None:
+    made = agent(shop).post("/agentic/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}, key="p").json()
+    answer = agent(shop).post(f"/agentic/payments/{made['id']}/refunds", {"amount": amount}, key="k")
+    assert refusal(answer) == (422, "invalid_amount")

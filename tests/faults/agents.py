@@ -13,6 +13,7 @@ KINDS = ("settlement", "x402")
 def open_envelope(shop: Any) -> None:
     """A mandate that is never exhausted, and a token that payers can sign."""
     from apps.access.services import authenticate
+    from apps.agents.requests.mandates import MandateRequest
     from apps.agents.services.mandates import create_mandate
     from apps.assets.models import Asset
     from apps.stores.models import Store
@@ -20,13 +21,16 @@ def open_envelope(shop: Any) -> None:
     Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
     Asset.objects.filter(pk=TOKEN).update(eip712_name="USD Coin", eip712_version="1")
     access = authenticate(shop.secrets["test_agent"], for_agents=True)
-    create_mandate(access, {"asset_id": COIN, "total_cap_atomic": str(10**21), "mandate_ref": ENVELOPE}, None)
+    create_mandate(access, MandateRequest(asset_id=COIN, total_cap_atomic=10**21, mandate_ref=ENVELOPE), None)
 
 
 def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
     """What a payer with coins has signed for an offer of the store. The chain's clock runs ahead of ours."""
+    import msgspec
+
     from apps.access.services import authenticate
-    from apps.agents.documents import requirements_document
+    from apps.agents.documents.x402 import requirements_document
+    from apps.agents.requests.x402 import OfferRequest
     from apps.agents.services.x402_offers import make_offer
     from apps.console.demo.chain import Wallet
     from config.demo_secrets import CHAIN_KEYS
@@ -34,8 +38,9 @@ def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
 
     payer, wallet = Payer(), Wallet(url, CHAIN_KEYS["test"])
     wallet.receipt(wallet.mint(facts["token"], payer.address, DOLLAR))
-    price = {"asset_id": TOKEN, "amount_atomic": str(1000 + number), "resource": "https://shop.example/kills"}
-    asked = requirements_document(make_offer(authenticate(facts["key"]), price, None)[0])
+    price = OfferRequest(asset_id=TOKEN, amount_atomic=str(1000 + number), resource="https://shop.example/kills")
+    offer, _ = make_offer(authenticate(facts["key"]), price, None)
+    asked = msgspec.to_builtins(requirements_document(offer))
     body = payer.signed(asked)
     now = int(local_chain.call(url, "eth_getBlockByNumber", "latest", False)["timestamp"], 16)
     authorization = body["paymentPayload"]["payload"]["authorization"]
@@ -53,14 +58,15 @@ def _draw(facts: dict[str, Any], wish: dict[str, Any], key: str) -> str:
     """As in live mode, where draws leave on the chain."""
     from apps.access.services import authenticate
     from apps.agents.models import Settlement
+    from apps.agents.requests.mandates import SettlementRequest
     from apps.agents.services import settle
     from apps.core.idempotency import once
 
     access = authenticate(facts["agent"], for_agents=True)
     rows = Settlement.objects.filter(credential_id=access.credential_id, idempotency_key=key)
     if not rows.exists():
-        body = {"asset_id": COIN, "amount_atomic": str(wish["amount"]), "mandate_ref": ENVELOPE, "pay_to": wish["to"]}
-        settlement = settle._unsaved(access, body, key)
+        request = SettlementRequest(asset_id=COIN, amount_atomic=wish["amount"], mandate_ref=ENVELOPE, pay_to=wish["to"])
+        settlement = settle._unsaved(access, request, key)
         settlement.is_dispatched = True
         once(rows, lambda: settle._draw(settlement))
     return str(rows.get().status)
@@ -71,10 +77,11 @@ def _settle(facts: dict[str, Any], wish: dict[str, Any]) -> str:
 
     from apps.access.services import authenticate
     from apps.agents.models import SignedPayment
+    from apps.agents.requests.x402 import SignedPaymentRequest
     from apps.agents.services.x402_settle import settle
 
     settings.X402_SETTLE_SECONDS = 0
-    settle(authenticate(facts["key"]), wish["body"])
+    settle(authenticate(facts["key"]), SignedPaymentRequest.read(wish["body"]))
     row = SignedPayment.objects.get(nonce=wish["body"]["paymentPayload"]["payload"]["authorization"]["nonce"].lower())
     return "confirmed" if row.status == "settled" else str(row.status)
 

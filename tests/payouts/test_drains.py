@@ -12,6 +12,7 @@ import pytest
 
 from apps.access.services import authenticate
 from apps.agents.models import Settlement
+from apps.agents.requests.mandates import MandateRequest
 from apps.agents.services.mandates import create_mandate
 from apps.assets.models import Asset
 from apps.console import audit
@@ -41,7 +42,7 @@ def world(committed: Cast) -> Iterator[Cast]:
     before = token.values("contract_address", "is_active").get()
     token.update(contract_address="0x" + "01" * 20, is_active=True)
     access = authenticate(shop.secrets["test_agent"], for_agents=True)
-    create_mandate(access, {"asset_id": "SETH", "total_cap_atomic": str(10**24), "mandate_ref": "books"}, None)
+    create_mandate(access, MandateRequest(asset_id="SETH", total_cap_atomic=10**24, mandate_ref="books"), None)
     schedule = {"asset_id": "SETH", "frequency": "daily", "destination_address": make.fresh_address()}
     assert shop.test.post("/payout_schedules", {"payout_schedule": schedule}).status_code == 201
     yield committed

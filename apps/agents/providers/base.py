@@ -1,45 +1,104 @@
 """Who is asked before an agent acts: the store's authorization provider, and where public market figures come from."""
 
 import uuid
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, ClassVar, Protocol
 
+from apps.core.documents import Digits, Document, Id
 from apps.core.errors import ProviderError
 
 __all__ = ["MarketData", "MarketFigures", "ProviderError", "Question", "TokenUnknown", "UpstreamThrottled"]
 
 PAYMENT, REFUND, TOKEN, PAYOUT, MANDATE = "payment", "refund", "token_change", "payout", "mandate"
+Envelope = dict[str, Any]  # the object in X-Mandate: of any form, read by nobody here, handed on as it came
+
+
+class PaymentDetails(Document, frozen=True, kw_only=True):
+    action: ClassVar[str] = PAYMENT
+
+    amount: str
+    currency: str
+
+
+class RefundDetails(Document, frozen=True, kw_only=True):
+    """Without an amount it is everything."""
+
+    action: ClassVar[str] = REFUND
+
+    payment_id: Id
+    amount: str | None
+
+
+class TokenDetails(Document, frozen=True, kw_only=True):
+    action: ClassVar[str] = TOKEN
+
+    active: bool
+
+
+class PayoutDetails(Document, frozen=True, kw_only=True):
+    action: ClassVar[str] = PAYOUT
+
+    destination_address: str
+
+
+class MandateDetails(Document, frozen=True, kw_only=True):
+    action: ClassVar[str] = MANDATE
+
+    mandate_ref: str
+    per_call_cap_atomic: Digits | None
+    expires_at: str
+
+
+Details = PaymentDetails | RefundDetails | TokenDetails | PayoutDetails | MandateDetails
+
+
+class QuestionDocument(Document, frozen=True, kw_only=True):
+    """A question as an outside service reads it; amounts are strings."""
+
+    action: str
+    store_id: Id
+    mode: str
+    principal: str
+    asset_id: str | None
+    amount_atomic: Digits | None
+    scope: str | None
+    issued_today_atomic: Digits
+    details: Details
+    mandate: Envelope | None
 
 
 @dataclass(frozen=True)
 class Question:
     """What an agent wants to do. `issued_today_atomic` is what the store's mandates of the asset add up to this UTC day."""
 
-    action: str
+    details: Details
     store_id: uuid.UUID
     mode: str
     principal: str
+    envelope: Envelope | None = None
     asset_id: str | None = None
     amount_atomic: int | None = None
     scope: str | None = None
     issued_today_atomic: int = 0
-    details: dict[str, Any] = field(default_factory=dict)
-    header: dict[str, Any] | None = None  # the X-Mandate header, when it could be read
 
-    def told(self) -> dict[str, Any]:
-        """As JSON for an outside service; amounts are strings."""
-        return {
-            "action": self.action,
-            "store_id": str(self.store_id),
-            "mode": self.mode,
-            "principal": self.principal,
-            "asset_id": self.asset_id,
-            "amount_atomic": None if self.amount_atomic is None else str(self.amount_atomic),
-            "scope": self.scope,
-            "issued_today_atomic": str(self.issued_today_atomic),
-            "details": self.details,
-            "mandate": self.header,
-        }
+    @property
+    def action(self) -> str:
+        return self.details.action
+
+    def document(self) -> QuestionDocument:
+        return QuestionDocument(
+            action=self.action,
+            store_id=str(self.store_id),
+            mode=self.mode,
+            principal=self.principal,
+            asset_id=self.asset_id,
+            amount_atomic=None if self.amount_atomic is None else str(self.amount_atomic),
+            scope=self.scope,
+            issued_today_atomic=str(self.issued_today_atomic),
+            details=self.details,
+            mandate=self.envelope,
+        )
 
 
 class Authorizer(Protocol):
@@ -64,10 +123,10 @@ class MarketFigures:
     """Public figures of a coin in a currency; as the source says them, never used to price."""
 
     coin_id: str
-    price: Any
-    market_cap: Any
-    volume_24h: Any
-    change_24h_pct: Any
+    price: int | Decimal
+    market_cap: int | Decimal | None
+    volume_24h: int | Decimal | None
+    change_24h_pct: int | Decimal | None
 
 
 class MarketData(Protocol):

@@ -1,8 +1,10 @@
 """An outside policy service, asked as Open Policy Agent is: POST {input}, allowed when result.allow is true and nothing else."""
 
 import asyncio
-import json
 from dataclasses import dataclass
+
+import msgspec
+from msgspec import DecodeError, Struct, ValidationError
 
 from apps.agents.providers.base import ProviderError, Question
 from apps.core import net, posting
@@ -10,6 +12,16 @@ from apps.core.errors import ErrorCode
 
 TIMEOUT_SECONDS = 5.0
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Tillgate/1.0"}
+
+
+class Result(Struct, frozen=True):
+    allow: bool = False
+
+
+class Decision(Struct, frozen=True):
+    """Open Policy Agent's answer, as far as it counts."""
+
+    result: Result = Result()
 
 
 @dataclass(frozen=True)
@@ -23,15 +35,15 @@ class HttpPolicy:
     def allows(self, question: Question) -> bool:
         if not self.url:
             raise ProviderError(ErrorCode.UNAVAILABLE, "no address is set")
-        answer = asyncio.run(self._ask(json.dumps({"input": question.told()}).encode()))
+        answer = asyncio.run(self._ask(msgspec.json.encode({"input": question.document()})))
         if answer.status != 200:
             raise ProviderError(ErrorCode.UNREACHABLE, f"HTTP {answer.status}")
         try:
-            told = json.loads(answer.body)
-        except (ValueError, RecursionError):
+            return msgspec.json.decode(answer.body, type=Decision).result.allow
+        except ValidationError:
+            return False
+        except (DecodeError, RecursionError):
             raise ProviderError(ErrorCode.MALFORMED, "not JSON") from None
-        result = told.get("result") if isinstance(told, dict) else None
-        return isinstance(result, dict) and result.get("allow") is True
 
     async def _ask(self, body: bytes) -> posting.Answer:
         try:

@@ -1,7 +1,11 @@
 """CoinGecko's coins/markets. A ticker is looked up in a list of ours, so that a question never reaches another path."""
 
 import re
+from decimal import Decimal
 from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct, ValidationError
 
 from apps.agents.providers.base import MarketFigures, ProviderError, TokenUnknown, UpstreamThrottled
 from apps.core.errors import ErrorCode
@@ -16,6 +20,16 @@ TICKERS = {
 PRO_HOST = "pro-api.coingecko.com"
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}", re.ASCII)
 _CURRENCY = re.compile(r"[a-z]{3,5}", re.ASCII)
+
+
+class Coin(Struct, frozen=True):
+    """A row of the answer, as far as it is told on."""
+
+    id: str
+    current_price: int | Decimal
+    market_cap: int | Decimal | None = None
+    total_volume: int | Decimal | None = None
+    price_change_percentage_24h: int | Decimal | None = None
 
 
 class CoinGeckoMarkets:
@@ -37,11 +51,11 @@ class CoinGeckoMarkets:
             if error.code is ErrorCode.THROTTLED:
                 raise UpstreamThrottled from None
             raise
-        if not isinstance(answer, list):
-            raise ProviderError(ErrorCode.MALFORMED, "not the documented answer")
-        row = next((one for one in answer if isinstance(one, dict) and one.get("id") == coin_id), None)
-        if row is None:
+        try:
+            coins = msgspec.convert(answer, list[Coin])
+        except ValidationError:
+            raise ProviderError(ErrorCode.MALFORMED, "not the documented answer") from None
+        coin = next((one for one in coins if one.id == coin_id), None)
+        if coin is None:
             raise TokenUnknown
-        return MarketFigures(
-            coin_id, row.get("current_price"), row.get("market_cap"), row.get("total_volume"), row.get("price_change_percentage_24h")
-        )
+        return MarketFigures(coin_id, coin.current_price, coin.market_cap, coin.total_volume, coin.price_change_percentage_24h)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from apps.agents.providers.base import MANDATE, PAYOUT, REFUND, TOKEN, Question
 
@@ -14,7 +13,7 @@ RULES = ("max_mandate_cap_atomic", "daily_issuance_cap_atomic", "allowed_scopes"
 class Policy:
     """`rules` are those of one store, by the names in RULES."""
 
-    rules: Mapping[str, Any]
+    rules: Mapping[str, object]
 
     is_local = True
 
@@ -40,4 +39,4 @@ class Policy:
 
     def _reaches(self, rule: str, amount: int) -> bool:
         most = self.rules.get(rule)
-        return most is None or (str(most).isascii() and str(most).isdigit() and amount <= int(most))
+        return most is None or (str(most).isascii() and str(most).isdigit() and amount <= int(str(most)))

@@ -1,6 +1,6 @@
 """Who decides whether an agent may act: the store's authorization provider, which staff choose. Without one most things are refused."""
 
-from typing import Any, cast
+from typing import cast
 
 import structlog
 from django.conf import settings
@@ -8,7 +8,7 @@ from django.utils.module_loading import import_string
 
 from apps.access.access import Access
 from apps.access.models import AgentCredential
-from apps.agents.providers.base import Authorizer, ProviderError, Question
+from apps.agents.providers.base import Authorizer, Details, Envelope, ProviderError, Question
 from apps.core.errors import Coded, RefusalKind
 from apps.stores.models import AuthorizationProvider, Store
 
@@ -42,14 +42,39 @@ def provider_of(store: Store) -> Authorizer | None:
     """The store's provider; None when it has none."""
     if not has_provider(store):
         return None
-    made = import_string(settings.AUTHORIZERS[store.authorization_provider])
+    adapter = import_string(settings.AUTHORIZERS[store.authorization_provider])
     has_rules = store.authorization_provider == AuthorizationProvider.POLICY
-    return cast(Authorizer, made(store.authorization_policy if has_rules else store.authorization_url))
+    return cast(Authorizer, adapter(store.authorization_policy if has_rules else store.authorization_url))
 
 
-def question(access: Access, action: str, header: dict[str, Any] | None, **told: Any) -> Question:
-    """What is put to the provider, told in the agent's name."""
-    return Question(action=action, store_id=access.store_id, mode=access.mode, principal=agent_of(access).principal, header=header, **told)
+def require_provider(store: Store) -> Authorizer:
+    """For what is blocked without a provider: refunds, changes of tokens, mandates, draws. Raises MandateRequired."""
+    provider = provider_of(store)
+    if provider is None:
+        raise MandateRequired
+    return provider
+
+
+def question(
+    access: Access,
+    details: Details,
+    envelope: Envelope | None,
+    *,
+    asset_id: str | None = None,
+    amount_atomic: int | None = None,
+    scope: str | None = None,
+) -> Question:
+    """What is put to the provider, in the agent's name."""
+    return Question(
+        details=details,
+        store_id=access.store_id,
+        mode=access.mode,
+        principal=agent_of(access).principal,
+        envelope=envelope,
+        asset_id=asset_id,
+        amount_atomic=amount_atomic,
+        scope=scope,
+    )
 
 
 def agent_of(access: Access) -> AgentCredential:
@@ -57,27 +82,31 @@ def agent_of(access: Access) -> AgentCredential:
     return cast(AgentCredential, AgentCredential.objects.seen_by(access).get(pk=access.credential_id))
 
 
-def ask(provider: Authorizer, asked: Question) -> None:
+def ask(provider: Authorizer, question: Question) -> None:
     """Raises AuthorizationDenied or AuthorizationUnavailable. A remote provider is never asked inside a transaction."""
     try:
-        allowed = provider.allows(asked)
+        is_allowed = provider.allows(question)
     except ProviderError as error:
-        log.warning("authorization_unavailable", action=asked.action, error=str(error))
+        log.warning("authorization_unavailable", action=question.action, error=str(error))
         raise AuthorizationUnavailable(retry_after=RETRY_SECONDS) from None
-    if not allowed:
+    if not is_allowed:
         raise AuthorizationDenied
 
 
-def require(access: Access, action: str, header: dict[str, Any] | None, **told: Any) -> None:
-    """For what is blocked without a provider: refunds and changes of tokens. Raises MandateRequired too."""
-    provider = provider_of(access.store)
-    if provider is None:
-        raise MandateRequired
-    ask(provider, question(access, action, header, **told))
+def require(access: Access, details: Details, envelope: Envelope | None, *, asset_id: str | None = None) -> None:
+    """For refunds and changes of tokens. Raises MandateRequired too."""
+    ask(require_provider(access.store), question(access, details, envelope, asset_id=asset_id))
 
 
-def consult(access: Access, action: str, header: dict[str, Any] | None, **told: Any) -> None:
+def consult(
+    access: Access,
+    details: Details,
+    envelope: Envelope | None,
+    *,
+    asset_id: str | None = None,
+    amount_atomic: int | None = None,
+) -> None:
     """For what works without a provider: payments, and payouts that have caps."""
     provider = provider_of(access.store)
     if provider is not None:
-        ask(provider, question(access, action, header, **told))
+        ask(provider, question(access, details, envelope, asset_id=asset_id, amount_atomic=amount_atomic))

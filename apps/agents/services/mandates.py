@@ -1,30 +1,29 @@
 """Mandates: issued once through the store's provider, read with their state of this moment, revoked by the merchant, ended by time."""
 
 import uuid
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 
 from apps.access import operations
 from apps.access.access import Access
 from apps.agents import states
 from apps.agents.models import Mandate, MandateStep
-from apps.agents.providers.base import MANDATE, Authorizer, Question
+from apps.agents.providers.base import Authorizer, Envelope, MandateDetails, Question
+from apps.agents.requests.mandates import MandateRequest
 from apps.agents.services import authorize
 from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
 from apps.core import clock, locks
-from apps.core.errors import Coded, NotFound
+from apps.core.errors import NotFound
 from apps.core.idempotency import once
-from apps.core.literal import AtomicAmount, Integer, Invalid, Text, is_uuid
+from apps.core.literal import Invalid, is_uuid
 from apps.core.reads import Rows
 from apps.core.rows import Job
 from apps.stores import audit
 
-EXPIRES_IN = Integer(60, 31_536_000, default=3600)
-DEFAULT_SCOPE = "x402"
 LIST_MAX = 100
 JOB = Job("agents.expire_mandates", limit=500)
 _OWN = "credential_id = %(credential_id)s AND store_id = %(store_id)s AND mode = %(mode)s"
@@ -32,47 +31,58 @@ _BY_REF = Rows(Mandate, f"WHERE {_OWN} AND mandate_ref = %(ref)s")
 _BY_ID = Rows(Mandate, f"WHERE {_OWN} AND id = %(id)s::uuid")
 
 
-class InvalidCap(Coded):
-    code = "invalid_cap"
-
-
-class RefRequired(Coded):
-    code = "mandate_ref_required"
-    message = "mandate_ref is required"
-
-
 class MandateNotFound(NotFound):
     code = "not_found"
 
 
-def create_mandate(access: Access, body: dict[str, Any], header: dict[str, Any] | None) -> tuple[Mandate, bool]:
+def create_mandate(access: Access, request: MandateRequest, envelope: Envelope | None) -> tuple[Mandate, bool]:
     """The mandate of this reference, and whether this call made it.
 
-    Raises MandateRequired without a provider, AuthorizationDenied, AuthorizationUnavailable, InvalidCap, RefRequired, Invalid,
-    or what a wrong asset raises.
+    Raises MandateRequired without a provider, AuthorizationDenied, AuthorizationUnavailable, or what a wrong asset raises.
     """
-    operations.check(access, operations.MANDATE)
-    provider = authorize.provider_of(access.store)
-    if provider is None:
-        raise authorize.MandateRequired
-    ref = Text(255).read(body, "mandate_ref")
-    if not ref or not ref.strip():
-        raise RefRequired
-    rows = Mandate.objects.seen_by(access).filter(credential_id=access.credential_id, mandate_ref=ref).select_related("asset")
-    earlier = rows.first()
-    if earlier is not None:
-        return earlier, False
-    asset = asset_for(access.mode, Text(20, required=True).read(body, "asset_id"))
-    mandate = _unsaved(access, ref, asset, body)
-    asked = authorize.question(
-        access, MANDATE, header, asset_id=asset.pk, amount_atomic=mandate.total_cap_atomic, scope=mandate.scope, details=_details(mandate)
+    provider = _provider_for(access)
+    rows = _with_ref(access, request.mandate_ref)
+    known = rows.first()
+    if known is not None:
+        return known, False
+    mandate = _unsaved(access, request, asset_for(access.mode, request.asset_id))
+    question = authorize.question(
+        access,
+        _details(mandate),
+        envelope,
+        asset_id=mandate.asset_id,
+        amount_atomic=mandate.total_cap_atomic,
+        scope=mandate.scope,
     )
     if not provider.is_local:
-        authorize.ask(provider, asked)
-    return once(rows, lambda: _issue(mandate, provider, asked))
+        authorize.ask(provider, question)
+    return once(rows, lambda: _issue(mandate, provider, question))
 
 
-def _unsaved(access: Access, ref: str, asset: Asset, body: dict[str, Any]) -> Mandate:
+def answer_unread(access: Access, refusal: Invalid, *, ref: object, asset_id: object) -> Mandate:
+    """What is answered to a body that is no MandateRequest, in the order of the contract: whether they may, then the mandate of
+    a reference that is known, then the asset before all else that may be wrong. Raises what create_mandate does, or the refusal.
+    """
+    _provider_for(access)
+    known = _with_ref(access, ref).first() if isinstance(ref, str) and refusal.field != "mandate_ref" else None
+    if known is not None:
+        return known
+    if isinstance(asset_id, str) and refusal.field not in ("mandate_ref", "asset_id"):
+        asset_for(access.mode, asset_id)
+    raise refusal
+
+
+def _provider_for(access: Access) -> Authorizer:
+    operations.check(access, operations.MANDATE)
+    return authorize.require_provider(access.store)
+
+
+def _with_ref(access: Access, ref: str) -> "QuerySet[Mandate]":
+    rows: QuerySet[Mandate] = Mandate.objects.seen_by(access).filter(credential_id=access.credential_id, mandate_ref=ref)
+    return rows.select_related("asset")
+
+
+def _unsaved(access: Access, request: MandateRequest, asset: Asset) -> Mandate:
     at = access.now()
     return Mandate(
         store=access.store,
@@ -81,40 +91,30 @@ def _unsaved(access: Access, ref: str, asset: Asset, body: dict[str, Any]) -> Ma
         updated_at=at,
         credential=authorize.agent_of(access),
         asset=asset,
-        mandate_ref=ref,
-        scope=Text(255, default=DEFAULT_SCOPE).read(body, "scope") or DEFAULT_SCOPE,
-        total_cap_atomic=_cap(body, "total_cap_atomic"),
-        per_call_cap_atomic=None if body.get("per_call_cap_atomic") is None else _cap(body, "per_call_cap_atomic"),
+        mandate_ref=request.mandate_ref,
+        scope=request.scope,
+        total_cap_atomic=request.total_cap_atomic,
+        per_call_cap_atomic=request.per_call_cap_atomic,
         authorization_provider=access.store.authorization_provider,
-        expires_at=at + timedelta(seconds=EXPIRES_IN.read(body, "expires_in_seconds")),
+        expires_at=at + timedelta(seconds=request.expires_in_seconds),
     )
 
 
-def _cap(body: dict[str, Any], name: str) -> int:
-    try:
-        amount = int(AtomicAmount(required=True).read(body, name))
-    except Invalid as refusal:
-        raise InvalidCap(str(refusal)) from None
-    if amount == 0:
-        raise InvalidCap(f"{name} must be greater than zero")
-    return amount
-
-
-def _details(mandate: Mandate) -> dict[str, Any]:
+def _details(mandate: Mandate) -> MandateDetails:
     per_call = mandate.per_call_cap_atomic
-    return {
-        "mandate_ref": mandate.mandate_ref,
-        "per_call_cap_atomic": None if per_call is None else str(per_call),
-        "expires_at": mandate.expires_at.isoformat(),
-    }
+    return MandateDetails(
+        mandate_ref=mandate.mandate_ref,
+        per_call_cap_atomic=None if per_call is None else str(per_call),
+        expires_at=mandate.expires_at.isoformat(),
+    )
 
 
-def _issue(mandate: Mandate, provider: Authorizer, asked: Question) -> Mandate:
+def _issue(mandate: Mandate, provider: Authorizer, question: Question) -> Mandate:
     """Insert it; a local provider is asked under a lock, so that what was issued today can't grow meanwhile."""
     mandate.save(force_insert=True)
     if provider.is_local:
         locks.hold_in_transaction(locks.Turn.MANDATES, f"{mandate.store_id}:{mandate.mode}:{mandate.asset_id}")
-        authorize.ask(provider, Question(**{**vars(asked), "issued_today_atomic": _issued_today(mandate)}))
+        authorize.ask(provider, replace(question, issued_today_atomic=_issued_today(mandate)))
     MandateStep.objects.create(mandate=mandate, to_status=mandate.status, at=mandate.created_at)
     audit.record(
         "mandate.issued",
@@ -164,7 +164,7 @@ def revoke_mandate(mandate: Mandate, *, by: Access | None = None) -> Mandate:
     return locked
 
 
-def change_status(mandate: Mandate, to: str, at: datetime, **changes: Any) -> None:
+def change_status(mandate: Mandate, to: str, at: datetime, **changes: object) -> None:
     """Move a locked mandate and keep the step."""
     before = mandate.status
     if states.MANDATE.move(mandate, to, updated_at=at, **changes):
@@ -200,5 +200,5 @@ def run_due(store_id: uuid.UUID, now: datetime) -> None:
         _expire(mandate_id)
 
 
-def _lasting(store_id: uuid.UUID) -> Any:
+def _lasting(store_id: uuid.UUID) -> "QuerySet[Mandate]":
     return Mandate.objects.filter(store_id=store_id, mode="test", status__in=states.LASTING)

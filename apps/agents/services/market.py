@@ -1,18 +1,21 @@
 """Public market figures of a coin, asked of the configured source and kept for a minute, so that a flood asks it once."""
 
-from typing import Any, cast
+from decimal import Decimal
+from typing import cast
 
+import msgspec
 from django.conf import settings
 from django.core.cache import cache
 from django.utils.module_loading import import_string
 
-from apps.agents.documents import market_document
+from apps.agents.documents.agents import MarketFiguresDocument
 from apps.agents.providers.base import MarketData, MarketFigures, ProviderError, TokenUnknown, UpstreamThrottled
 from apps.core.buckets import unreachable
 from apps.core.errors import Coded, NotFound, RefusalKind
 
 KEPT_SECONDS, UNKNOWN_KEPT_SECONDS = 60, 300
 QUERY_MAX = 100
+UNKNOWN = b""
 
 
 class MissingParameter(Coded):
@@ -37,57 +40,70 @@ class Unavailable(Coded):
     message = "The price provider can't be reached"
 
 
-def market_data(query: str | None, currency: str | None) -> dict[str, Any]:
+def market_data(query: str | None, currency: str | None) -> MarketFiguresDocument:
     """Figures as JSON numbers. Raises MissingParameter, TokenNotFound, Throttled or Unavailable."""
     if not query or not query.strip():
         raise MissingParameter
     wanted, money = query.strip(), (currency or "usd").strip().lower()
     if not _is_plain(wanted) or not _is_plain(money):
         raise TokenNotFound
-    key = f"market:{wanted}:{money}"
+    key = f"market:json:{wanted}:{money}"
     kept = _kept(key)
-    if kept == "unknown":
+    if kept is None:
+        kept = _asked(wanted, money)
+        _keep(key, kept, KEPT_SECONDS if kept != UNKNOWN else UNKNOWN_KEPT_SECONDS)
+    if kept == UNKNOWN:
         raise TokenNotFound
-    if kept is not None:
-        return cast(dict[str, Any], kept)
-    try:
-        entry = settings.PROVIDERS["market"]["live"][0]
-        source = cast(MarketData, import_string(entry["BACKEND"])(**entry["OPTIONS"]))
-        told = market_document(query, money, source.name, _numbers(source.figures(wanted, money)))
-    except TokenUnknown:
-        _keep(key, "unknown", UNKNOWN_KEPT_SECONDS)
-        raise TokenNotFound from None
-    except UpstreamThrottled:
-        raise Throttled(retry_after=60) from None
-    except ProviderError:
-        raise Unavailable from None
-    _keep(key, told, KEPT_SECONDS)
-    return told
+    return msgspec.json.decode(kept, type=MarketFiguresDocument)
 
 
 def _is_plain(text: str) -> bool:
     return len(text) <= QUERY_MAX and text.isascii() and all(one.isalnum() or one == "-" for one in text)
 
 
-def _numbers(figures: MarketFigures) -> MarketFigures:
-    """JSON numbers for a person's eyes; no money is counted with them."""
-    return MarketFigures(
-        figures.coin_id, *(_number(one) for one in (figures.price, figures.market_cap, figures.volume_24h, figures.change_24h_pct))
+def _asked(wanted: str, currency: str) -> bytes:
+    """The source's figures as JSON, in which form they are kept; UNKNOWN when it knows no such coin. Raises Throttled or Unavailable."""
+    try:
+        entry = settings.PROVIDERS["market"]["live"][0]
+        source = cast(MarketData, import_string(entry["BACKEND"])(**entry["OPTIONS"]))
+        return msgspec.json.encode(_document(wanted, currency, source.name, source.figures(wanted, currency)))
+    except TokenUnknown:
+        return UNKNOWN
+    except UpstreamThrottled:
+        raise Throttled(retry_after=60) from None
+    except ProviderError:
+        raise Unavailable from None
+
+
+def _document(query: str, currency: str, source: str, figures: MarketFigures) -> MarketFiguresDocument:
+    return MarketFiguresDocument(
+        query=query,
+        coin_id=figures.coin_id,
+        vs_currency=currency,
+        price=_number(figures.price),
+        market_cap=_number_or_none(figures.market_cap),
+        volume_24h=_number_or_none(figures.volume_24h),
+        change_24h_pct=_number_or_none(figures.change_24h_pct),
+        source=source,
     )
 
 
-def _number(value: Any) -> Any:
-    return value if value is None or isinstance(value, int) else float(value)
+def _number(value: int | Decimal) -> float:
+    return float(value)
 
 
-def _kept(key: str) -> Any:
+def _number_or_none(value: int | Decimal | None) -> float | None:
+    return None if value is None else _number(value)
+
+
+def _kept(key: str) -> bytes | None:
     try:
-        return cache.get(key)
+        return cast("bytes | None", cache.get(key))
     except unreachable():
         return None
 
 
-def _keep(key: str, value: Any, seconds: int) -> None:
+def _keep(key: str, value: bytes, seconds: int) -> None:
     try:
         cache.set(key, value, seconds)
     except unreachable():

@@ -2,29 +2,27 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import NoReturn
 
 from django.db import transaction
 
 from apps.access import operations
 from apps.access.access import Access
 from apps.access.models import AgentCredential
+from apps.agents.documents.agents import PayoutLimitDocument
 from apps.agents.models import AgentPayoutCap
-from apps.agents.providers.base import PAYOUT
+from apps.agents.providers.base import Envelope, PayoutDetails
+from apps.agents.requests.payments import AgentPayout
 from apps.agents.services import authorize
 from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
 from apps.assets.selectors import listed_assets
 from apps.core.errors import Coded, Flat, RefusalKind
-from apps.core.literal import AtomicAmount, Invalid, Text
+from apps.core.literal import Invalid
 from apps.payouts.models import Payout
-from apps.payouts.requests import PayoutRequest, RawAddress
 from apps.payouts.services.caps import Cap, daily_spent, store_cap
 from apps.payouts.services.create import create_payout
 from apps.stores import audit
-
-_AMOUNT = AtomicAmount(required=True)
-_SAVED = ("crypto_payout_detail_id", "fiat_payout_detail_id")
 
 
 class ControlsRequired(Coded):
@@ -45,16 +43,6 @@ class DailyExceeded(Coded):
     message = "The amount is above what is left of the day's cap"
 
 
-class InvalidAmount(Coded):
-    code = "invalid_amount"
-    message = "amount_atomic must be a positive integer string"
-
-
-class DestinationRequired(Coded):
-    code = "destination_required"
-    message = "destination_address is required"
-
-
 class PayoutRejected(Coded):
     code = "payout_rejected"
 
@@ -73,37 +61,45 @@ class Limits:
     def is_configured(self) -> bool:
         return self.per_tx_atomic is not None or self.daily_atomic is not None
 
+    def document(self) -> PayoutLimitDocument:
+        return PayoutLimitDocument(
+            asset_id=self.asset.pk,
+            coin_symbol=self.asset.coin_symbol,
+            chain_symbol=self.asset.chain.symbol,
+            atomic_decimals=self.asset.atomic_decimals,
+            per_tx_cap_atomic=_digits(self.per_tx_atomic),
+            daily_cap_atomic=_digits(self.daily_atomic),
+            daily_spent_atomic=str(self.spent_atomic),
+            daily_remaining_atomic=_digits(self.remaining_atomic),
+            controls_configured=self.is_configured,
+        )
 
-def send_payout(access: Access, body: dict[str, Any], key: str, header: dict[str, Any] | None) -> tuple[Payout, bool]:
+
+def _digits(amount_atomic: int | None) -> str | None:
+    return None if amount_atomic is None else str(amount_atomic)
+
+
+def send_payout(access: Access, request: AgentPayout, key: str, envelope: Envelope | None) -> tuple[Payout, bool]:
     """The payout of this key, and whether this call made it. Raises Coded."""
-    asset = asset_for(access.mode, Text(20, required=True).read(body, "asset_id"))
-    amount = _amount(body.get("amount_atomic"))
-    destination = Text(255).read(body, "destination_address")
-    if not destination or any(body.get(name) is not None for name in _SAVED):
-        raise DestinationRequired
-    earlier = Payout.objects.seen_by(access).filter(idempotency_caller=access.caller, idempotency_key=key).exists()
+    asset, order = asset_for(access.mode, request.asset_id), request.request()
+    is_known = Payout.objects.seen_by(access).filter(idempotency_caller=access.caller, idempotency_key=key).exists()
     caps = caps_of(access, asset)
-    if not earlier:
+    if not is_known:
         if not caps and not authorize.has_provider(access.store):
             raise ControlsRequired
-        authorize.consult(access, PAYOUT, header, asset_id=asset.pk, amount_atomic=amount, details={"destination_address": destination})
-    request = PayoutRequest(asset.pk, amount, RawAddress(destination))
+        details = PayoutDetails(destination_address=request.destination_address)
+        authorize.consult(access, details, envelope, asset_id=asset.pk, amount_atomic=order.amount_atomic)
     try:
-        return create_payout(access, request, key, caller=access.caller, caps=caps, agent_credential_id=access.credential_id)
+        return create_payout(access, order, key, caller=access.caller, caps=caps, agent_credential_id=access.credential_id)
     except Flat as refusal:
         raise PayoutRejected(str(refusal)) from None
 
 
-def _amount(given: Any) -> int:
-    """A string of digits or, as a courtesy to machines, a JSON integer."""
-    text = str(given) if isinstance(given, int) and not isinstance(given, bool) else given
-    try:
-        amount = int(_AMOUNT.check(text, "amount_atomic"))
-    except Invalid:
-        raise InvalidAmount from None
-    if amount == 0:
-        raise InvalidAmount
-    return amount
+def refuse_unread(access: Access, refusal: Invalid, asset_id: object) -> NoReturn:
+    """What is answered to a body that is no AgentPayout: the asset comes before all else that may be wrong."""
+    if isinstance(asset_id, str) and refusal.field != "asset_id":
+        asset_for(access.mode, asset_id)
+    raise refusal
 
 
 def caps_of(access: Access, asset: Asset) -> list[Cap]:

@@ -6,7 +6,6 @@ The statements are written once: an agent that pays per call makes them all day.
 
 import secrets
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError
 from psycopg.types.json import Jsonb
@@ -14,15 +13,16 @@ from psycopg.types.json import Jsonb
 from apps.access import operations
 from apps.access.access import Access
 from apps.agents.models import Mandate, Settlement
+from apps.agents.requests.mandates import SettlementRequest
 from apps.agents.services import authorize
-from apps.agents.services.mandates import RefRequired, change_status, find_mandate, status_at
+from apps.agents.services.mandates import change_status, find_mandate, status_at
 from apps.agents.services.tokens import require_active
 from apps.core import clock, jobs
 from apps.core.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
-from apps.core.literal import AtomicAmount, Field, Invalid, Text, check_free
+from apps.core.literal import Invalid
 from apps.core.sql import Statement
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
@@ -54,10 +54,6 @@ RETURNING m.expires_at, s.test_offset_seconds, m.spent_atomic = m.total_cap_atom
 """)
 
 
-class InvalidAmount(Coded):
-    code = "invalid_amount"
-
-
 class AssetMismatch(Coded):
     code = "asset_mismatch"
     message = "The mandate is in another asset"
@@ -79,31 +75,19 @@ class InsufficientForSettlement(Coded):
     message = "Insufficient balance"
 
 
-class Requirements(Field):
-    """An object, kept as it came for audit."""
-
-    def check(self, value: Any, name: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise Invalid(name, "object")
-        check_free(value, name)
-        return value
-
-
-def create_settlement(access: Access, body: dict[str, Any], key: str) -> tuple[Settlement, bool]:
+def create_settlement(access: Access, request: SettlementRequest, key: str) -> tuple[Settlement, bool]:
     """The settlement of this key, and whether this call made it.
 
-    Raises MandateRequired, RefRequired, InvalidAmount, Invalid, MandateNotFound, AssetMismatch, NonceReused, SpendCapExceeded or
-    InsufficientForSettlement.
+    Raises MandateRequired, MandateNotFound, AssetMismatch, NonceReused, SpendCapExceeded, InsufficientForSettlement, or what a
+    wrong asset raises.
     """
-    operations.check(access, operations.SETTLEMENT)
-    if not authorize.has_provider(access.store):
-        raise authorize.MandateRequired
-    earlier = _earlier(access, key)
-    if earlier is not None:
-        return earlier, False
-    settlement = _unsaved(access, body, key)
+    _check_may(access)
+    known = _known(access, key)
+    if known is not None:
+        return known, False
+    settlement = _unsaved(access, request, key)
     try:
-        return make_once(lambda: _earlier(access, key), lambda: _draw(settlement))
+        return make_once(lambda: _known(access, key), lambda: _draw(settlement))
     except InsufficientBalance:
         raise InsufficientForSettlement from None
     except IntegrityError as error:
@@ -112,24 +96,37 @@ def create_settlement(access: Access, body: dict[str, Any], key: str) -> tuple[S
         raise NonceReused from None
 
 
-def _earlier(access: Access, key: str) -> Settlement | None:
+def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: object) -> Settlement:
+    """What is answered to a body that is no SettlementRequest, in the order of the contract: whether they may, then the settlement
+    of a key that was used, then the asset before what follows the amount. Raises what create_settlement does, or the refusal.
+    """
+    _check_may(access)
+    known = _known(access, key)
+    if known is not None:
+        return known
+    if isinstance(asset_id, str) and refusal.field not in ("amount_atomic", "asset_id"):
+        require_active(access.mode, asset_id)
+    raise refusal
+
+
+def _check_may(access: Access) -> None:
+    operations.check(access, operations.SETTLEMENT)
+    if not authorize.has_provider(access.store):
+        raise authorize.MandateRequired
+
+
+def _known(access: Access, key: str) -> Settlement | None:
     """The settlement that the key has made."""
     found = _KEYS.rows(credential_id=access.credential_id, key=key)
     return Settlement.objects.select_related("mandate").get(pk=found[0][0]) if found else None
 
 
-def _unsaved(access: Access, body: dict[str, Any], key: str) -> Settlement:
-    amount = _amount(body)
-    asset_id = Text(20, required=True).read(body, "asset_id")
-    require_active(access.mode, asset_id)
-    ref = Text(255).read(body, "mandate_ref")
-    if not ref or not ref.strip():
-        raise RefRequired
-    mandate = find_mandate(access, ref)
-    if mandate.asset_id != asset_id:
+def _unsaved(access: Access, request: SettlementRequest, key: str) -> Settlement:
+    require_active(access.mode, request.asset_id)
+    mandate = find_mandate(access, request.mandate_ref)
+    if mandate.asset_id != request.asset_id:
         raise AssetMismatch
     at = access.now()
-    pay_to = Text(255).read(body, "pay_to") or None
     return Settlement(
         store=access.store,
         mode=access.mode,
@@ -137,29 +134,22 @@ def _unsaved(access: Access, body: dict[str, Any], key: str) -> Settlement:
         updated_at=at,
         mandate=mandate,
         credential_id=mandate.credential_id,
-        asset_id=asset_id,
-        amount_atomic=amount,
-        nonce=Text(255).read(body, "nonce") or secrets.token_hex(NONCE_BYTES),
-        pay_to=pay_to,
-        payer=Text(255).read(body, "payer"),
-        requirements=Requirements().read(body, "requirements"),
-        is_dispatched=access.store.x402_dispatch and access.is_live and amount > 0,
+        asset_id=request.asset_id,
+        amount_atomic=request.amount_atomic,
+        nonce=request.nonce or secrets.token_hex(NONCE_BYTES),
+        pay_to=request.pay_to,
+        payer=request.payer,
+        requirements=request.requirements,
+        is_dispatched=access.store.x402_dispatch and access.is_live and request.amount_atomic > 0,
         idempotency_key=key,
     )
-
-
-def _amount(body: dict[str, Any]) -> int:
-    try:
-        return int(AtomicAmount(required=True).read(body, "amount_atomic"))
-    except Invalid as refusal:
-        raise InvalidAmount(str(refusal)) from None
 
 
 def _draw(settlement: Settlement) -> Settlement:
     """Insert, spend, debit. What isn't dispatched is submitted at once and stays so."""
     if not settlement.is_dispatched:
         settlement.status = Settlement.Status.SUBMITTED
-    values: dict[str, Any] = {column: getattr(settlement, name) for column, name in _COLUMNS.items()}
+    values: dict[str, object] = {column: getattr(settlement, name) for column, name in _COLUMNS.items()}
     _INSERT.rows(**values | {"requirements": None if settlement.requirements is None else Jsonb(settlement.requirements)})
     settlement._state.adding = False
     at = _spend(settlement)

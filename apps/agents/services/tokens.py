@@ -1,18 +1,16 @@
 """Assets as agents see them: which a store's customers may pay with, and the service's own rates."""
 
 from datetime import datetime
-from typing import Any
 
 from apps.access.access import Access
-from apps.agents.providers.base import TOKEN
+from apps.agents.documents.agents import AgentTokenChangeDocument, ExchangeRatesDocument, rate_document
+from apps.agents.providers.base import Envelope, TokenDetails
+from apps.agents.requests.payments import TokenChange
 from apps.agents.services import authorize
-from apps.assets.models import AcceptedAsset, Asset, Rate
+from apps.assets.models import Asset, Rate
 from apps.assets.selectors import listed_assets
 from apps.assets.services import LastAsset, set_accepted
-from apps.core import money
-from apps.core.clock import iso
 from apps.core.errors import Coded, NotFound
-from apps.core.literal import Boolean, Invalid
 from apps.core.sql import Statement
 from apps.stores.models import Currency
 
@@ -25,11 +23,6 @@ class AssetNotFound(NotFound):
 class AssetNotActive(Coded):
     code = "asset_not_active"
     message = "Asset is not active"
-
-
-class InvalidActive(Coded):
-    code = "invalid_active"
-    message = "active must be true or false"
 
 
 class AssetChangeRejected(Coded):
@@ -67,45 +60,19 @@ def known_asset(asset_id: str) -> Asset:
     return asset
 
 
-def tokens_document(access: Access) -> dict[str, Any]:
-    """The active assets of the mode: those that customers can pay with, and the others."""
-    taken = set(AcceptedAsset.objects.seen_by(access).values_list("asset_id", flat=True))
-    rows = listed_assets(access.mode)
-    return {
-        "accepted": [_token(asset, True) for asset in rows if asset.pk in taken],
-        "available": [_token(asset, False) for asset in rows if asset.pk not in taken],
-    }
-
-
-def _token(asset: Asset, is_accepted: bool) -> dict[str, Any]:
-    return {
-        "asset_id": asset.pk,
-        "coin_symbol": asset.coin_symbol,
-        "chain_symbol": asset.chain.symbol,
-        "name": asset.name,
-        "atomic_decimals": asset.atomic_decimals,
-        "active": is_accepted,
-    }
-
-
-def change_token(access: Access, asset_id: str, body: dict[str, Any], header: dict[str, Any] | None) -> dict[str, Any]:
-    """Accept an asset or stop. Raises InvalidActive, AssetNotFound, AssetNotActive, AssetChangeRejected, or the provider's refusal."""
-    try:
-        is_active = Boolean(required=True).read(body, "active")
-    except Invalid:
-        raise InvalidActive from None
-    if not authorize.has_provider(access.store):
-        raise authorize.MandateRequired
+def change_token(access: Access, asset_id: str, change: TokenChange, envelope: Envelope | None) -> AgentTokenChangeDocument:
+    """Accept an asset or stop. Raises AssetNotFound, AssetNotActive, AssetChangeRejected, MandateRequired, or the provider's refusal."""
+    authorize.require_provider(access.store)
     asset = asset_for(access.mode, asset_id)
-    authorize.require(access, TOKEN, header, asset_id=asset.pk, details={"active": is_active})
+    authorize.require(access, TokenDetails(active=change.active), envelope, asset_id=asset.pk)
     try:
-        set_accepted(access, asset.pk, is_active)
+        set_accepted(access, asset.pk, change.active)
     except LastAsset as refusal:
         raise AssetChangeRejected(str(refusal)) from None
-    return {"asset_id": asset.pk, "active": is_active, "provider": access.store.authorization_provider}
+    return AgentTokenChangeDocument(asset_id=asset.pk, active=change.active, provider=access.store.authorization_provider)
 
 
-def exchange_rates(access: Access, currency: str | None, asset_id: str | None, real: datetime) -> dict[str, Any]:
+def exchange_rates(access: Access, currency: str | None, asset_id: str | None, real: datetime) -> ExchangeRatesDocument:
     """The service's own rates that are valid at `real` (machine time); assets without one are left out."""
     wanted = currency or access.store.settlement_currency
     if wanted not in Currency.values:
@@ -113,16 +80,4 @@ def exchange_rates(access: Access, currency: str | None, asset_id: str | None, r
     chosen = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     assets = {asset.pk: asset for asset in chosen}
     rows = Rate.objects.filter(asset_id__in=assets, currency=wanted, valid_until__gt=real).order_by("asset__position", "asset_id")
-    return {"currency": wanted, "rates": [_rate(assets[row.asset_id], row) for row in rows]}
-
-
-def _rate(asset: Asset, rate: Rate) -> dict[str, Any]:
-    return {
-        "asset_id": asset.pk,
-        "coin_symbol": asset.coin_symbol,
-        "chain_symbol": asset.chain.symbol,
-        "currency": rate.currency,
-        "rate": money.rate_text(rate.rate),
-        "source": rate.source,
-        "as_of": iso(rate.as_of),
-    }
+    return ExchangeRatesDocument(currency=wanted, rates=[rate_document(assets[row.asset_id], row) for row in rows])

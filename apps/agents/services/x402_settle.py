@@ -8,13 +8,13 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from apps.access.access import Access
 from apps.agents.models import SignedPayment, SignedPaymentStep
+from apps.agents.requests.x402 import SignedPaymentRequest
 from apps.agents.services import x402_verify
 from apps.agents.services.x402_progress import PURPOSE, advance, move, patience
 from apps.agents.services.x402_verify import Checked, Refused
@@ -41,7 +41,7 @@ _ONE_PER_OFFER = "signed_payment_one_per_offer"
 
 
 @dataclass(frozen=True)
-class Told:
+class Outcome:
     """What the caller hears: a success has no reason."""
 
     signed: SignedPayment | None
@@ -50,10 +50,10 @@ class Told:
     text: str = ""
 
 
-def settle(access: Access, body: dict[str, Any]) -> Told:
+def settle(access: Access, request: SignedPaymentRequest) -> Outcome:
     """Carry it out and wait for a block. Not inside a transaction: it asks the chain, and waits."""
     try:
-        checked = x402_verify.check(access, body)
+        checked = x402_verify.check(access, request)
         signed, is_new = x402_verify.known(checked), False
         if signed is None:
             x402_verify.refuse_known(checked)
@@ -61,7 +61,7 @@ def settle(access: Access, body: dict[str, Any]) -> Told:
             signed, is_new = _record(checked)
     except Refused as refusal:
         reason = CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
-        return Told(None, refusal.payer, reason, refusal.text)
+        return Outcome(None, refusal.payer, reason, refusal.text)
     if not is_new:
         return _again(checked, signed)
     failpoint("x402.K1")
@@ -117,20 +117,20 @@ def _longest(one: Authorization) -> timedelta:
     return timedelta(seconds=min(max(left, 0), HELD_SECONDS_MAX)) + WATCHED
 
 
-def _again(checked: Checked, signed: SignedPayment) -> Told:
+def _again(checked: Checked, signed: SignedPayment) -> Outcome:
     """What a repeat of an authorization hears: the state of its row."""
     if signed.offer_id != checked.offer.pk:
-        return Told(None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
+        return Outcome(None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
     if signed.status == _Status.FAILED:
         return _failed(signed)
     if signed.status == _Status.SETTLED or signed.answered_at is not None:
         return _succeeded(signed)
     if signed.status == _Status.UNKNOWN:
         return _wait(signed, checked.asset)
-    return Told(signed, signed.payer, x402_verify.DUPLICATE, "The authorization is being carried out")
+    return Outcome(signed, signed.payer, x402_verify.DUPLICATE, "The authorization is being carried out")
 
 
-def _wait(signed: SignedPayment, asset: Asset) -> Told:
+def _wait(signed: SignedPayment, asset: Asset) -> Outcome:
     """Until a block has it, it has failed, or the time is over. When too many wait already, one look."""
     is_seated = _seats.acquire(blocking=False)
     try:
@@ -140,7 +140,7 @@ def _wait(signed: SignedPayment, asset: Asset) -> Told:
             _seats.release()
 
 
-def _look(signed: SignedPayment, asset: Asset, deadline: float) -> Told:
+def _look(signed: SignedPayment, asset: Asset, deadline: float) -> Outcome:
     looked: str | None = None
     with closing(nodes_of(asset.chain)) as nodes:
         while True:
@@ -170,19 +170,19 @@ def _is_mined(signed: SignedPayment, sent: OutgoingTransaction, nodes: Nodes) ->
     return bool(tx_hash)
 
 
-def _succeeded(signed: SignedPayment) -> Told:
+def _succeeded(signed: SignedPayment) -> Outcome:
     """Success is told to one caller; a replay hears that it was told."""
     at = clock.now(signed.store, signed.mode)
     if SignedPayment.objects.filter(pk=signed.pk, answered_at=None).update(answered_at=at):
-        return Told(signed, signed.payer)
-    return Told(signed, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
+        return Outcome(signed, signed.payer)
+    return Outcome(signed, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
 
 
-def _failed(signed: SignedPayment) -> Told:
-    return Told(signed, signed.payer, FAILED, signed.failure_reason)
+def _failed(signed: SignedPayment) -> Outcome:
+    return Outcome(signed, signed.payer, FAILED, signed.failure_reason)
 
 
-def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> Told:
+def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> Outcome:
     """The time is over: say so, and leave the row to the sweep and to whoever asks again."""
     with transaction.atomic():
         row = SignedPayment.objects.select_for_update(no_key=True).get(pk=signed.pk)
@@ -191,4 +191,4 @@ def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> Told:
             move(row, _Status.UNKNOWN, clock.now(signed.store, signed.mode), note="No block had it in time", tx_hash=tx_hash)
     if row.status == _Status.SETTLED:
         return _succeeded(row)
-    return _failed(row) if row.status == _Status.FAILED else Told(row, row.payer, PENDING, "Unknown: no block has the transaction yet")
+    return _failed(row) if row.status == _Status.FAILED else Outcome(row, row.payer, PENDING, "Unknown: no block has the transaction yet")

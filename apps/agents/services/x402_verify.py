@@ -6,10 +6,10 @@ A refusal carries one of the protocol's own reasons. Nothing is written here.
 import re
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 from apps.access.access import Access
 from apps.agents.models import PaymentOffer, SignedPayment
+from apps.agents.requests.x402 import METHOD, SCHEME, VERSION, PaymentPayload, Requirements, SignedPaymentRequest
 from apps.agents.services.x402_offers import is_signable
 from apps.assets.models import Asset
 from apps.chain import authorizations, costs
@@ -20,7 +20,6 @@ from apps.core import clock
 from apps.core.models import Mode
 from apps.payments.states import PENDING
 
-VERSION, SCHEME = 2, "exact"
 # An authorization that ends sooner than this could not be mined in time.
 LEAST_SECONDS_LEFT = 6
 INVALID_VERSION, UNSUPPORTED_SCHEME, INVALID_NETWORK = "invalid_x402_version", "unsupported_scheme", "invalid_network"
@@ -58,20 +57,20 @@ class Checked:
     authorization: Authorization
 
 
-def verify(access: Access, body: dict[str, Any]) -> Checked:
+def verify(access: Access, request: SignedPaymentRequest) -> Checked:
     """The payment, when it could be carried out now. Raises Refused."""
-    checked = check(access, body)
+    checked = check(access, request)
     refuse_known(checked)
     check_now(checked)
     return checked
 
 
-def check(access: Access, body: dict[str, Any]) -> Checked:
+def check(access: Access, request: SignedPaymentRequest) -> Checked:
     """What can be said without the clock, the chain and other payments. Raises Refused."""
-    payload, asked = _objects(body)
-    asset = _asset(access, payload, asked)
+    payload, required = _objects(request)
+    asset = _asset(access, required)
     one = _authorization(payload)
-    offer = _offer(access, asset, asked, one)
+    offer = _offer(access, asset, required, one)
     if one.amount_atomic != offer.amount_atomic:
         raise Refused(WRONG_VALUE, "The authorization is for another amount", one.payer)
     if not authorizations.is_signed_by_payer(asset, one):
@@ -79,81 +78,80 @@ def check(access: Access, body: dict[str, Any]) -> Checked:
     return Checked(offer, asset, one)
 
 
-def _objects(body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, Requirements]:
     """The signed payload and the requirements it must meet."""
-    payload, asked = body.get("paymentPayload"), body.get("paymentRequirements")
-    if not isinstance(payload, dict):
+    payload, required = request.payment_payload, request.payment_requirements
+    if payload is None:
         raise Refused(INVALID_PAYLOAD, "paymentPayload must be an object")
-    if not isinstance(asked, dict):
+    if required is None:
         raise Refused(INVALID_REQUIREMENTS, "paymentRequirements must be an object")
-    if payload.get("x402Version") != VERSION or body.get("x402Version", VERSION) != VERSION:
+    if payload.x402_version != VERSION or request.x402_version != VERSION:
         raise Refused(INVALID_VERSION, f"x402Version must be {VERSION}")
-    accepted = payload.get("accepted")
-    if not isinstance(accepted, dict):
+    accepted = payload.accepted
+    if accepted is None:
         raise Refused(INVALID_PAYLOAD, "accepted must be an object")
-    if asked.get("scheme") != SCHEME or accepted.get("scheme") != SCHEME:
+    if required.scheme != SCHEME or accepted.scheme != SCHEME:
         raise Refused(UNSUPPORTED_SCHEME, f"scheme must be {SCHEME}")
-    if accepted.get("network") != asked.get("network"):
+    if accepted.network != required.network:
         raise Refused(INVALID_NETWORK, "The payer chose another network")
-    return payload, asked
+    return payload, required
 
 
-def _asset(access: Access, payload: dict[str, Any], asked: dict[str, Any]) -> Asset:
+def _asset(access: Access, required: Requirements) -> Asset:
     """The token that the requirements name, on a chain of the caller's mode."""
-    network, contract, extra = asked.get("network"), asked.get("asset"), asked.get("extra")
-    chain_id = _NETWORK.fullmatch(network) if isinstance(network, str) else None
+    chain_id = _NETWORK.fullmatch(required.network or "")
     rows = Asset.objects.filter(is_active=True, chain__mode=access.mode).select_related("chain")
     rows = rows.filter(chain__chain_id=int(chain_id[1])) if chain_id else rows.none()
     signable = {asset.contract_address: asset for asset in rows if is_signable(asset)}
     if not signable:
         raise Refused(INVALID_NETWORK, "The network is not supported")
-    asset = signable.get(contract.lower()) if isinstance(contract, str) else None
+    asset = signable.get((required.asset or "").lower())
     if asset is None:
         raise Refused(INVALID_REQUIREMENTS, "The asset is not supported")
-    if isinstance(extra, dict) and extra.get("assetTransferMethod", "eip3009") != "eip3009":
-        raise Refused(UNSUPPORTED_SCHEME, "assetTransferMethod must be eip3009")
+    if required.extra is not None and required.extra.asset_transfer_method != METHOD:
+        raise Refused(UNSUPPORTED_SCHEME, f"assetTransferMethod must be {METHOD}")
     return asset
 
 
-def _authorization(payload: dict[str, Any]) -> Authorization:
-    given = payload.get("payload")
-    signed = given.get("authorization") if isinstance(given, dict) else None
-    if not isinstance(given, dict) or not isinstance(signed, dict):
+def _authorization(payload: PaymentPayload) -> Authorization:
+    exact = payload.payload
+    if exact is None or exact.authorization is None:
         raise Refused(INVALID_PAYLOAD, "payload must hold an authorization")
-
-    def text(holder: dict[str, Any], name: str, pattern: re.Pattern[str], reason: str = INVALID_PAYLOAD) -> str:
-        value = holder.get(name)
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise Refused(reason, f"{name} can't be read")
-        return value.lower()
-
-    def number(name: str) -> int:
-        value = int(text(signed, name, _NUMBER))
-        if value >= 2**256:
-            raise Refused(INVALID_PAYLOAD, f"{name} is too large")
-        return value
-
+    signed = exact.authorization
     return Authorization(
-        payer=text(signed, "from", _ADDRESS),
-        to=text(signed, "to", _ADDRESS),
-        amount_atomic=number("value"),
-        valid_after=number("validAfter"),
-        valid_before=number("validBefore"),
-        nonce=text(signed, "nonce", _NONCE),
-        signature=text(given, "signature", _SIGNATURE, WRONG_SIGNATURE),
+        payer=_text(signed.payer, "from", _ADDRESS),
+        to=_text(signed.to, "to", _ADDRESS),
+        amount_atomic=_number(signed.value, "value"),
+        valid_after=_number(signed.valid_after, "validAfter"),
+        valid_before=_number(signed.valid_before, "validBefore"),
+        nonce=_text(signed.nonce, "nonce", _NONCE),
+        signature=_text(exact.signature, "signature", _SIGNATURE, WRONG_SIGNATURE),
     )
 
 
-def _offer(access: Access, asset: Asset, asked: dict[str, Any], one: Authorization) -> PaymentOffer:
+def _text(value: str | None, name: str, pattern: re.Pattern[str], reason: str = INVALID_PAYLOAD) -> str:
+    if value is None or not pattern.fullmatch(value):
+        raise Refused(reason, f"{name} can't be read")
+    return value.lower()
+
+
+def _number(value: str | None, name: str) -> int:
+    number = int(_text(value, name, _NUMBER))
+    if number >= 2**256:
+        raise Refused(INVALID_PAYLOAD, f"{name} is too large")
+    return number
+
+
+def _offer(access: Access, asset: Asset, required: Requirements, one: Authorization) -> PaymentOffer:
     """The store's own offer at the address that the requirements and the payer name."""
-    pay_to = asked.get("payTo")
-    if not isinstance(pay_to, str) or not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != one.to:
+    pay_to = required.pay_to or ""
+    if not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != one.to:
         raise Refused(RECIPIENT_MISMATCH, "The authorization is for another recipient", one.payer)
     rows = PaymentOffer.objects.seen_by(access).select_related("payment", "store", "asset__chain")
     found: PaymentOffer | None = rows.filter(pay_to=one.to, asset=asset).first()
     if found is None:
         raise Refused(RECIPIENT_MISMATCH, "No payment is asked for at this address", one.payer)
-    if asked.get("amount") != str(found.amount_atomic):
+    if required.amount != str(found.amount_atomic):
         raise Refused(INVALID_REQUIREMENTS, "The amount is not what was asked for", one.payer)
     return found
 

@@ -6,8 +6,17 @@ from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.agents.documents.agents import (
+    AgentTokenChangeDocument,
+    AgentTokensDocument,
+    ExchangeRatesDocument,
+    MarketFiguresDocument,
+    tokens_document,
+)
+from apps.agents.requests.payments import TokenChange
+from apps.agents.selectors import tokens_of
 from apps.agents.services.market import market_data
-from apps.agents.services.tokens import change_token, exchange_rates, known_asset, tokens_document
+from apps.agents.services.tokens import change_token, exchange_rates, known_asset
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.plumbing.queries import Query, described
 from apps.core import clock
@@ -48,6 +57,7 @@ class ExchangeRates(AgentDoor):
     """The service's own rates."""
 
     query = RateFilters
+    answers = {"GET": ExchangeRatesDocument}
 
     def get(self, request: Request) -> Response:
         asked = RateFilters.read(request.query_params)
@@ -57,23 +67,28 @@ class ExchangeRates(AgentDoor):
 class Tokens(AgentDoor):
     """What customers can pay with, and what they could."""
 
+    answers = {"GET": AgentTokensDocument}
+
     def get(self, request: Request) -> Response:
-        return Response(tokens_document(self.access))
+        return Response(tokens_document(*tokens_of(self.access)))
 
 
 class TokenById(AgentDoor):
     """Accept an asset, or stop."""
 
-    bodies = {"PATCH": {"type": "object", "properties": {"active": {"type": "boolean"}}, "required": ["active"]}}
+    codes = {"active": "invalid_active"}
+    bodies = {"PATCH": TokenChange}
+    answers = {"PATCH": AgentTokenChangeDocument}
 
     def patch(self, request: Request, id: str) -> Response:
-        return Response(change_token(self.access, id, self.body(request), self.envelope(request)))
+        return Response(change_token(self.access, id, self.read(request, TokenChange), self.envelope(request)))
 
 
 class MarketData(AgentDoor):
     """Public reference figures; nobody needs a credential for them."""
 
     query = MarketQuery
+    answers = {"GET": MarketFiguresDocument}
 
     def get(self, request: Request) -> Response:
         asked = MarketQuery.read(request.query_params)

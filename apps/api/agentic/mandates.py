@@ -1,92 +1,102 @@
 """/agentic/mandates and /agentic/x402/settlements: envelopes, and the draws on them."""
 
-from typing import Any
+from collections.abc import Mapping
 
+from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.agents.documents import mandate_document, settlement_document
+from apps.agents.documents.agents import MandateDocument, SettlementDocument, mandate_document, settlement_document
 from apps.agents.models import Mandate, Settlement
-from apps.agents.services.mandates import EXPIRES_IN, LIST_MAX, create_mandate, status_at
-from apps.agents.services.settle import Requirements, create_settlement
+from apps.agents.requests.mandates import MandateBody, SettlementBody
+from apps.agents.services import mandates, settle
+from apps.agents.services.mandates import LIST_MAX, create_mandate, status_at
+from apps.agents.services.settle import create_settlement
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged
-from apps.core.literal import AtomicAmount, Object, Text
+from apps.core.documents import Data, Paginated
+from apps.core.literal import Invalid
 
-MANDATE = Object(
-    {
-        "asset_id": Text(20, required=True),
-        "total_cap_atomic": AtomicAmount(required=True),
-        "mandate_ref": Text(255, required=True),
-        "per_call_cap_atomic": AtomicAmount(),
-        "scope": Text(255),
-        "expires_in_seconds": EXPIRES_IN,
-    }
-)
-SETTLEMENT = Object(
-    {
-        "asset_id": Text(20, required=True),
-        "amount_atomic": AtomicAmount(required=True),
-        "mandate_ref": Text(255, required=True),
-        "nonce": Text(255),
-        "pay_to": Text(255),
-        "payer": Text(255),
-        "requirements": Requirements(),
-    }
-)
+NO_REF: Mapping[str | tuple[str, str], str] = {("mandate_ref", "required"): "mandate_ref_required"}
 
 
 class MandateDoor(AgentDoor):
     """A view of the credential's mandates, as they stand at this moment."""
 
-    def own(self) -> Any:
-        return Mandate.objects.seen_by(self.access).filter(credential_id=self.access.credential_id).order_by("-created_at", "-id")
+    def own(self) -> "QuerySet[Mandate]":
+        rows: QuerySet[Mandate] = Mandate.objects.seen_by(self.access).filter(credential_id=self.access.credential_id)
+        return rows.order_by("-created_at", "-id")
 
-    def told(self, mandate: Mandate) -> dict[str, Any]:
+    def document(self, mandate: Mandate) -> MandateDocument:
         return mandate_document(mandate, status_at(mandate, self.access.now()))
 
 
 class Mandates(MandateDoor):
     """Ask for an envelope, or list the most recent ones."""
 
-    bodies = {"POST": MANDATE.schema()}
+    codes = {**NO_REF, "total_cap_atomic": "invalid_cap", "per_call_cap_atomic": "invalid_cap"}
+    bodies = {"POST": MandateBody}
+    answers = {"GET": Data[MandateDocument], "POST": MandateDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request) -> Response:
-        mandate, is_new = create_mandate(self.access, self.body(request), self.envelope(request))
-        return Response(self.told(mandate), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+        try:
+            wanted = self.read(request, MandateBody).request()
+        except Invalid as refusal:
+            body = self.body(request)
+            known = mandates.answer_unread(self.access, refusal, ref=body.get("mandate_ref"), asset_id=body.get("asset_id"))
+            return self._answer(known, is_new=False)
+        mandate, is_new = create_mandate(self.access, wanted, self.envelope(request))
+        return self._answer(mandate, is_new=is_new)
+
+    def _answer(self, mandate: Mandate, *, is_new: bool) -> Response:
+        return Response(self.document(mandate), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
     def get(self, request: Request) -> Response:
-        return Response({"data": [self.told(one) for one in self.own()[:LIST_MAX]]})
+        return Response(Data(data=[self.document(one) for one in self.own()[:LIST_MAX]]))
 
 
 class MandateById(MandateDoor):
     """One envelope."""
 
+    answers = {"GET": MandateDocument}
+
     def get(self, request: Request, id: str) -> Response:
-        return Response(self.told(self.find(self.own(), id)))
+        return Response(self.document(self.find(self.own(), id)))
 
 
 class SettlementDoor(AgentDoor):
     """A view of the credential's draws."""
 
-    def own(self) -> Any:
-        rows = Settlement.objects.seen_by(self.access).filter(credential_id=self.access.credential_id)
+    def own(self) -> "QuerySet[Settlement]":
+        rows: QuerySet[Settlement] = Settlement.objects.seen_by(self.access).filter(credential_id=self.access.credential_id)
         return rows.select_related("mandate").order_by("-created_at", "-id")
 
 
 class Settlements(SettlementDoor):
     """Draw on a mandate, or list the draws newest first."""
 
+    codes = {**NO_REF, "amount_atomic": "invalid_amount"}
     query = Paged
-    bodies = {"POST": SETTLEMENT.schema()}
+    bodies = {"POST": SettlementBody}
+    answers = {"GET": Paginated[SettlementDocument], "POST": SettlementDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request) -> Response:
-        key = self.idempotency_key(request)
-        settlement, is_new = create_settlement(self.access, self.body(request), str(key))
-        return Response(settlement_document(settlement), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+        key = str(self.idempotency_key(request))
+        try:
+            wanted = self.read(request, SettlementBody).request()
+        except Invalid as refusal:
+            asset_id = self.body(request).get("asset_id")
+            return self._answer(settle.answer_unread(self.access, refusal, key, asset_id=asset_id), is_new=False)
+        settlement, is_new = create_settlement(self.access, wanted, key)
+        return self._answer(settlement, is_new=is_new)
+
+    @staticmethod
+    def _answer(settlement: Settlement, *, is_new: bool) -> Response:
+        headers = None if is_new else {"Idempotent-Replayed": "true"}
+        return Response(settlement_document(settlement), status=201, headers=headers)
 
     def get(self, request: Request) -> Response:
         return Response(lists.paginated(Paged.read(request.query_params), self.own(), settlement_document))
@@ -94,6 +104,8 @@ class Settlements(SettlementDoor):
 
 class SettlementById(SettlementDoor):
     """One draw."""
+
+    answers = {"GET": SettlementDocument}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(settlement_document(self.find(self.own(), id)))

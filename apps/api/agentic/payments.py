@@ -4,12 +4,14 @@ from django.db import models
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.agents.services.payments import REFUND_FIELDS, create_payment, payment_intent, refund_payment
+from apps.agents.requests.payments import AgentPayment, AgentRefund, agent_payment
+from apps.agents.services.payments import create_payment, refund_payment, refuse_unread
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.composed import payment_detail
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, PerPage
-from apps.core.literal import wrapper_schema
+from apps.core.documents import Page
+from apps.core.literal import Invalid
 from apps.payments.documents import parts
 from apps.payments.documents.refund import refund_document
 from apps.payments.models import Payment, Refund
@@ -36,13 +38,22 @@ class PaymentFilters(Paged, frozen=True, kw_only=True):
 class AgentPayments(AgentPaymentDoor):
     """Create a payment intent, or list the credential's own newest first."""
 
+    codes = {
+        ("amount", "at_most"): "amount_too_large",
+        "amount": "invalid_amount",
+        "currency": "invalid_currency",
+        "metadata": "invalid_metadata",
+    }
     query = PaymentFilters
-    bodies = {"POST": wrapper_schema("payment_intent", payment_intent("test"))}
+    bodies = {"POST": AgentPayment}
+    wrapper = "payment_intent"
+    answers = {"GET": Page[parts.PaymentRow], "POST": parts.PaymentDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request) -> Response:
         key = self.idempotency_key(request)
-        payment, is_new = create_payment(self.access, self.body(request), key, self.envelope(request))
+        wanted = self.read(request, agent_payment(self.access.mode))
+        payment, is_new = create_payment(self.access, wanted, key, self.envelope(request))
         return Response(parts.created(payment), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
     def get(self, request: Request) -> Response:
@@ -72,7 +83,8 @@ class AgentPaymentCancel(AgentPaymentDoor):
 class AgentRefunds(AgentPaymentDoor):
     """Give back what an intent received, or list its refunds newest first."""
 
-    bodies = {"POST": REFUND_FIELDS.schema()}
+    codes = {"amount": "invalid_amount"}
+    bodies = {"POST": AgentRefund}
     statuses = {"POST": 201}
 
     def get(self, request: Request, id: str) -> Response:
@@ -81,8 +93,12 @@ class AgentRefunds(AgentPaymentDoor):
 
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)
-        key = self.idempotency_key(request)
-        asked = refund_payment(self.access, payment, self.body(request), str(key), self.envelope(request))
-        headers = None if asked.is_new else {"Idempotent-Replayed": "true"}
-        told = [refund_document(one, is_other=asked.is_other) for one in asked.refunds]
-        return Response({"data": told}, status=201, headers=headers)
+        key = str(self.idempotency_key(request))
+        try:
+            wanted = self.read(request, AgentRefund)
+        except Invalid as refusal:
+            refuse_unread(self.access, refusal)
+        answer = refund_payment(self.access, payment, wanted, key, self.envelope(request))
+        headers = None if answer.is_new else {"Idempotent-Replayed": "true"}
+        refunds = [refund_document(one, is_other=answer.is_other) for one in answer.refunds]
+        return Response({"data": refunds}, status=201, headers=headers)

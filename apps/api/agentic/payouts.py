@@ -1,23 +1,22 @@
 """/agentic/payouts and /agentic/payout_limits: crypto to a raw address, within caps."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.db import models
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.agents.services.payouts import Limits, limits_of, send_payout
+from apps.agents.documents.agents import PayoutLimitsDocument
+from apps.agents.requests.payments import AgentPayout
+from apps.agents.services.payouts import limits_of, refuse_unread, send_payout
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, Query, described
-from apps.core.literal import AtomicAmount, Object, Text
-from apps.payouts.documents import payout_document
+from apps.core.documents import Paginated
+from apps.core.literal import Invalid
+from apps.payouts.documents import PayoutDocument, payout_document
 from apps.payouts.models import Payout
 from apps.payouts.selectors import payouts_seen_by
-
-BODY = Object(
-    {"asset_id": Text(20, required=True), "amount_atomic": AtomicAmount(required=True), "destination_address": Text(255, required=True)}
-)
 
 
 class AgentPayoutDoor(AgentDoor):
@@ -30,13 +29,19 @@ class AgentPayoutDoor(AgentDoor):
 class AgentPayouts(AgentPayoutDoor):
     """Send a payout, or list the credential's own newest first."""
 
+    codes = {"amount_atomic": "invalid_amount", ("destination_address", "required"): "destination_required"}
     query = Paged
-    bodies = {"POST": BODY.schema()}
+    bodies = {"POST": AgentPayout}
+    answers = {"GET": Paginated[PayoutDocument], "POST": PayoutDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request) -> Response:
-        key = self.idempotency_key(request)
-        payout, is_new = send_payout(self.access, self.body(request), str(key), self.envelope(request))
+        key = str(self.idempotency_key(request))
+        try:
+            wanted = self.read(request, AgentPayout)
+        except Invalid as refusal:
+            refuse_unread(self.access, refusal, self.body(request).get("asset_id"))
+        payout, is_new = send_payout(self.access, wanted, key, self.envelope(request))
         return Response(payout_document(payout), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
 
     def get(self, request: Request) -> Response:
@@ -45,6 +50,8 @@ class AgentPayouts(AgentPayoutDoor):
 
 class AgentPayoutById(AgentPayoutDoor):
     """One payout."""
+
+    answers = {"GET": PayoutDocument}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(payout_document(self.find(self.own(), id)))
@@ -58,27 +65,9 @@ class PayoutLimits(AgentDoor):
     """Caps and what is left of them today."""
 
     query = LimitFilters
+    answers = {"GET": PayoutLimitsDocument}
 
     def get(self, request: Request) -> Response:
         at = self.access.now()
-        rows = limits_of(self.access, at, LimitFilters.read(request.query_params).asset_id)
-        return Response({"limits": [_told(one) for one in rows], "utc_day": at.date().isoformat()})
-
-
-def _told(limits: Limits) -> dict[str, Any]:
-    asset = limits.asset
-    return {
-        "asset_id": asset.pk,
-        "coin_symbol": asset.coin_symbol,
-        "chain_symbol": asset.chain.symbol,
-        "atomic_decimals": asset.atomic_decimals,
-        "per_tx_cap_atomic": _text(limits.per_tx_atomic),
-        "daily_cap_atomic": _text(limits.daily_atomic),
-        "daily_spent_atomic": str(limits.spent_atomic),
-        "daily_remaining_atomic": _text(limits.remaining_atomic),
-        "controls_configured": limits.is_configured,
-    }
-
-
-def _text(amount: int | None) -> str | None:
-    return None if amount is None else str(amount)
+        limits = limits_of(self.access, at, LimitFilters.read(request.query_params).asset_id)
+        return Response(PayoutLimitsDocument(limits=[one.document() for one in limits], utc_day=at.date().isoformat()))

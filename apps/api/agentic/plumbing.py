@@ -3,11 +3,13 @@
 import base64
 import binascii
 import json
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from rest_framework.request import Request
 
 from apps.access.services import AgentCredentialRequired, InvalidAgentCredential, Unauthenticated
+from apps.agents.providers.base import Envelope
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded, Failure, NotFound
 from apps.core.literal import Invalid, check_storable, is_deeper
@@ -22,13 +24,18 @@ class AgentDoor(Door):
     for_agents = True
     shape = Coded
     missing: ClassVar[Failure] = NotFound(code="not_found")
+    codes: ClassVar[Mapping[str | tuple[str, str], str]] = {}  # of a broken rule: by field and rule, or by the field alone
 
     def _unauthenticated(self, refusal: Unauthenticated) -> Unauthenticated:
         """No credential, or none of an agent's form, is told in one way here."""
         return refusal if isinstance(refusal, InvalidAgentCredential) else AgentCredentialRequired()
 
+    def refusal(self, refusal: Invalid) -> Failure:
+        field = refusal.field.partition(".")[0]
+        return Coded(refusal.text, code=self.codes.get((field, refusal.rule)) or self.codes.get(field))
+
     @staticmethod
-    def envelope(request: Request) -> dict[str, Any] | None:
+    def envelope(request: Request) -> Envelope | None:
         """The object in `X-Mandate`; one that can't be read counts as absent."""
         text = request.headers.get("X-Mandate", "")
         if not text or len(text) > HEADER_BYTES_MAX:

@@ -82,7 +82,7 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
         case Failure():
             return error
         case Invalid():
-            return _shaped(view, error.text)
+            return _shaped(view, error)
         case ProviderError():
             return ProviderFailed()
         case Http404():
@@ -101,8 +101,8 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
     return None
 
 
-def _shaped(view: Any, text: str) -> Failure:
-    made: Failure = view.refusal(text)
+def _shaped(view: Any, refusal: Invalid) -> Failure:
+    made: Failure = view.refusal(refusal)
     return made
 
 

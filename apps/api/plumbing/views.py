@@ -85,8 +85,9 @@ class Door(APIView):
     access: Access
     _taken: buckets.Taken | None = None
 
-    def refusal(self, text: str) -> Failure:
-        made: Failure = self.shape(text)
+    def refusal(self, refusal: Invalid) -> Failure:
+        """How a broken rule is told here."""
+        made: Failure = self.shape(refusal.text)
         return made
 
     @property

@@ -1,17 +1,27 @@
 """The demo's agents: one with a mandate in each state that a merchant meets, and a customer's agent that pays over x402."""
 
 import secrets
-from typing import Any
+
+import msgspec
 
 from apps.access.access import ACT, Access
 from apps.access.services import authenticate, create_agent_credential
-from apps.agents.documents import requirements_document
+from apps.agents.documents.x402 import requirements_document
 from apps.agents.models import Mandate, PaymentOffer
+from apps.agents.requests.mandates import MandateRequest, SettlementRequest
+from apps.agents.requests.x402 import (
+    VERSION,
+    ExactPayload,
+    OfferRequest,
+    PaymentPayload,
+    Requirements,
+    SignedPaymentRequest,
+    TransferAuthorization,
+)
 from apps.agents.services.mandates import create_mandate, revoke_mandate
 from apps.agents.services.settle import create_settlement
 from apps.agents.services.x402_offers import make_offer
 from apps.agents.services.x402_settle import settle
-from apps.agents.services.x402_verify import VERSION
 from apps.chain.authorizations import Authorization, digest
 from apps.chain.secp256k1 import SigningKey
 from apps.core import clock
@@ -38,10 +48,16 @@ def seed_mandates(store: Store, merchant: User) -> None:
     _, secret = create_agent_credential(store, "test", name="Research agent")
     access = authenticate(secret, for_agents=True)
     for ref, calls, drawn, seconds in MANDATES:
-        cap = {"total_cap_atomic": str(calls * CALL_GWEI * GWEI), "per_call_cap_atomic": str(CALL_GWEI * GWEI)}
-        mandate, _ = create_mandate(access, {"asset_id": COIN, "mandate_ref": ref, "expires_in_seconds": seconds, **cap}, None)
+        envelope = MandateRequest(
+            mandate_ref=ref,
+            asset_id=COIN,
+            total_cap_atomic=calls * CALL_GWEI * GWEI,
+            per_call_cap_atomic=CALL_GWEI * GWEI,
+            expires_in_seconds=seconds,
+        )
+        mandate, _ = create_mandate(access, envelope, None)
         for call in range(drawn):
-            draw = {"asset_id": COIN, "mandate_ref": ref, "amount_atomic": str(CALL_GWEI * GWEI)}
+            draw = SettlementRequest(asset_id=COIN, mandate_ref=ref, amount_atomic=CALL_GWEI * GWEI)
             create_settlement(access, draw, f"demo: {ref} {call}")
         if ref == REVOKED:
             revoke_mandate(mandate)
@@ -51,14 +67,14 @@ def seed_mandates(store: Store, merchant: User) -> None:
 def pay_over_x402(store: Store, merchant: User, asset_id: str = DOLLARS, mode: str = "live") -> None:
     """A report that a customer's agent pays with a signature, once."""
     access = Access.for_session(merchant, store, mode, proof=ACT)
-    wanted = {"asset_id": asset_id, "amount_atomic": PRICE_ATOMIC, "resource": RESOURCE, "description": TITLE, "mime_type": "text/csv"}
+    wanted = OfferRequest(asset_id=asset_id, amount_atomic=PRICE_ATOMIC, resource=RESOURCE, description=TITLE, mime_type="text/csv")
     offer, is_new = make_offer(access, wanted, "demo: harvest report")
     if is_new:
         settle(access, _signed(offer))
 
 
-def _signed(offer: PaymentOffer) -> dict[str, Any]:
-    """The body of a settlement, as the protocol's client would send it."""
+def _signed(offer: PaymentOffer) -> SignedPaymentRequest:
+    """What the protocol's client would send to be settled."""
     key, now = SigningKey(bytes.fromhex(CHAIN_KEYS["customer"][2:])), int(clock.real_now().timestamp())
     unsigned = Authorization(
         payer=key.address,
@@ -70,21 +86,17 @@ def _signed(offer: PaymentOffer) -> dict[str, Any]:
         signature="",
     )
     signature = "0x" + key.signature(digest(offer.asset, unsigned)).hex()
-    authorization = {
-        "from": unsigned.payer,
-        "to": unsigned.to,
-        "value": str(unsigned.amount_atomic),
-        "validAfter": str(unsigned.valid_after),
-        "validBefore": str(unsigned.valid_before),
-        "nonce": unsigned.nonce,
-    }
-    asked = requirements_document(offer)
-    return {
-        "x402Version": VERSION,
-        "paymentPayload": {
-            "x402Version": VERSION,
-            "accepted": asked,
-            "payload": {"signature": signature, "authorization": authorization},
-        },
-        "paymentRequirements": asked,
-    }
+    authorization = TransferAuthorization(
+        payer=unsigned.payer,
+        to=unsigned.to,
+        value=str(unsigned.amount_atomic),
+        valid_after=str(unsigned.valid_after),
+        valid_before=str(unsigned.valid_before),
+        nonce=unsigned.nonce,
+    )
+    required = Requirements.read(msgspec.to_builtins(requirements_document(offer)))
+    payload = ExactPayload(signature=signature, authorization=authorization)
+    return SignedPaymentRequest(
+        payment_payload=PaymentPayload(x402_version=VERSION, accepted=required, payload=payload),
+        payment_requirements=required,
+    )

@@ -1,0 +1,166 @@
+"""What is answered over x402. The names are the protocol's."""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET, UnsetType
+
+from apps.agents.models import PaymentOffer, SignedPayment
+from apps.agents.requests.x402 import METHOD, SCHEME, VERSION
+from apps.assets.models import Asset
+from apps.chain.addresses import checksummed
+from apps.core.documents import Digits, Document, Id
+
+
+class PaymentRequirementsExtra(Document, frozen=True, kw_only=True, rename="camel"):
+    """The token's EIP-712 domain, and the intent that the signature pays."""
+
+    name: str
+    version: str
+    asset_transfer_method: str
+    payment_intent_id: Id
+    reference: str
+
+
+class PaymentRequirementsDocument(Document, frozen=True, kw_only=True, rename="camel"):
+    """What a payer must sign."""
+
+    scheme: str
+    network: str
+    amount: Digits
+    asset: str
+    pay_to: str
+    max_timeout_seconds: int
+    extra: PaymentRequirementsExtra
+
+
+class SignableToken(Document, frozen=True, kw_only=True, rename="camel"):
+    asset_id: str
+    asset: str
+    decimals: int
+    name: str
+    version: str
+
+
+class SupportedKindExtra(Document, frozen=True, kw_only=True):
+    """The tokens, for servers that want to know them before anybody pays."""
+
+    assets: list[SignableToken]
+
+
+class SupportedKindDocument(Document, frozen=True, kw_only=True, rename="camel"):
+    x402_version: int
+    scheme: str
+    network: str
+    extra: SupportedKindExtra
+
+
+class SupportedResponseDocument(Document, frozen=True, kw_only=True):
+    kinds: list[SupportedKindDocument]
+    extensions: list[str]
+    signers: dict[str, list[str]]
+
+
+class VerifyResponseDocument(Document, frozen=True, kw_only=True, rename="camel"):
+    is_valid: bool
+    invalid_reason: str | UnsetType = UNSET
+    invalid_message: str | UnsetType = UNSET
+    payer: str | UnsetType = UNSET
+
+
+class SettleResponseExtra(Document, frozen=True, kw_only=True, rename="camel"):
+    """What has become of the authorization, whatever this call is told."""
+
+    settlement_id: Id
+    state: str
+    payment_intent_id: Id
+
+
+class SettleResponseDocument(Document, frozen=True, kw_only=True, rename="camel"):
+    success: bool
+    transaction: str
+    network: str
+    error_reason: str | UnsetType = UNSET
+    error_message: str | UnsetType = UNSET
+    payer: str | UnsetType = UNSET
+    amount: str | UnsetType = UNSET
+    extra: SettleResponseExtra | UnsetType = UNSET
+
+
+def network_of(asset: Asset) -> str:
+    """The chain as CAIP-2 names it."""
+    return f"eip155:{asset.chain.chain_id}"
+
+
+def requirements_document(offer: PaymentOffer) -> PaymentRequirementsDocument:
+    asset = offer.asset
+    return PaymentRequirementsDocument(
+        scheme=SCHEME,
+        network=network_of(asset),
+        amount=str(offer.amount_atomic),
+        asset=checksummed(str(asset.contract_address)),
+        pay_to=checksummed(offer.pay_to_id),
+        max_timeout_seconds=offer.timeout_seconds,
+        extra=PaymentRequirementsExtra(
+            name=asset.eip712_name,
+            version=asset.eip712_version,
+            asset_transfer_method=METHOD,
+            payment_intent_id=str(offer.payment_id),
+            reference=offer.payment.reference,
+        ),
+    )
+
+
+def supported_document(assets: Sequence[Asset], signers: Sequence[str]) -> SupportedResponseDocument:
+    tokens: dict[str, list[SignableToken]] = {}
+    for asset in assets:
+        tokens.setdefault(network_of(asset), []).append(_token(asset))
+    return SupportedResponseDocument(
+        kinds=[
+            SupportedKindDocument(x402_version=VERSION, scheme=SCHEME, network=network, extra=SupportedKindExtra(assets=found))
+            for network, found in tokens.items()
+        ],
+        extensions=[],
+        signers={"eip155:*": [checksummed(one) for one in signers]},
+    )
+
+
+def _token(asset: Asset) -> SignableToken:
+    return SignableToken(
+        asset_id=asset.pk,
+        asset=checksummed(str(asset.contract_address)),
+        decimals=asset.atomic_decimals,
+        name=asset.eip712_name,
+        version=asset.eip712_version,
+    )
+
+
+def verified_document(payer: str, reason: str = "", text: str = "") -> VerifyResponseDocument:
+    """Without a reason it is valid."""
+    return VerifyResponseDocument(
+        is_valid=not reason,
+        invalid_reason=reason or UNSET,
+        invalid_message=text if reason else UNSET,
+        payer=_payer(payer),
+    )
+
+
+def settled_document(network: str, payer: str, signed: SignedPayment | None, reason: str = "", text: str = "") -> SettleResponseDocument:
+    """Without a reason it is a success."""
+    return SettleResponseDocument(
+        success=not reason,
+        transaction=signed.tx_hash if signed else "",
+        network=network,
+        error_reason=reason or UNSET,
+        error_message=text if reason else UNSET,
+        payer=_payer(payer),
+        amount=UNSET if signed is None else str(signed.amount_atomic),
+        extra=UNSET if signed is None else _extra(signed),
+    )
+
+
+def _payer(address: str) -> str | UnsetType:
+    return checksummed(address) if address else UNSET
+
+
+def _extra(signed: SignedPayment) -> SettleResponseExtra:
+    return SettleResponseExtra(settlement_id=str(signed.pk), state=signed.status, payment_intent_id=str(signed.offer.payment_id))

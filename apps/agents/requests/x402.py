@@ -1,0 +1,155 @@
+"""What is asked for over x402: an offer, which is ours, and a signed payment, whose names and shapes are the protocol's (version 2).
+
+A `Foreign` object comes from a payer whom nobody has asked to be careful. Whatever isn't of its documented type is null, and is
+refused by the protocol's own name at the place that needs it, in the protocol's order.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self, cast, get_args
+
+import msgspec
+from msgspec import Meta, Struct, ValidationError, field
+from msgspec.structs import fields
+
+from apps.agents.requests.mandates import PositiveAmount
+from apps.core.documents import schema_of
+from apps.core.literal import FiatAmount, Integer, Invalid, Metadata, Schema, Text
+from apps.core.requests import Request, by
+from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN
+
+VERSION, SCHEME, METHOD = 2, "exact", "eip3009"
+TIMEOUT_DEFAULT, TIMEOUT_MIN, TIMEOUT_MAX = 120, 30, 3600
+
+
+class OfferRequest(Request, frozen=True, kw_only=True):
+    """A resource and its price: an amount of a currency, or atomic units of the asset, which are exact."""
+
+    asset_id: Annotated[str, by(Text(20))]
+    resource: Annotated[str, by(Text(2048, shortest=1))]
+    amount: Annotated[str, by(FiatAmount())] | None = None
+    currency: Annotated[str, by(Text(10))] | None = None
+    amount_atomic: Annotated[str, by(PositiveAmount())] | None = None
+    description: Annotated[str, by(Text(500))] | None = None
+    mime_type: Annotated[str, by(Text(100))] | None = None
+    max_timeout_seconds: Annotated[int, by(Integer(TIMEOUT_MIN, TIMEOUT_MAX))] = TIMEOUT_DEFAULT
+    expires_in: Annotated[int, by(Integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX))] = EXPIRES_IN_DEFAULT
+    order_id: Annotated[str, by(Text(255))] | None = None
+    metadata: Annotated[dict[str, str], by(Metadata())] = {}
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        offer = super().read(value, name)
+        if (offer.amount is None) == (offer.amount_atomic is None):
+            raise Invalid("amount", "one_amount")
+        if offer.amount is not None and offer.currency is None:
+            raise Invalid("currency", "required")
+        return offer
+
+    @property
+    def exact_atomic(self) -> int | None:
+        """The price in atomic units; None when it is in money."""
+        return None if self.amount_atomic is None else int(self.amount_atomic)
+
+
+# --- what payers send -----------------------------------------------------------------------------
+
+
+class Foreign(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An object of the protocol, as its sender wrote it."""
+
+    @classmethod
+    def read(cls, value: Mapping[str, object]) -> Self:
+        """Never refuses. Keys that aren't ours to know are left out."""
+        try:
+            return msgspec.convert(value, cls)
+        except ValidationError:
+            return cls(**_readable(cls, value))
+
+    @classmethod
+    def schema(cls) -> Schema:
+        """As the protocol documents it: what may be null to us is nothing that a payer may send."""
+        return _without_null(schema_of(cls))
+
+
+class Extra(Foreign, frozen=True, kw_only=True):
+    asset_transfer_method: str | None = METHOD
+
+
+class Requirements(Foreign, frozen=True, kw_only=True):
+    """What a payer must sign, or has chosen to sign."""
+
+    scheme: str | None
+    network: str | None
+    amount: str | None
+    asset: str | None
+    pay_to: str | None
+    extra: Extra | None = None
+
+
+class TransferAuthorization(Foreign, frozen=True, kw_only=True):
+    """EIP-3009, as text: addresses and the nonce in hex, numbers in digits."""
+
+    payer: str | None = field(name="from")
+    to: str | None
+    value: str | None
+    valid_after: str | None
+    valid_before: str | None
+    nonce: str | None
+
+
+class ExactPayload(Foreign, frozen=True, kw_only=True):
+    """What the scheme `exact` carries on a chain of Ethereum's kind."""
+
+    signature: str | None
+    authorization: TransferAuthorization | None
+
+
+Version = Annotated[int, Meta(extra_json_schema={"enum": [VERSION]})]
+
+
+class PaymentPayload(Foreign, frozen=True, kw_only=True):
+    x402_version: Version | None
+    accepted: Requirements | None
+    payload: ExactPayload | None
+
+
+class SignedPaymentRequest(Foreign, frozen=True, kw_only=True):
+    """The body of verify and settle."""
+
+    x402_version: Version | None = VERSION
+    payment_payload: PaymentPayload | None
+    payment_requirements: Requirements | None
+
+    @property
+    def network(self) -> str:
+        """The network that the requirements name; empty when they name none."""
+        return (self.payment_requirements and self.payment_requirements.network) or ""
+
+
+def _readable(cls: type[Foreign], value: Mapping[str, object]) -> dict[str, Any]:
+    """Field by field; what can't be read is null."""
+    found: dict[str, Any] = {}  # of the types that the fields have
+    for one in fields(cls):
+        if one.encode_name in value:
+            found[one.name] = _typed(value[one.encode_name], one.type)
+        elif one.required:
+            found[one.name] = None
+    return found
+
+
+def _typed(value: object, kind: Any) -> object:
+    for inner in get_args(kind):
+        if isinstance(inner, type) and issubclass(inner, Foreign):
+            return inner.read(value) if isinstance(value, dict) else None
+    try:
+        return cast(object, msgspec.convert(value, kind))
+    except ValidationError:
+        return None
+
+
+def _without_null(schema: Schema) -> Schema:
+    properties = {}
+    for name, told in schema["properties"].items():
+        kind = next((one for one in told["anyOf"] if one != {"type": "null"}), told) if "anyOf" in told else told
+        properties[name] = _without_null(kind) if "properties" in kind else kind
+    return {**schema, "properties": properties, "additionalProperties": True}
