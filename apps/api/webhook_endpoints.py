@@ -1,6 +1,7 @@
 """/webhook_endpoints: where a merchant wants to hear of events, and what became of each delivery."""
 
-from typing import Annotated, Any, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, TypeVar
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -8,40 +9,50 @@ from rest_framework.response import Response
 from apps.api.plumbing.queries import Query, choice
 from apps.api.plumbing.views import Door
 from apps.core.errors import Failure, Flat, Listed
-from apps.core.literal import Schema
+from apps.core.literal import Invalid, Schema
+from apps.core.requests import Changes, shape_of
 from apps.webhooks import documents, selectors
-from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
+from apps.webhooks.documents import (
+    RedeliveryQueued,
+    TestDeliveryQueued,
+    WebhookEndpointDocument,
+    WebhookEndpointListed,
+    WebhookEndpointWithDeliveries,
+    WebhookEndpointWithSecret,
+)
 from apps.webhooks.models import Endpoint
+from apps.webhooks.requests import EndpointChanges, EndpointRequest, RedeliverBody, SendTestBody
 from apps.webhooks.services import deliveries, endpoints
 
-_TEXT: Schema = {"type": "string"}
-_FIELDS: Schema = {
-    "url": {"type": "string", "maxLength": 2048},
-    "description": {"type": "string", "maxLength": 500},
-    "subscribed_events": {"type": "array", "items": {"type": "string", "enum": [*SUBSCRIBABLE, *PLATFORM_ONLY]}},
-    "metadata": {"type": "object", "additionalProperties": True},
-}
-_PLATFORM: Schema = {"platform": {"type": "string", "enum": Endpoint.Platform.values}, "platform_store_url": _TEXT}
+WRAPPER = "webhook_endpoint"
+# Registering a platform again may leave the address out; everybody else must have one.
+_NEW: Schema = {**shape_of(EndpointRequest).schema(), "required": ["url"]}
+_CHANGES = shape_of(EndpointChanges)
+Fields = TypeVar("Fields", bound=Changes)
 
 
-def _body(fields: Schema, *required: str) -> Schema:
-    inner = {"type": "object", "properties": fields, "required": list(required)}
-    return {"type": "object", "properties": {"webhook_endpoint": inner}, "required": ["webhook_endpoint"]}
+def _wrapped(fields: Schema) -> Schema:
+    return {"type": "object", "properties": {WRAPPER: fields}, "required": [WRAPPER]}
 
 
 class EndpointDoor(Door):
     shape: ClassVar[type[Failure]] = Listed
 
+    def label_of(self, field: str) -> str:
+        """Sentences of this door begin with the field: `Subscribed events`."""
+        return field.capitalize().replace("_", " ")
+
     def endpoint(self, id: str) -> Endpoint:
         return self.find(selectors.endpoints(self.access).select_related("store"), id)
 
-    def fields(self, request: Request) -> dict[str, Any]:
-        wrapper = self.body(request).get("webhook_endpoint")
-        if wrapper is None:
-            raise Listed("webhook_endpoint is required")
-        if not isinstance(wrapper, dict):
-            raise Listed("webhook_endpoint must be an object")
-        return wrapper
+    def read_all(self, request: Request, asked: type[Fields]) -> tuple[Fields, dict[str, Invalid]]:
+        """The fields in the wrapper as what they ask for, and what is wrong about the others. Raises Invalid without them."""
+        return asked.read_all(self.fields(self.body(request)), WRAPPER)
+
+    def fields(self, body: Mapping[str, object]) -> object:
+        if body.get(WRAPPER) is None:
+            raise Invalid(WRAPPER, "required")
+        return body[WRAPPER]
 
 
 class EndpointFilters(Query, frozen=True, kw_only=True):
@@ -53,7 +64,8 @@ class Endpoints(EndpointDoor):
 
     asks_for_code = True
     query = EndpointFilters
-    bodies = {"POST": _body({**_FIELDS, **_PLATFORM}, "url")}
+    bodies = {"POST": _wrapped(_NEW)}
+    answers = {"GET": list[WebhookEndpointListed], "POST": WebhookEndpointWithSecret}
     also = {"POST": {200: None}}
     statuses = {"POST": 201}
 
@@ -62,7 +74,7 @@ class Endpoints(EndpointDoor):
         return Response([documents.listed(endpoint, rate) for endpoint, rate in rows])
 
     def post(self, request: Request) -> Response:
-        made = endpoints.register_endpoint(self.access, self.fields(request))
+        made = endpoints.register_endpoint(self.access, *self.read_all(request, EndpointRequest))
         return Response(documents.with_secret(made.endpoint, made.secret), status=201 if made.is_new else 200)
 
 
@@ -71,15 +83,20 @@ class EndpointById(EndpointDoor):
 
     asks_for_code = True
     asks_on = ("PATCH", "DELETE")
-    bodies = {"PATCH": _body(_FIELDS)}
+    bodies = {"PATCH": {"anyOf": [_wrapped(_CHANGES.schema()), _CHANGES.schema()]}}
+    answers = {"GET": WebhookEndpointWithDeliveries, "PATCH": WebhookEndpointDocument}
     statuses = {"DELETE": 204}
 
     def get(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
         return Response(documents.with_deliveries(endpoint, selectors.recent_deliveries(endpoint)))
 
+    def fields(self, body: Mapping[str, object]) -> object:
+        """A change may also come without the wrapper."""
+        return body if body.keys() & _CHANGES.fields.keys() and body.get(WRAPPER) is None else super().fields(body)
+
     def patch(self, request: Request, id: str) -> Response:
-        endpoint = endpoints.update_endpoint(self.access, self.endpoint(id), self.fields(request))
+        endpoint = endpoints.update_endpoint(self.access, self.endpoint(id), *self.read_all(request, EndpointChanges))
         return Response(documents.endpoint_document(endpoint))
 
     def delete(self, request: Request, id: str) -> Response:
@@ -91,6 +108,7 @@ class Enable(EndpointDoor):
     """Turn an endpoint on again."""
 
     bodies = {"PATCH": None}
+    answers = {"PATCH": WebhookEndpointDocument}
 
     def patch(self, request: Request, id: str) -> Response:
         endpoint = endpoints.enable_endpoint(self.endpoint(id), self.access.now(), by=self.access)
@@ -101,6 +119,7 @@ class Disable(EndpointDoor):
     """Turn an endpoint off; what waits for it is not sent."""
 
     bodies = {"PATCH": None}
+    answers = {"PATCH": WebhookEndpointDocument}
 
     def patch(self, request: Request, id: str) -> Response:
         endpoint = endpoints.disable_endpoint(self.endpoint(id), self.access.now(), by=self.access)
@@ -111,6 +130,7 @@ class RotateSecret(EndpointDoor):
     """A new signing secret, shown once; the old one ends at once."""
 
     bodies = {"POST": None}
+    answers = {"POST": WebhookEndpointWithSecret}
     asks_for_code = True
 
     def post(self, request: Request, id: str) -> Response:
@@ -123,25 +143,27 @@ class SendTest(EndpointDoor):
     """Send a made-up event of a type."""
 
     shape = Flat
-    bodies = {"POST": {"type": "object", "properties": {"event_type": _TEXT}}}
+    bodies = {"POST": SendTestBody}
+    answers = {"POST": TestDeliveryQueued}
 
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
-        delivery = deliveries.send_test(endpoint, self.body(request).get("event_type"), self.access.now())
-        return Response(documents.test_queued(delivery))
+        delivery = deliveries.send_test(endpoint, self.read(request, SendTestBody).event_type, self.access.now())
+        return Response(documents.test_delivery_queued(delivery))
 
 
 class Redeliver(EndpointDoor):
     """Send a failed or ignored delivery again."""
 
     shape = Flat
-    bodies = {"POST": {"type": "object", "properties": {"delivery_id": _TEXT}}}
+    bodies = {"POST": RedeliverBody}
+    answers = {"POST": RedeliveryQueued}
 
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
-        sent = self.body(request).get("delivery_id")
-        delivery_id = sent if sent is not None else request.query_params.get("delivery_id")
-        if delivery_id is None or delivery_id == "":
-            raise Flat("delivery_id is required")
+        sent = self.read(request, RedeliverBody).delivery_id
+        delivery_id = request.query_params.get("delivery_id") if sent is None else sent
+        if not delivery_id:
+            raise Invalid("delivery_id", "required")
         deliveries.redeliver(endpoint, delivery_id, self.access.now())
-        return Response(documents.RedeliveryQueued(message="Redelivery queued"))
+        return Response(RedeliveryQueued(message="Redelivery queued"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from apps.core.errors import Failure, Listed
-from apps.core.invalid import Invalid
+from apps.core.invalid import Invalid, InvalidFields
 from apps.core.web import status_of
 
 
@@ -32,6 +32,10 @@ class Form:
 
     def refuse(self, refusal: Exception) -> Self:
         """The same form, with what was refused at its input, or above them all."""
+        if isinstance(refusal, InvalidFields):
+            for one in refusal.broken:
+                self.refuse(one)
+            return self
         field = refusal.field if isinstance(refusal, (Failure, Invalid)) else ""
         name = self.input_of(field)
         told = sentences(refusal, self.labels.get(field, ""))

@@ -20,6 +20,11 @@ SENTENCES = {
     "reference": "{field} must be a string of 1 to 255 characters",
     "url": "{field} must be a valid URL",
     "https": "{field} must be an https URL",
+    "http_url": "{field} must be http or https",
+    "https_only": "{field} must be https",
+    "clean_url": "{field} is not valid",
+    "public_address": "{field} must resolve to a public address",
+    "inclusion": "{field} is not included in the list",
     "email": "{field} is not an email address",
     "account_email": "{field} is not valid",
     "payer_email": "{field} must be an e-mail address",
@@ -48,6 +53,11 @@ SENTENCES = {
     "too_large": "{field} is too large (maximum is {maximum} bytes)",
     "too_many_items": "{field} has too many items (maximum is {maximum})",
     "huge_number": "{field} contains a number that is too large",
+    # Webhook endpoints.
+    "list_too_long": "{field} is too long (maximum is {maximum})",
+    "event_names": "{field} must be a list of event names",
+    "unknown_events": "{field} contains unknown events: {names}",
+    "event_name": "Unknown event type",
     # Records of billing.
     "taken": "{field} has already been taken",
     "no_items": "{field} can't be empty",
@@ -107,3 +117,11 @@ class Invalid(Exception):
 
     def __str__(self) -> str:
         return self.text
+
+
+class InvalidFields(Invalid):
+    """Several fields at once, each with the first rule that it breaks. Who tells one tells the first."""
+
+    def __init__(self, *broken: Invalid) -> None:
+        self.broken = broken
+        super().__init__(broken[0].field, broken[0].rule, **broken[0].params)

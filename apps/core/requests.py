@@ -2,7 +2,8 @@
 
 A field's rule stands in its type: `title: Annotated[str, by(Text(150))] | None = None`. Null is
 missing, unknown keys are left out, nothing is coerced, and the first broken field is told, in the
-order of declaration (decision 160). Where a null of a PATCH clears a field, `Edits` says so (170).
+order of declaration (decision 160); `read_all` finds every one. Where a null of a PATCH clears a
+field, `Edits` says so (170).
 """
 
 from copy import copy
@@ -55,6 +56,26 @@ class Request(Struct, frozen=True, kw_only=True):
 
 class Changes(Request, frozen=True, kw_only=True):
     """What is to be changed: the fields that were sent and aren't null; the others are UNSET."""
+
+    @classmethod
+    def read_all(cls, value: object, name: str = "body") -> tuple[Self, dict[str, Invalid]]:
+        """What could be read, and what each other field breaks: for who tells all of it at once.
+
+        Raises Invalid for what is no object.
+        """
+        try:
+            return cls.read(value, name), {}
+        except Invalid:
+            if not isinstance(value, dict):
+                raise
+        good, broken = {}, {}
+        for key, field in shape_of(cls).fields.items():
+            if value.get(key) is not None:
+                try:
+                    good[key] = field.check(value[key], key)
+                except Invalid as refusal:
+                    broken[key] = refusal
+        return msgspec.convert(good, cls), broken
 
     @classmethod
     def _checked(cls, value: object, name: str) -> dict[str, Any]:

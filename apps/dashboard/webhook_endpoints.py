@@ -1,18 +1,19 @@
 """Webhook endpoints: listed, added, one with its deliveries; on, off, a new secret, a test, sending again, deleting."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.core.errors import Failure, RefusalKind
+from apps.core.forms import Form
 from apps.core.literal import Invalid
-from apps.core.web import status_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.webhooks import selectors
 from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to
 from apps.webhooks.models import Endpoint
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services import deliveries, endpoints
 
 SHOWN = 50
@@ -27,18 +28,29 @@ def index(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/webhook_endpoints/list.html", {"endpoints": selectors.with_success_rates(request.access)})
 
 
+class EndpointForm(Form):
+    names = ("url", "description", "subscribed_events")
+    labels = {"url": "URL", "description": "Description", "subscribed_events": "Events"}
+
+    def __init__(self, typed: Mapping[str, str], events: Sequence[str]) -> None:
+        super().__init__(typed)
+        self.events = list(events)
+
+    def read(self) -> tuple[EndpointRequest, dict[str, Invalid]]:
+        """What is asked for, as far as it can be read, and what is wrong about the rest."""
+        typed = self.values
+        sent = {"url": typed["url"], "description": typed["description"], "subscribed_events": self.events}
+        return EndpointRequest.read_all(sent)
+
+
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"url": "", "description": "", "subscribed_events": list(PAYMENT_EVENTS)}, [])
-    given = {
-        "url": request.POST.get("url", "").strip(),
-        "description": request.POST.get("description", "").strip(),
-        "subscribed_events": request.POST.getlist("subscribed_events"),
-    }
+        return _form(request, EndpointForm({}, PAYMENT_EVENTS))
+    form = EndpointForm(request.POST.dict(), request.POST.getlist("subscribed_events"))
     try:
-        made = endpoints.register_endpoint(request.access, given)
+        made = endpoints.register_endpoint(request.access, *form.read())
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     return show(request, "dashboard/webhook_endpoints/secret.html", {"endpoint": made.endpoint, "secret": made.secret}, status=201)
 
 
@@ -135,6 +147,6 @@ def _moment(text: str) -> datetime:
         raise Invalid("from", "choose_range") from None
 
 
-def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:
-    context = {"given": given, "errors": errors, "offered_events": open_to(request.access.store.is_platform)}
-    return show(request, "dashboard/webhook_endpoints/create.html", context, status=status)
+def _form(request: PageRequest, form: EndpointForm) -> HttpResponse:
+    context = {"form": form, "errors": form.common_errors, "offered_events": open_to(request.access.store.is_platform)}
+    return show(request, "dashboard/webhook_endpoints/create.html", context, status=form.status)

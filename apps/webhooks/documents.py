@@ -18,7 +18,7 @@ EndpointStatus = Annotated[str, Meta(extra_json_schema={"enum": Endpoint.Status.
 DeliveryStatus = Annotated[str, Meta(extra_json_schema={"enum": Delivery.Status.values})]
 
 
-class EndpointDocument(Document, frozen=True, kw_only=True):
+class WebhookEndpointDocument(Document, frozen=True, kw_only=True):
     id: Id
     url: str
     description: str
@@ -37,19 +37,19 @@ class EndpointDocument(Document, frozen=True, kw_only=True):
     updated_at: Time
 
 
-class EndpointWithSecret(EndpointDocument, frozen=True, kw_only=True):
-    """The answer of create, adopt and rotate."""
+class WebhookEndpointWithSecret(WebhookEndpointDocument, frozen=True, kw_only=True):
+    """The answer of create, adopt and rotate: the only ones with the whole secret."""
 
     signing_secret: str
 
 
-class EndpointListed(EndpointDocument, frozen=True, kw_only=True):
+class WebhookEndpointListed(WebhookEndpointDocument, frozen=True, kw_only=True):
     """`delivery_success_rate` is in percent, null while no delivery has ended."""
 
     delivery_success_rate: float | None
 
 
-class DeliveryDocument(Document, frozen=True, kw_only=True):
+class WebhookDeliveryDocument(Document, frozen=True, kw_only=True):
     id: Id
     delivery_id: Id
     event_id: Id
@@ -66,14 +66,14 @@ class DeliveryDocument(Document, frozen=True, kw_only=True):
     created_at: Time
 
 
-class EndpointWithDeliveries(EndpointDocument, frozen=True, kw_only=True):
+class WebhookEndpointWithDeliveries(WebhookEndpointDocument, frozen=True, kw_only=True):
     """One endpoint, with what was sent to it lately and every event that there is."""
 
-    recent_deliveries: list[DeliveryDocument]
+    recent_deliveries: list[WebhookDeliveryDocument]
     available_events: list[str]
 
 
-class TestQueued(Document, frozen=True, kw_only=True):
+class TestDeliveryQueued(Document, frozen=True, kw_only=True):
     """The answer of send_test."""
 
     delivery_id: Id
@@ -118,8 +118,8 @@ class SweepEvent(PayoutEvent, frozen=True, kw_only=True):
     asset_id: str
 
 
-def endpoint_document(endpoint: Endpoint) -> EndpointDocument:
-    return EndpointDocument(
+def endpoint_document(endpoint: Endpoint) -> WebhookEndpointDocument:
+    return WebhookEndpointDocument(
         id=str(endpoint.pk),
         url=endpoint.url,
         description=endpoint.description,
@@ -139,25 +139,25 @@ def endpoint_document(endpoint: Endpoint) -> EndpointDocument:
     )
 
 
-def with_secret(endpoint: Endpoint, secret: str) -> EndpointWithSecret:
-    return EndpointWithSecret(**asdict(endpoint_document(endpoint)), signing_secret=secret)
+def with_secret(endpoint: Endpoint, secret: str) -> WebhookEndpointWithSecret:
+    return WebhookEndpointWithSecret(**asdict(endpoint_document(endpoint)), signing_secret=secret)
 
 
-def listed(endpoint: Endpoint, delivery_success_rate: float | None) -> EndpointListed:
-    return EndpointListed(**asdict(endpoint_document(endpoint)), delivery_success_rate=delivery_success_rate)
+def listed(endpoint: Endpoint, delivery_success_rate: float | None) -> WebhookEndpointListed:
+    return WebhookEndpointListed(**asdict(endpoint_document(endpoint)), delivery_success_rate=delivery_success_rate)
 
 
-def with_deliveries(endpoint: Endpoint, recent: list[Delivery]) -> EndpointWithDeliveries:
-    return EndpointWithDeliveries(
+def with_deliveries(endpoint: Endpoint, recent: list[Delivery]) -> WebhookEndpointWithDeliveries:
+    return WebhookEndpointWithDeliveries(
         **asdict(endpoint_document(endpoint)),
         recent_deliveries=[delivery_document(delivery) for delivery in recent],
         available_events=list(SUBSCRIBABLE),
     )
 
 
-def delivery_document(delivery: Delivery) -> DeliveryDocument:
+def delivery_document(delivery: Delivery) -> WebhookDeliveryDocument:
     """The delivery's event must have been fetched with it."""
-    return DeliveryDocument(
+    return WebhookDeliveryDocument(
         id=str(delivery.pk),
         delivery_id=str(delivery.pk),
         event_id=str(delivery.event_id),
@@ -175,5 +175,5 @@ def delivery_document(delivery: Delivery) -> DeliveryDocument:
     )
 
 
-def test_queued(delivery: Delivery) -> TestQueued:
-    return TestQueued(delivery_id=str(delivery.pk), event_type=delivery.event.type, message="Test delivery queued")
+def test_delivery_queued(delivery: Delivery) -> TestDeliveryQueued:
+    return TestDeliveryQueued(delivery_id=str(delivery.pk), event_type=delivery.event.type, message="Test delivery queued")

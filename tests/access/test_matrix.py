@@ -31,6 +31,7 @@ from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.stores import roles
 from apps.stores.models import Invitation, Member, Role, Store, User
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
 from tests.cast import Api, Cast, assemble, person
@@ -267,7 +268,7 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
     )  # fmt: skip
     ended = make.payment(getattr(shop, mode))["id"]
     deposit = make.late_deposit(ended)
-    hook = register_endpoint(shop.access(mode), {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]})
+    hook = register_endpoint(shop.access(mode), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"]))
     return {
         "mode": mode, "is_live": str(mode == "live").lower(), "coin": coin, "dollars": DOLLARS[mode], "network": NETWORK[mode],
         "unknown": str(uuid.uuid4()), "payout": payout.pk, "schedule": schedule.pk, "batch": batch.pk, "digest": batch.digest,

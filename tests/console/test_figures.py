@@ -12,6 +12,7 @@ from apps.core import clock, mail
 from apps.core.models import OutgoingMail
 from apps.stores.models import Verification
 from apps.webhooks.models import Delivery
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
 from tests.cast import Api, Shop
@@ -26,7 +27,7 @@ def told() -> dict[str, float]:
 
 
 def test_what_is_due_and_not_done_is_counted_with_the_oldest(bakery: Shop, settings: Any) -> None:
-    register_endpoint(bakery.access("live"), {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]})
+    register_endpoint(bakery.access("live"), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]))
     make.payment(bakery.live)
     mail.send(
         key="x", to="a@b.example", template="account_changed", context={"what": "x", "email": "", "at": clock.real_now(), "address": ""}

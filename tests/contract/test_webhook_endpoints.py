@@ -10,6 +10,7 @@ from django.db import connection
 from apps.core import clock
 from apps.webhooks import catalogue
 from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services import endpoints
 from apps.webhooks.services.deliveries import send_test
 from tests import make
@@ -265,7 +266,7 @@ def test_redelivery_takes_the_id_in_body_or_query(bakery: Shop) -> None:
 @pytest.fixture
 def register(bakery: Shop) -> Callable[..., Endpoint]:
     def register(*events: str) -> Endpoint:
-        return endpoints.register_endpoint(bakery.access(), {"url": URL, "subscribed_events": list(events)}).endpoint
+        return endpoints.register_endpoint(bakery.access(), EndpointRequest(url=URL, subscribed_events=list(events))).endpoint
 
     return register
 

@@ -14,6 +14,7 @@ from apps.core.models import OutgoingMail
 from apps.core.pruning import prune
 from apps.webhooks import pruning as webhook_pruning
 from apps.webhooks.models import Delivery, Event
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
 from tests.cast import Cast, Shop
@@ -34,7 +35,7 @@ def test_the_request_log_is_kept_for_its_days(bakery: Shop) -> None:
 
 
 def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) -> None:
-    register_endpoint(bakery.access(), {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]})
+    register_endpoint(bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]))
     for _ in range(2):
         make.payment(bakery.test)
     ended = Delivery.objects.first()

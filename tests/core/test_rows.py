@@ -45,6 +45,7 @@ from apps.swaps.services.auto import set_auto_swap, swap_completed_payments
 from apps.swaps.services.progress import advance_swaps, book_approvals
 from apps.webhooks.delivery import queue
 from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services import notices
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
@@ -244,7 +245,7 @@ def looking_at_domains(shop: Shop) -> Loop:
 
 def telling_owners(shop: Shop) -> Loop:
     for number in range(2):
-        register_endpoint(shop.access(), {"url": f"https://1.1.1.1/{number}", "subscribed_events": ["payment_intent.created"]})
+        register_endpoint(shop.access(), EndpointRequest(url=f"https://1.1.1.1/{number}", subscribed_events=["payment_intent.created"]))
     bad, good = Endpoint.objects.order_by("pk")
     Endpoint.objects.update(is_notice_due=True, disabled_at=clock.real_now())
     return Loop("webhooks.tell_owners", notices.tell_all, bad, good, _is(good, is_notice_due=False))
@@ -278,7 +279,9 @@ def test_a_row_that_raises_stops_nobody_elses(make_loop: Callable[[Shop], Loop],
 
 def test_an_endpoint_whose_secret_can_not_be_read_keeps_no_delivery_of_others(bakery: Shop) -> None:
     for number in range(2):
-        register_endpoint(bakery.access(), {"url": f"https://1.1.1.{number + 1}/hook", "subscribed_events": ["payment_intent.created"]})
+        register_endpoint(
+            bakery.access(), EndpointRequest(url=f"https://1.1.1.{number + 1}/hook", subscribed_events=["payment_intent.created"])
+        )
     bad, good = Endpoint.objects.order_by("pk")
     Endpoint.objects.filter(pk=bad.pk).update(sealed_secret="nothing that was sealed")
     make.payment(bakery.test)

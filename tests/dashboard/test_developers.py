@@ -73,15 +73,26 @@ def test_a_new_endpoint_shows_its_signing_secret_once(cast: Cast) -> None:
     assert "1.1.1.1" in text(browser.get("webhooks"))
 
 
-def test_a_refused_endpoint_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
+def test_a_refused_endpoint_form_says_why_at_each_input_and_keeps_what_was_typed(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    for fields, sentence in (
-        ({"url": "ftp://1.1.1.1"}, "Url must be http or https."),
-        ({"url": "https://127.0.0.1/"}, "Url must resolve to a public address."),
-        ({"subscribed_events": []}, "Subscribed events can&#x27;t be blank."),
+    for fields, errors in (
+        ({"url": "ftp://1.1.1.1"}, {"url": "URL must be http or https."}),
+        ({"url": "https://127.0.0.1/"}, {"url": "URL must resolve to a public address."}),
+        ({"url": ""}, {"url": "URL can&#x27;t be blank."}),
+        ({"subscribed_events": []}, {"subscribed_events": "Events can&#x27;t be blank."}),
+        (
+            {"url": "https://127.0.0.1/", "subscribed_events": ["nonsense"]},
+            {"url": "URL must resolve to a public address.", "subscribed_events": "Events contains unknown events: nonsense."},
+        ),
     ):
-        answer = make_endpoint(browser, description="kept", **fields)
-        assert answer.status_code == 422 and sentence in text(answer) and 'value="kept"' in text(answer)
+        answer = make_endpoint(browser, **{"description": "kept", **fields})
+        page = text(answer)
+        assert answer.status_code == 422 and 'value="kept"' in page
+        assert dict(re.findall(r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page)) == errors
+        assert all(f'aria-describedby="{"url-hint " if name == "url" else ""}{name}-error"' in page for name in errors)
+        (focused,) = re.findall(r'id="(\w+)-error" role="alert"', page)[:1]
+        assert re.search(rf'aria-describedby="[^"]*{focused}-error" autofocus', page) and page.count("autofocus") == 1
+    assert not Endpoint.objects.exists()
 
 
 def test_an_endpoint_is_turned_off_and_on(cast: Cast) -> None:

@@ -22,6 +22,7 @@ from apps.reports.services.request import request_report
 from apps.stores import roles
 from apps.stores.models import Member, Role, User
 from apps.stores.services import change_store
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests.billing import records as billing
 from tests.cast import Api, Cast, assemble, person
@@ -61,7 +62,7 @@ def report(cast: Cast) -> dict[str, str]:
 
 
 def endpoint(cast: Cast) -> dict[str, str]:
-    made = register_endpoint(cast.bakery.access(), {"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS}).endpoint
+    made = register_endpoint(cast.bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=EVENTS)).endpoint
     return {"id": str(made.pk), "delivery_id": str(uuid.uuid4())}
 
 

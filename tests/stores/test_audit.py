@@ -13,6 +13,7 @@ from apps.core import acting, clock
 from apps.stores import audit, branding
 from apps.stores.models import AuditEntry
 from apps.stores.services import change_checkout, change_password, change_store
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services import endpoints
 from tests import make
 from tests.cast import Cast, Shop
@@ -29,7 +30,7 @@ def newest() -> AuditEntry:
 
 
 def endpoint_of(shop: Shop) -> Any:
-    body = {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]}
+    body = EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"])
     return endpoints.register_endpoint(shop.access("test"), body).endpoint
 
 

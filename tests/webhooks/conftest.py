@@ -6,6 +6,7 @@ import pytest
 from apps.webhooks.delivery import dispatcher
 from apps.webhooks.delivery.sender import Sender
 from apps.webhooks.models import Endpoint
+from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services import endpoints
 from tests.cast import Shop
 from tests.webhooks.receivers import Receiver
@@ -28,7 +29,7 @@ def register(bakery: Shop) -> Callable[..., tuple[Endpoint, str]]:
     """Make an endpoint of the bakery's test mode; it and its secret."""
 
     def make(url: str, *events: str, shop: Shop = bakery, mode: str = "test", **fields: Any) -> tuple[Endpoint, str]:
-        made = endpoints.register_endpoint(shop.access(mode), {"url": url, "subscribed_events": list(events), **fields})
+        made = endpoints.register_endpoint(shop.access(mode), EndpointRequest(url=url, subscribed_events=list(events), **fields))
         return made.endpoint, made.secret
 
     return make

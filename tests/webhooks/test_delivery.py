@@ -173,7 +173,7 @@ def test_nothing_is_sent_to_an_endpoint_that_is_off_until_it_is_redelivered(
     assert receiver.requests == []
     assert set(Delivery.objects.values_list("status", flat=True)) == {"ignored"}
     one = Delivery.objects.first()
-    with pytest.raises(deliveries.NotRetryable):
+    with pytest.raises(deliveries.DeliveryNotRetryable):
         deliveries.redeliver(endpoint, one.pk, at)
     endpoints.enable_endpoint(endpoint, at)
     deliveries.redeliver(endpoint, one.pk, at)
@@ -188,10 +188,10 @@ def test_a_delivered_one_and_one_that_was_never_tried_are_not_retryable(
     at = clock.now(bakery.store, "test")
     happens(bakery)
     delivery = only(endpoint)
-    with pytest.raises(deliveries.NotRetryable):
+    with pytest.raises(deliveries.DeliveryNotRetryable):
         deliveries.redeliver(endpoint, delivery.pk, at)
     deliver()
-    with pytest.raises(deliveries.NotRetryable):
+    with pytest.raises(deliveries.DeliveryNotRetryable):
         deliveries.redeliver(endpoint, delivery.pk, at)
 
 

@@ -152,7 +152,7 @@ def test_redelivering_twice_at_once_queues_it_once(bakery: Shop, register: Regis
     def again() -> None:
         try:
             deliveries.redeliver(endpoint, delivery.pk, clock.real_now())
-        except deliveries.NotRetryable as refusal:
+        except deliveries.DeliveryNotRetryable as refusal:
             refused.append(refusal)
 
     together(4, again)

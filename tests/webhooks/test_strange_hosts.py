@@ -10,6 +10,7 @@ from apps.core import clock
 from apps.core.errors import Listed
 from apps.webhooks.delivery import queue
 from apps.webhooks.models import Delivery, Endpoint, Host
+from apps.webhooks.requests import EndpointChanges, EndpointRequest
 from apps.webhooks.services import endpoints
 from tests.cast import Cast, Shop, assemble
 from tests.webhooks.test_delivery import CREATED, Register, happens
@@ -59,7 +60,7 @@ def test_a_url_that_is_changed_to_a_strangers_brings_no_proof_along(cast: Cast, 
     (first,) = claimed()
     ended(first)
     for one in made:
-        endpoints.update_endpoint(cast.bakery.access(), one, {"url": STRANGER})
+        endpoints.update_endpoint(cast.bakery.access(), one, EndpointChanges(url=STRANGER))
     happens(cast.bakery)
     assert [one.host for one in claimed()] == ["1.1.1.1"]
 
@@ -116,7 +117,7 @@ def test_a_store_has_sixteen_endpoints_in_each_mode(bakery: Shop) -> None:
 def test_of_two_that_want_the_last_place_one_has_it(django_db_setup: None, django_db_blocker: Any) -> None:
     with django_db_blocker.unblock():
         access = assemble().bakery.access()
-        fields = {"url": STRANGER, "subscribed_events": [CREATED]}
+        fields = EndpointRequest(url=STRANGER, subscribed_events=[CREATED])
         for _ in range(15):
             endpoints.register_endpoint(access, fields)
         told: list[str] = []

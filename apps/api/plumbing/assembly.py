@@ -13,8 +13,7 @@ from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 # What a schema that is no class yet is called where its constant says it only beside its neighbors.
 _CLASSES = {
     "DETAIL": "PaymentDetail", "SIMULATED": "PaymentSimulated", "EVENT": "PaymentEvent", "TIMELINE": "TimelineEntry",
-    "SUMMARY": "PaymentSummary", "FEE": "PaymentFee", "ENDPOINT": "WebhookEndpoint", "WITH_SECRET": "WebhookEndpointWithSecret",
-    "DELIVERY": "WebhookDelivery",
+    "SUMMARY": "PaymentSummary", "FEE": "PaymentFee", 
     "KEY": "ApiKey", "APP": "OAuthApp", "APP_WITH_SECRET": "OAuthAppWithSecret", "TOKENS": "OAuthTokens", "CLOCK": "TestClock",
     "CONTEXT": "AgentContext", "_TOKEN": "AgentToken",
 }  # fmt: skip

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from apps.access.on_behalf import NotItsAccount
 from apps.access.services import InvalidApiKey
-from apps.core.errors import Coded, Failure, NotFound, ProviderError, ProviderFailed, RefusalKind
-from apps.core.literal import Invalid
+from apps.core.errors import Coded, Failure, Listed, NotFound, ProviderError, ProviderFailed, RefusalKind
+from apps.core.invalid import Invalid, InvalidFields
 from apps.core.outage import RETRY_SECONDS, is_outage
 from apps.core.web import headers_of, status_of
 from apps.payments.services.create import AccountClosed
@@ -81,6 +81,8 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
             return InvalidApiKey() if getattr(view.access, "platform", None) is None else NotItsAccount()
         case Failure():
             return error
+        case InvalidFields():
+            return Listed(*(one.text_of(view.label_of(one.field)) for one in error.broken))
         case Invalid():
             return _shaped(view, error)
         case ProviderError():

@@ -1,13 +1,8 @@
-"""What is answered about webhook endpoints, API keys and OAuth."""
+"""What is answered about API keys and OAuth."""
 
 from apps.api.plumbing.shapes import many, null, of, plus
-from apps.core.documents import schema_of
 from apps.core.literal import Schema
-from apps.webhooks import documents
 
-ENDPOINT = schema_of(documents.EndpointDocument)
-WITH_SECRET = schema_of(documents.EndpointWithSecret)
-DELIVERY = schema_of(documents.DeliveryDocument)
 KEY = of("id:uuid name mode key_type scopes:texts prefix last_four last_used_at:time|null revoked_at:time|null created_at:time")
 APP = of(
     "id:uuid client_id name website_url|null logo_url|null confidential:bool redirect_uris:texts scopes:texts has_secret:bool active:bool "
@@ -17,15 +12,6 @@ APP_WITH_SECRET = plus(APP, "client_secret|null")
 TOKENS = of("access_token token_type expires_in:int scope store_id:uuid|null livemode:bool refresh_token? refresh_token_expires_in?:int")
 
 ANSWERS: dict[str, Schema] = {
-    "POST webhook_endpoints": WITH_SECRET,
-    "GET webhook_endpoints": many(schema_of(documents.EndpointListed)),
-    "GET webhook_endpoints/<str:id>": schema_of(documents.EndpointWithDeliveries),
-    "PATCH webhook_endpoints/<str:id>": ENDPOINT,
-    "PATCH webhook_endpoints/<str:id>/enable": ENDPOINT,
-    "PATCH webhook_endpoints/<str:id>/disable": ENDPOINT,
-    "POST webhook_endpoints/<str:id>/rotate_secret": WITH_SECRET,
-    "POST webhook_endpoints/<str:id>/send_test": schema_of(documents.TestQueued),
-    "POST webhook_endpoints/<str:id>/redeliver": schema_of(documents.RedeliveryQueued),
     "GET api_keys": many(KEY),
     "POST api_keys": plus(KEY, "secret"),
     "GET merchants/oauth_apps": many(APP),

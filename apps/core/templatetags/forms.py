@@ -21,6 +21,15 @@ def input_state(form: Form, name: str, hint: str = "") -> SafeString:
 
 
 @register.simple_tag
+def group_state(form: Form, name: str) -> SafeString:
+    """The same for a fieldset of choices, which takes the focus itself: none of them is wrong alone."""
+    if name not in form.errors:
+        return SafeString("")
+    focus = SafeString(" autofocus") if form.first_wrong == name else ""
+    return format_html('tabindex="-1" aria-describedby="{}-error"{}', name, focus)
+
+
+@register.simple_tag
 def input_errors(form: Form, name: str) -> SafeString:
     """The sentences below a wrong input."""
     if name not in form.errors:

@@ -2,13 +2,13 @@
 
 import uuid
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from msgspec import to_builtins
 
 from apps.core import jobs
 from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.invalid import Invalid
 from apps.core.literal import is_uuid
 from apps.webhooks.catalogue import TEST_DEFAULT, open_to
 from apps.webhooks.models import Delivery, Endpoint, Event
@@ -18,11 +18,7 @@ RESEND_MAX = 1000
 DELIVER = "webhooks.deliver"
 
 
-class UnknownEventType(Flat):
-    message = "Unknown event type"
-
-
-class NotRetryable(Flat):
+class DeliveryNotRetryable(Flat):
     message = "Delivery is not retryable"
 
 
@@ -31,29 +27,32 @@ class DeliveryNotFound(Coded):
     message = "Delivery not found"
 
 
-class RangeTooLarge(Flat):
+class TooManyEvents(Flat):
     message = f"More than {RESEND_MAX} events; choose a shorter range"
 
 
-def send_test(endpoint: Endpoint, event_type: Any, at: datetime) -> Delivery:
-    """A made-up event of the type (default: the first that the endpoint asked for), sent to this endpoint alone."""
+def send_test(endpoint: Endpoint, event_type: str | None, at: datetime) -> Delivery:
+    """A made-up event of the type (default: the first that the endpoint asked for), sent to this endpoint alone.
+
+    Raises Invalid when there is no such event.
+    """
     name = event_type if event_type is not None else next(iter(endpoint.subscribed_events), TEST_DEFAULT)
     if name not in open_to(endpoint.store.is_platform):
-        raise UnknownEventType
+        raise Invalid("event_type", "event_name")
     with transaction.atomic():
         event = Event.objects.create(store=endpoint.store, mode=endpoint.mode, type=name, object=to_builtins(sample(name)), created_at=at)
         return _send_now(endpoint, event, at)
 
 
-def redeliver(endpoint: Endpoint, delivery_id: Any, at: datetime) -> Delivery:
-    """Send a delivery again now. One that has ended begins a new series of attempts. Raises DeliveryNotFound or NotRetryable."""
+def redeliver(endpoint: Endpoint, delivery_id: uuid.UUID | str, at: datetime) -> Delivery:
+    """Send a delivery again now. One that has ended begins a new series of attempts. Raises DeliveryNotFound or DeliveryNotRetryable."""
     known = Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode)
     with transaction.atomic():
-        delivery: Delivery | None = known.filter(pk=delivery_id).select_for_update().first() if _is_id(delivery_id) else None
+        delivery: Delivery | None = known.filter(pk=delivery_id).select_for_update().first() if is_uuid(str(delivery_id)) else None
         if delivery is None:
             raise DeliveryNotFound
         if not is_retryable(endpoint, delivery):
-            raise NotRetryable
+            raise DeliveryNotRetryable
         if delivery.status != Delivery.Status.PENDING:
             delivery.attempts = 0
         delivery.status, delivery.next_attempt_at, delivery.claimed_until = Delivery.Status.PENDING, at, None
@@ -74,10 +73,10 @@ def is_retryable(endpoint: Endpoint, delivery: Delivery) -> bool:
 def resend_range(endpoint: Endpoint, from_: datetime, to: datetime, at: datetime) -> int:
     """Send again, each in a new delivery, the events of a stretch of time that the endpoint asks for; how many.
 
-    Both ends are included. Test events are left out. Raises NotRetryable (the endpoint is off) or RangeTooLarge.
+    Both ends are included. Test events are left out. Raises DeliveryNotRetryable (the endpoint is off) or TooManyEvents.
     """
     if endpoint.status != Endpoint.Status.ACTIVE or endpoint.deleted_at is not None:
-        raise NotRetryable
+        raise DeliveryNotRetryable
     events = (
         Event.objects.filter(store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events)
         .filter(created_at__gte=from_, created_at__lte=to)
@@ -86,7 +85,7 @@ def resend_range(endpoint: Endpoint, from_: datetime, to: datetime, at: datetime
     )
     found = list(events[: RESEND_MAX + 1])
     if len(found) > RESEND_MAX:
-        raise RangeTooLarge
+        raise TooManyEvents
     with transaction.atomic():
         rows = Delivery.objects.bulk_create(_new(endpoint, event, at) for event in found)
         jobs.enqueue(DELIVER, *(row.pk for row in rows))
@@ -113,7 +112,3 @@ def _new(endpoint: Endpoint, event: Event, at: datetime, *, is_test: bool = Fals
         is_test=is_test,
         created_at=at,
     )
-
-
-def _is_id(value: Any) -> bool:
-    return isinstance(value, uuid.UUID) or (isinstance(value, str) and is_uuid(value))

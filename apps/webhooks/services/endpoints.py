@@ -4,10 +4,9 @@ Whoever turns an endpoint off also ignores its waiting deliveries, in the same t
 """
 
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -18,10 +17,12 @@ from apps.access.access import Access
 from apps.core import clock, crypto
 from apps.core.constraints import refused_by
 from apps.core.errors import Flat, Listed, RefusalKind
+from apps.core.invalid import InvalidFields
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Endpoint
-from apps.webhooks.services import fields
+from apps.webhooks.requests import EndpointChanges, EndpointRequest
+from apps.webhooks.services import rules
 from apps.webhooks.signing import secret_place
 
 PREVIEW_LENGTH = 12
@@ -43,22 +44,25 @@ class Registered:
     is_new: bool
 
 
-def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
-    """Make an endpoint, or adopt the store's platform integration when `raw` names a platform.
+def register_endpoint(access: Access, request: EndpointRequest, broken: rules.Broken = MappingProxyType({})) -> Registered:
+    """Make an endpoint, or adopt the store's platform integration when a platform is named.
 
-    Raises Listed, or IntegrationExists when two first registrations race.
+    `broken` is what of the request could not be read; it is told with what the store forbids. Raises InvalidFields,
+    Listed when there is no room, or IntegrationExists when two first registrations race.
     """
     operations.check(access, operations.HOOK_CREATE)
-    platform = fields.platform_of(raw)
+    if "platform" in broken:
+        raise InvalidFields(broken["platform"])
+    platform = request.platform or None
     if platform is not None:
         existing = Endpoint.objects.seen_by(access).filter(deleted_at=None).exclude(platform=None).first()
         if existing is not None:
-            return _adopt(access, existing, fields.for_adoption(access, raw))
-    values = fields.for_create(access, raw, platform)
+            return _adopt(access, existing, request, broken)
+    request = rules.for_new(request)
+    rules.check(access, request, broken, required=("url", "subscribed_events"))
+    columns = {**_columns(request), "platform": platform, "api_version": settings.API_VERSION}
     at = access.now()
-    endpoint = Endpoint(
-        store=access.store, mode=access.mode, platform=platform, api_version=settings.API_VERSION, created_at=at, updated_at=at, **values
-    )
+    endpoint = Endpoint(store=access.store, mode=access.mode, created_at=at, updated_at=at, **columns)
     secret = _new_secret(endpoint)
     exists = IntegrationExists(f"An active {platform} integration already exists for this store")
     with refused_by("endpoint_one_platform_per_mode", exists):
@@ -71,6 +75,15 @@ def register_endpoint(access: Access, raw: Mapping[str, Any]) -> Registered:
     return Registered(endpoint, secret, is_new=True)
 
 
+def _columns(request: EndpointRequest) -> dict[str, object]:
+    """What was sent, as the row keeps it. Which platform it is belongs to the row's making alone."""
+    columns: dict[str, object] = request.sent()
+    columns.pop("platform", None)
+    if "platform_store_url" in columns:
+        columns["platform_store_url"] = columns["platform_store_url"] or None
+    return columns
+
+
 def _check_room(access: Access) -> Store:
     """The store's row, which is locked so that two at once don't both take the last place."""
     store: Store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
@@ -79,7 +92,10 @@ def _check_room(access: Access) -> Store:
     return store
 
 
-def _adopt(access: Access, endpoint: Endpoint, values: dict[str, Any]) -> Registered:
+def _adopt(access: Access, endpoint: Endpoint, request: EndpointRequest, broken: rules.Broken) -> Registered:
+    request = rules.for_adoption(request)
+    rules.check(access, request, broken)
+    values = _columns(request)
     for name, value in values.items():
         setattr(endpoint, name, value)
     endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
@@ -92,10 +108,11 @@ def _adopt(access: Access, endpoint: Endpoint, values: dict[str, Any]) -> Regist
     return Registered(endpoint, secret, is_new=False)
 
 
-def update_endpoint(access: Access, endpoint: Endpoint, raw: Mapping[str, Any]) -> Endpoint:
-    """Change url, description, subscribed_events or metadata; nothing else. Raises Listed."""
+def update_endpoint(access: Access, endpoint: Endpoint, request: EndpointChanges, broken: rules.Broken = MappingProxyType({})) -> Endpoint:
+    """Change url, description, subscribed_events or metadata; `broken` as for a new one. Raises InvalidFields."""
     operations.check(access, operations.HOOK_CHANGE)
-    values = fields.for_update(access, raw)
+    rules.check(access, request, broken)
+    values = request.sent()
     told = audit.changes(endpoint, values)
     for name, value in values.items():
         setattr(endpoint, name, value)
@@ -171,7 +188,7 @@ def _new_secret(endpoint: Endpoint) -> str:
     return secret
 
 
-def _note(done: str, endpoint: Endpoint, **details: Any) -> None:
+def _note(done: str, endpoint: Endpoint, **details: object) -> None:
     host = urlsplit(endpoint.url).hostname or ""
     audit.record(f"webhook_endpoint.{done}", store=endpoint.store_id, mode=endpoint.mode, target=endpoint, name=host, details=details)
 
