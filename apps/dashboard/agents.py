@@ -1,7 +1,7 @@
 """Agents: their credentials (each shown once) with what they may pay out, and the mandates that they draw on."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -15,19 +15,95 @@ from apps.agents.services.payouts import set_cap
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
-from apps.core.errors import Flat
-from apps.core.literal import Text
-from apps.core.web import status_of
+from apps.core.forms import Form
+from apps.core.literal import Invalid, Text
 from apps.dashboard import confirming
 from apps.dashboard.keys import taken_over
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 
+PER_TX, DAILY = "per_tx", "daily"
 _NAME = Text(100, required=True, shortest=1, trim=True)
 
 
-class NotAnAmount(Flat):
-    """A cap that can't be read."""
+class CredentialForm(Form):
+    """A name, and what the agent may do."""
+
+    names = ("name", "scopes")
+    labels = {"name": "name"}
+
+    def __init__(self, typed: Mapping[str, str], wanted: Sequence[str]) -> None:
+        super().__init__(typed)
+        self.scopes = list(wanted)
+
+    @property
+    def name(self) -> str:
+        """Raises Invalid."""
+        return _NAME.check(self.values["name"], "name")
+
+
+class NoAmount(Invalid):
+    """A cap that can't be read, as people know it."""
+
+    @property
+    def text(self) -> str:
+        return self.text_of("most per payout" if self.field.endswith(PER_TX) else "most per day")
+
+
+@dataclass(frozen=True)
+class CapLine:
+    """An asset with its two inputs."""
+
+    asset: Asset
+    per_tx_input: str
+    daily_input: str
+    per_tx: str
+    daily: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.asset.coin_symbol} on {self.asset.chain.name}"
+
+    @property
+    def words(self) -> str:
+        typed = ((self.per_tx, "per payout"), (self.daily, "per day"))
+        return ", ".join(f"{coins} {of}" for coins, of in typed if coins) or "no cap"
+
+
+@dataclass(frozen=True)
+class Cap:
+    """None is no cap."""
+
+    asset: Asset
+    per_tx_atomic: int | None
+    daily_atomic: int | None
+
+
+class CapsForm(Form):
+    """For each asset the most per payout and per day, in coins; empty is no cap."""
+
+    def __init__(self, typed: Mapping[str, str], assets: Sequence[Asset]) -> None:
+        self.names = tuple(f"{asset.pk}.{part}" for asset in assets for part in (PER_TX, DAILY))
+        self.assets = assets
+        super().__init__(typed)
+
+    def caps(self) -> list[Cap]:
+        """What is asked for; what can't be read is an error at its input."""
+        return [Cap(asset, self._cap(asset, PER_TX), self._cap(asset, DAILY)) for asset in self.assets]
+
+    def _cap(self, asset: Asset, part: str) -> int | None:
+        name = f"{asset.pk}.{part}"
+        if not self.values[name]:
+            return None
+        amount = money.atomic_from_coins(self.values[name], asset.atomic_decimals)
+        if amount is None:
+            self.refuse(NoAmount(name, "coins", places=asset.atomic_decimals))
+        return amount
+
+    @property
+    def lines(self) -> list[CapLine]:
+        names = ((asset, f"{asset.pk}.{PER_TX}", f"{asset.pk}.{DAILY}") for asset in self.assets)
+        return [CapLine(asset, per_tx, daily, self.values[per_tx], self.values[daily]) for asset, per_tx, daily in names]
 
 
 def _credentials(request: PageRequest) -> "QuerySet[AgentCredential]":
@@ -48,34 +124,28 @@ def index(request: PageRequest) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"name": "", "scopes": rights.held_of(request.access, scopes.AGENT)}, [])
-    given = {"name": request.POST.get("name", ""), "scopes": request.POST.getlist("scopes")}
+        return _form(request, CredentialForm({}, rights.held_of(request.access, scopes.AGENT)))
+    form = CredentialForm(request.POST.dict(), request.POST.getlist("scopes"))
 
     def make() -> tuple[AgentCredential, str]:
-        name = _NAME.check(given["name"], "name")
-        return services.create_agent_credential(
-            request.access.store,
-            request.access.mode,
-            name=name,
-            wanted=request.POST.getlist("scopes"),
-            by=request.access,
-        )
+        access = request.access
+        return services.create_agent_credential(access.store, access.mode, name=form.name, wanted=form.scopes, by=access)
 
     try:
-        rows = [("Name", given["name"]), ("Scopes", ", ".join(request.POST.getlist("scopes")) or "none")]
+        rows = [("Name", form.values["name"]), ("Scopes", ", ".join(form.scopes) or "none")]
         asked = confirming.ask_about_form(request, rows, make)
         if asked is not None:
             return asked
         row, secret = make()
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     return show(request, "dashboard/agents/created.html", {"credential": row, "secret": secret}, status=201)
 
 
-def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:
+def _form(request: PageRequest, form: CredentialForm) -> HttpResponse:
     held = rights.held_of(request.access, scopes.AGENT)
-    context = {"given": given, "errors": errors, "scopes": held}
-    return show(request, "dashboard/agents/create.html", context, status=status)
+    context = {"form": form, "errors": form.common_errors, "scopes": held}
+    return show(request, "dashboard/agents/create.html", context, status=form.status)
 
 
 def revoke(request: PageRequest, id: str) -> HttpResponse:
@@ -96,65 +166,46 @@ def caps(request: PageRequest, id: str) -> HttpResponse:
     row: AgentCredential = find(_credentials(request), id)
     assets = active_assets(request.access.mode)
     if request.method == "GET":
-        return _caps_form(request, row, assets, {}, [])
-    given = {name: str(text).strip() for name, text in request.POST.items()}
-    try:
-        wanted = [(asset, _cap(given, asset, "per_tx"), _cap(given, asset, "daily")) for asset in assets]
-    except NotAnAmount as refusal:
-        return _caps_form(request, row, assets, given, sentences(refusal), 422)
+        kept = {cap.asset_id: cap for cap in AgentPayoutCap.objects.filter(credential=row)}
+        return _caps_form(request, row, CapsForm(_typed(assets, kept), assets))
+    form = CapsForm(request.POST.dict(), assets)
+    wanted = form.caps()
+    if form.errors:
+        return _caps_form(request, row, form)
 
     def keep() -> None:
-        for asset, per_tx, daily in wanted:
-            set_cap(row, asset, per_tx, daily, by=request.access)
+        for cap in wanted:
+            set_cap(row, cap.asset, cap.per_tx_atomic, cap.daily_atomic, by=request.access)
 
-    told = [("Agent", row.name or row.token_prefix), *_told_caps(given, assets)]
+    told = [("Agent", row.name or row.token_prefix), *((line.title, line.words) for line in form.lines)]
     try:
         asked = confirming.ask_about_form(request, told, keep)
         if asked is not None:
             return asked
         keep()
     except Refusals as refusal:
-        return _caps_form(request, row, assets, given, sentences(refusal), status_of(refusal))
+        return _caps_form(request, row, form.refuse(refusal))
     messages.success(request, "The caps have been saved.")
     return go("agents")
 
 
-def _told_caps(given: Mapping[str, str], assets: list[Asset]) -> list[tuple[str, object]]:
-    rows: list[tuple[str, object]] = []
+def _typed(assets: Sequence[Asset], kept: Mapping[str, AgentPayoutCap]) -> dict[str, str]:
+    """What stands in the form at first: the caps that are kept, in coins."""
+    typed: dict[str, str] = {}
     for asset in assets:
-        parts = [(given.get(f"{asset.pk}.per_tx"), "per payout"), (given.get(f"{asset.pk}.daily"), "per day")]
-        rows.append((f"{asset.coin_symbol} on {asset.chain.name}", ", ".join(f"{typed} {of}" for typed, of in parts if typed) or "no cap"))
-    return rows
+        if (cap := kept.get(asset.pk)) is not None:
+            typed[f"{asset.pk}.{PER_TX}"] = _coins(cap.per_tx_atomic, asset)
+            typed[f"{asset.pk}.{DAILY}"] = _coins(cap.daily_atomic, asset)
+    return typed
 
 
-def _cap(given: Mapping[str, str], asset: Asset, part: str) -> int | None:
-    text = given.get(f"{asset.pk}.{part}", "")
-    if not text:
-        return None
-    try:
-        amount = money.atomic_from_decimal(text, asset.atomic_decimals)
-    except (ValueError, ArithmeticError):
-        amount = None
-    if amount is None or amount < 0:
-        raise NotAnAmount(f"{text[:30]} is not an amount of {asset.coin_symbol}")
-    return amount
+def _coins(amount_atomic: int | None, asset: Asset) -> str:
+    return "" if amount_atomic is None else money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)
 
 
-def _caps_form(
-    request: PageRequest, row: AgentCredential, assets: list[Asset], given: Mapping[str, str], errors: list[str], status: int = 200
-) -> HttpResponse:
-    kept = {cap.asset_id: cap for cap in AgentPayoutCap.objects.filter(credential=row)}
-    lines = [
-        {"asset": asset, "per_tx": _shown(given, asset, "per_tx", kept), "daily": _shown(given, asset, "daily", kept)} for asset in assets
-    ]
-    return show(request, "dashboard/agents/caps.html", {"credential": row, "lines": lines, "errors": errors}, status=status)
-
-
-def _shown(given: Mapping[str, str], asset: Asset, part: str, kept: Mapping[str, AgentPayoutCap]) -> str:
-    if given:
-        return given.get(f"{asset.pk}.{part}", "")
-    amount = getattr(kept.get(asset.pk), f"{part}_atomic", None)
-    return "" if amount is None else money.decimal_from_atomic(amount, asset.atomic_decimals)
+def _caps_form(request: PageRequest, row: AgentCredential, form: CapsForm) -> HttpResponse:
+    context = {"credential": row, "form": form, "errors": form.common_errors}
+    return show(request, "dashboard/agents/caps.html", context, status=form.status)
 
 
 def mandates(request: PageRequest) -> HttpResponse:
@@ -165,7 +216,7 @@ def mandates(request: PageRequest) -> HttpResponse:
 
 def mandate(request: PageRequest, id: str) -> HttpResponse:
     row: Mandate = find(_mandates(request), id)
-    draws: Any = Settlement.objects.seen_by(request.access).filter(mandate=row).order_by("-created_at", "-id")
+    draws: QuerySet[Settlement] = Settlement.objects.seen_by(request.access).filter(mandate=row).order_by("-created_at", "-id")
     page, status = window(draws, request.GET, {}), status_at(row, request.access.now())
     context = {
         "mandate": row,

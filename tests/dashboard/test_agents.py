@@ -4,6 +4,7 @@ import pytest
 
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap, Mandate
+from apps.assets.models import Asset
 from apps.stores.models import Store
 from tests import make
 from tests.cast import Api, Cast
@@ -55,6 +56,33 @@ def test_a_cap_that_is_no_amount_is_refused(typed: str, cast: Cast, agent: Api) 
     row = AgentCredential.objects.get(name="Research bot")
     assert Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": typed}).status_code == 422
     assert not AgentPayoutCap.objects.exists()
+
+
+def test_each_wrong_cap_is_told_at_its_input_and_the_first_has_the_focus(cast: Cast, agent: Api) -> None:
+    Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
+    row = AgentCredential.objects.get(name="Research bot")
+    answer = Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": "1", "SETH.daily": "a lot", "USDC_SETH.daily": "-1"})
+    page = answer.content.decode()
+    assert answer.status_code == 422 and page.count('aria-invalid="true"') == 2 and page.count("autofocus") == 1
+    for name in ("SETH.daily", "USDC_SETH.daily"):
+        assert f'aria-describedby="{name}-error"' in page and f'id="{name}-error"' in page
+    assert page.index("autofocus") < page.index('id="USDC_SETH.daily"')
+    assert 'value="a lot"' in page and "Most per day must be a decimal number of coins with at most 18 places." in text(answer)
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 101])
+def test_a_credential_without_a_name_is_told_at_its_input(name: str, cast: Cast) -> None:
+    answer = Browser(cast.alice).post("agents/new", name=name, scopes=["payments:read"])
+    page = answer.content.decode()
+    assert answer.status_code == 422 and 'aria-describedby="name-error"' in page and 'id="name-error"' in page
+    assert page.count("autofocus") == 1 and not AgentCredential.objects.filter(name=name).exists()
+
+
+def test_an_unknown_scope_is_told_and_what_was_chosen_stays(cast: Cast) -> None:
+    answer = Browser(cast.alice).post("agents/new", name="Bot", scopes=["payments:read", "everything"])
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "everything" in page
+    assert 'value="Bot"' in page and 'value="payments:read" checked' in page
 
 
 def test_a_revoked_mandate_is_not_drawn_on(cast: Cast, agent: Api) -> None:
