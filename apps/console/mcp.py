@@ -4,14 +4,17 @@ Amounts are strings. What moves money takes an idempotency_key: the same key is 
 """
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import quote
 
 from mcp.server.mcpserver import MCPServer
 
-from apps.console.providers.agent_api import AgentApi
+from apps.agents.requests.mandates import DEFAULT_SCOPE, EXPIRES_IN_DEFAULT, MandateBody, SettlementBody
+from apps.agents.requests.payments import AgentPayment, AgentPayout, AgentRefund, TokenChange
+from apps.console.providers.agent_api import AgentApi, Answer, PaymentBody
+from apps.core.documents import FreeForm
+from apps.payments.requests import EXPIRES_IN_DEFAULT as PAYMENT_EXPIRES_IN
 
-Told = dict[str, Any]
+Tool = Callable[..., Answer]
 
 
 def server(api: AgentApi) -> MCPServer:
@@ -22,114 +25,134 @@ def server(api: AgentApi) -> MCPServer:
     return made
 
 
-def _given(**fields: Any) -> dict[str, Any]:
-    """The fields that were given."""
-    return {name: value for name, value in fields.items() if value is not None}
+def _path(*parts: str) -> str:
+    """What a model writes into a path stays one part of it."""
+    return "/".join(quote(one, safe="") for one in parts)
 
 
-def _of_payments(api: AgentApi) -> list[Callable[..., Told]]:
+def _asked(**parameters: str | None) -> dict[str, str]:
+    """The parameters of an address that were given."""
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _of_payments(api: AgentApi) -> list[Tool]:
     def create_payment(
-        amount: str, currency: str, order_id: str | None = None, metadata: dict[str, str] | None = None, expires_in: int | None = None
-    ) -> Told:
+        amount: str,
+        currency: str,
+        order_id: str | None = None,
+        metadata: dict[str, str] | None = None,
+        expires_in: int = PAYMENT_EXPIRES_IN,
+    ) -> Answer:
         """Ask to be paid `amount` (major units, as "12.50") of a fiat `currency`; answers with hosted_url and deposit addresses."""
-        fields = _given(amount=amount, currency=currency, order_id=order_id, metadata=metadata, expires_in=expires_in)
-        return api.ask("POST", "payments", {"payment_intent": fields})
+        wanted = AgentPayment(
+            amount=amount,
+            currency=currency,
+            order_id=order_id,
+            metadata=metadata or {},
+            expires_in=expires_in,
+        )
+        return api.post("payments", PaymentBody(wanted))
 
-    def get_payment(payment_id: str) -> Told:
+    def get_payment(payment_id: str) -> Answer:
         """One of this agent's payments, with its status and what has arrived."""
-        return api.ask("GET", f"payments/{quote(payment_id, safe='')}")
+        return api.get(_path("payments", payment_id))
 
-    def list_payments(page: int = 1, reference: str | None = None) -> Told:
+    def list_payments(page: int = 1, reference: str | None = None) -> Answer:
         """This agent's payments, newest first."""
-        return api.ask("GET", "payments", query=_given(page=str(page), reference=reference))
+        return api.get("payments", _asked(page=str(page), reference=reference))
 
-    def cancel_payment(payment_id: str) -> Told:
+    def cancel_payment(payment_id: str) -> Answer:
         """Call off a payment that nothing was paid on."""
-        return api.ask("POST", f"payments/{quote(payment_id, safe='')}/cancel")
+        return api.post(_path("payments", payment_id, "cancel"))
 
-    def refund_payment(payment_id: str, idempotency_key: str, amount: str | None = None, asset_id: str | None = None) -> Told:
+    def refund_payment(payment_id: str, idempotency_key: str, amount: str | None = None, asset_id: str | None = None) -> Answer:
         """Send a payment's coins back to who paid: all of it, or `amount` coins of `asset_id`."""
-        path = f"payments/{quote(payment_id, safe='')}/refunds"
-        return api.ask("POST", path, _given(amount=amount, asset_id=asset_id), key=idempotency_key)
+        wanted = AgentRefund(amount=amount, asset_id=asset_id)
+        return api.post(_path("payments", payment_id, "refunds"), wanted, key=idempotency_key)
 
-    def list_refunds(payment_id: str) -> Told:
+    def list_refunds(payment_id: str) -> Answer:
         """The refunds of one payment."""
-        return api.ask("GET", f"payments/{quote(payment_id, safe='')}/refunds")
+        return api.get(_path("payments", payment_id, "refunds"))
 
     return [create_payment, get_payment, list_payments, cancel_payment, refund_payment, list_refunds]
 
 
-def _of_payouts(api: AgentApi) -> list[Callable[..., Told]]:
-    def send_payout(asset_id: str, amount_atomic: str, destination_address: str, idempotency_key: str) -> Told:
+def _of_payouts(api: AgentApi) -> list[Tool]:
+    def send_payout(asset_id: str, amount_atomic: str, destination_address: str, idempotency_key: str) -> Answer:
         """Send coins to an address. This can't be taken back. `amount_atomic` counts the asset's smallest units."""
-        body = {"asset_id": asset_id, "amount_atomic": amount_atomic, "destination_address": destination_address}
-        return api.ask("POST", "payouts", body, key=idempotency_key)
+        wanted = AgentPayout(asset_id=asset_id, amount_atomic=amount_atomic, destination_address=destination_address)
+        return api.post("payouts", wanted, key=idempotency_key)
 
-    def get_payout(payout_id: str) -> Told:
+    def get_payout(payout_id: str) -> Answer:
         """One of this agent's payouts."""
-        return api.ask("GET", f"payouts/{quote(payout_id, safe='')}")
+        return api.get(_path("payouts", payout_id))
 
-    def list_payouts(page: int = 1) -> Told:
+    def list_payouts(page: int = 1) -> Answer:
         """This agent's payouts, newest first."""
-        return api.ask("GET", "payouts", query={"page": str(page)})
+        return api.get("payouts", _asked(page=str(page)))
 
-    def get_payout_limits(asset_id: str | None = None) -> Told:
+    def get_payout_limits(asset_id: str | None = None) -> Answer:
         """How much may be paid out at once and today, and what is left of it."""
-        return api.ask("GET", "payout_limits", query=_given(asset_id=asset_id))
+        return api.get("payout_limits", _asked(asset_id=asset_id))
 
     return [send_payout, get_payout, list_payouts, get_payout_limits]
 
 
-def _of_assets(api: AgentApi) -> list[Callable[..., Told]]:
-    def get_account() -> Told:
+def _of_assets(api: AgentApi) -> list[Tool]:
+    def get_account() -> Answer:
         """Which store and mode this credential belongs to, and what it may do. Test mode moves no real money."""
-        return api.ask("GET", "account")
+        return api.get("account")
 
-    def get_balances(asset_id: str | None = None) -> Told:
+    def get_balances(asset_id: str | None = None) -> Answer:
         """What the store holds of each asset."""
-        return api.ask("GET", "balances", query=_given(asset_id=asset_id))
+        return api.get("balances", _asked(asset_id=asset_id))
 
-    def get_exchange_rates(currency: str | None = None, asset_id: str | None = None) -> Told:
+    def get_exchange_rates(currency: str | None = None, asset_id: str | None = None) -> Answer:
         """The rates at which this service prices payments."""
-        return api.ask("GET", "exchange_rates", query=_given(currency=currency, asset_id=asset_id))
+        return api.get("exchange_rates", _asked(currency=currency, asset_id=asset_id))
 
-    def list_tokens() -> Told:
+    def list_tokens() -> Answer:
         """The assets that customers can pay with, and those they could."""
-        return api.ask("GET", "tokens")
+        return api.get("tokens")
 
-    def set_token(asset_id: str, active: bool) -> Told:
+    def set_token(asset_id: str, active: bool) -> Answer:
         """Accept an asset for payments, or stop."""
-        return api.ask("PATCH", f"tokens/{quote(asset_id, safe='')}", {"active": active})
+        return api.patch(_path("tokens", asset_id), TokenChange(active=active))
 
-    def get_market_data(symbol_or_id: str, currency: str = "usd") -> Told:
+    def get_market_data(symbol_or_id: str, currency: str = "usd") -> Answer:
         """Public reference figures of a coin; not the rates that this service uses."""
-        return api.ask("GET", "market_data", query={"symbol_or_id": symbol_or_id, "currency": currency})
+        return api.get("market_data", _asked(symbol_or_id=symbol_or_id, currency=currency))
 
     return [get_account, get_balances, get_exchange_rates, list_tokens, set_token, get_market_data]
 
 
-def _of_mandates(api: AgentApi) -> list[Callable[..., Told]]:
+def _of_mandates(api: AgentApi) -> list[Tool]:
     def create_mandate(
         asset_id: str,
         total_cap_atomic: str,
         mandate_ref: str,
         per_call_cap_atomic: str | None = None,
-        scope: str | None = None,
-        expires_in_seconds: int | None = None,
-    ) -> Told:
+        scope: str = DEFAULT_SCOPE,
+        expires_in_seconds: int = EXPIRES_IN_DEFAULT,
+    ) -> Answer:
         """Ask for a spending envelope. The same mandate_ref is the same envelope."""
-        fields = _given(per_call_cap_atomic=per_call_cap_atomic, scope=scope, expires_in_seconds=expires_in_seconds)
-        return api.ask(
-            "POST", "mandates", {"asset_id": asset_id, "total_cap_atomic": total_cap_atomic, "mandate_ref": mandate_ref, **fields}
+        wanted = MandateBody(
+            asset_id=asset_id,
+            total_cap_atomic=total_cap_atomic,
+            mandate_ref=mandate_ref,
+            per_call_cap_atomic=per_call_cap_atomic,
+            scope=scope,
+            expires_in_seconds=expires_in_seconds,
         )
+        return api.post("mandates", wanted)
 
-    def list_mandates() -> Told:
+    def list_mandates() -> Answer:
         """This agent's envelopes; remaining_atomic is what can still be drawn."""
-        return api.ask("GET", "mandates")
+        return api.get("mandates")
 
-    def get_mandate(mandate_id: str) -> Told:
+    def get_mandate(mandate_id: str) -> Answer:
         """One envelope."""
-        return api.ask("GET", f"mandates/{quote(mandate_id, safe='')}")
+        return api.get(_path("mandates", mandate_id))
 
     def create_settlement(
         asset_id: str,
@@ -138,19 +161,25 @@ def _of_mandates(api: AgentApi) -> list[Callable[..., Told]]:
         idempotency_key: str,
         pay_to: str | None = None,
         nonce: str | None = None,
-        requirements: dict[str, Any] | None = None,
-    ) -> Told:
+        requirements: FreeForm | None = None,
+    ) -> Answer:
         """Draw on an envelope to pay a service that answered 402. The coins are spent at once."""
-        fields = _given(pay_to=pay_to, nonce=nonce, requirements=requirements)
-        body = {"asset_id": asset_id, "amount_atomic": amount_atomic, "mandate_ref": mandate_ref, **fields}
-        return api.ask("POST", "x402/settlements", body, key=idempotency_key)
+        wanted = SettlementBody(
+            asset_id=asset_id,
+            amount_atomic=amount_atomic,
+            mandate_ref=mandate_ref,
+            pay_to=pay_to,
+            nonce=nonce,
+            requirements=requirements,
+        )
+        return api.post("x402/settlements", wanted, key=idempotency_key)
 
-    def list_settlements(page: int = 1) -> Told:
+    def list_settlements(page: int = 1) -> Answer:
         """This agent's draws, newest first."""
-        return api.ask("GET", "x402/settlements", query={"page": str(page)})
+        return api.get("x402/settlements", _asked(page=str(page)))
 
-    def get_settlement(settlement_id: str) -> Told:
+    def get_settlement(settlement_id: str) -> Answer:
         """One draw; submitted isn't final, confirmed and failed are."""
-        return api.ask("GET", f"x402/settlements/{quote(settlement_id, safe='')}")
+        return api.get(_path("x402", "settlements", settlement_id))
 
     return [create_mandate, list_mandates, get_mandate, create_settlement, list_settlements, get_settlement]

@@ -31,8 +31,11 @@ def by(field: Field) -> Meta:
     return Meta(extra=rule)
 
 
-class Request(Struct, frozen=True, kw_only=True):
-    """What is asked for. Only `read` checks: whoever calls the class has checked, or knows."""
+class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is asked for. Only `read` checks: whoever calls the class has checked, or knows.
+
+    Written as JSON, it leaves out what was left out.
+    """
 
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:

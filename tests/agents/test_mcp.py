@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,47 @@ def test_the_official_client_lists_and_calls_the_tools_of_a_running_server(https
     assert {"create_payment", "send_payout", "create_settlement", "get_balances"} <= names
     told = json.loads(answer.content[0].text)
     assert (told["status"], told["body"]["error"]["code"]) == (429, "rate_limited")
+
+
+SENT: list[tuple[str, dict[str, Any], str, dict[str, Any], str | None]] = [
+    ("refund_payment", {"payment_id": "a/b", "idempotency_key": "k", "amount": "1.5"}, "payments/a%2Fb/refunds", {"amount": "1.5"}, "k"),
+    ("cancel_payment", {"payment_id": "a"}, "payments/a/cancel", {}, None),
+    (
+        "send_payout",
+        {"asset_id": "SETH", "amount_atomic": "1", "destination_address": "0xa", "idempotency_key": "k"},
+        "payouts",
+        {"asset_id": "SETH", "amount_atomic": "1", "destination_address": "0xa"},
+        "k",
+    ),
+    ("set_token", {"asset_id": "SETH", "active": False}, "tokens/SETH", {"active": False}, None),
+    (
+        "create_mandate",
+        {"asset_id": "SETH", "total_cap_atomic": "9", "mandate_ref": "books", "expires_in_seconds": 60},
+        "mandates",
+        {"asset_id": "SETH", "total_cap_atomic": "9", "mandate_ref": "books", "scope": "x402", "expires_in_seconds": 60},
+        None,
+    ),
+    (
+        "create_settlement",
+        {"asset_id": "SETH", "amount_atomic": "1", "mandate_ref": "books", "idempotency_key": "k", "requirements": {"a": 1}},
+        "x402/settlements",
+        {"asset_id": "SETH", "amount_atomic": "1", "mandate_ref": "books", "requirements": {"a": 1}},
+        "k",
+    ),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "path", "body", "key"), SENT)
+def test_a_tool_sends_what_was_given_and_no_more(
+    tool: str, arguments: dict[str, Any], path: str, body: dict[str, Any], key: str | None, httpserver: Any
+) -> None:
+    httpserver.expect_request(re.compile(".*")).respond_with_json({"done": True}, status=201)
+    api = AgentApi(httpserver.url_for("").rstrip("/"), "svca_test_x")
+    answer = anyio.run(server(api).call_tool, tool, arguments)
+    ((request, _),) = httpserver.log
+    assert request.environ["REQUEST_URI"] == f"/api/v2/agentic/{path}" and request.headers.get("Idempotency-Key") == key
+    assert json.loads(request.data or b"{}") == body
+    assert json.loads(answer.content[0].text) == {"status": 201, "body": {"done": True}}
 
 
 @pytest.mark.parametrize("credential", ["", "svc_sk_test_0000"])

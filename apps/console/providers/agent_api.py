@@ -1,12 +1,30 @@
 """The agent API over HTTP, for the tools of a language model: one credential, every answer as the JSON that the service gave."""
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+import msgspec
+from msgspec import DecodeError, Struct
+
+from apps.agents.requests.payments import AgentPayment
 from apps.core.http import requests
 
 TIMEOUT_SECONDS = 30.0
+UNREACHABLE = "service_unreachable"
+
+
+class PaymentBody(Struct, frozen=True):
+    """A payment as the API takes it over HTTP."""
+
+    payment_intent: AgentPayment
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`body` is any JSON; `status` is 0 when the service could not be reached, so that the model can tell its user."""
+
+    status: int
+    body: object
 
 
 @dataclass(frozen=True)
@@ -16,11 +34,28 @@ class AgentApi:
     base_url: str
     credential: str
 
-    def ask(
-        self, method: str, path: str, body: dict[str, Any] | None = None, query: dict[str, str] | None = None, key: str | None = None
-    ) -> dict[str, Any]:
-        """`{status, body}`; status 0 when the service could not be reached, so that the model can tell its user."""
+    def get(self, path: str, query: Mapping[str, str] | None = None) -> Answer:
+        return self._ask("GET", path, query=query)
+
+    def post(self, path: str, body: Struct | None = None, *, key: str | None = None) -> Answer:
+        """With a key the same call is the same act, however often it is sent."""
+        return self._ask("POST", path, body, key=key)
+
+    def patch(self, path: str, body: Struct) -> Answer:
+        return self._ask("PATCH", path, body)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Struct | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Answer:
         headers = {"Authorization": f"Bearer {self.credential}", "Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
         if key is not None:
             headers["Idempotency-Key"] = key
         try:
@@ -30,11 +65,11 @@ class AgentApi:
                     method,
                     f"{self.base_url}/api/v2/agentic/{path}",
                     params=query,
-                    json=body,
+                    data=None if body is None else msgspec.json.encode(body),
                     headers=headers,
                     timeout=TIMEOUT_SECONDS,
                     allow_redirects=False,
                 )
-            return {"status": answer.status_code, "body": json.loads(answer.content)}
-        except (requests.RequestException, ValueError) as error:
-            return {"status": 0, "body": {"error": {"message": type(error).__name__, "code": "service_unreachable"}}}
+            return Answer(answer.status_code, msgspec.json.decode(answer.content))
+        except (requests.RequestException, DecodeError, ValueError) as error:
+            return Answer(0, {"error": {"message": type(error).__name__, "code": UNREACHABLE}})
