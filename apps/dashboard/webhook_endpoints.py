@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Self
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -13,10 +14,11 @@ from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, 
 from apps.webhooks import selectors
 from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to
 from apps.webhooks.models import Endpoint
-from apps.webhooks.requests import EndpointRequest
+from apps.webhooks.requests import EndpointRequest, ResendRequest
 from apps.webhooks.services import deliveries, endpoints
 
 SHOWN = 50
+_MINUTE = "%Y-%m-%dT%H:%M"  # as an input of date and time has it
 
 
 def _find(request: PageRequest, id: str) -> Endpoint:
@@ -54,17 +56,43 @@ def create(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/webhook_endpoints/secret.html", {"endpoint": made.endpoint, "secret": made.secret}, status=201)
 
 
+class ResendForm(Form):
+    """A stretch of time in whole minutes, UTC."""
+
+    names = ("from", "to")
+
+    @classmethod
+    def of_the_hour_before(cls, now: datetime) -> Self:
+        return cls({"from": (now - timedelta(hours=1)).strftime(_MINUTE), "to": now.strftime(_MINUTE)})
+
+    def request(self) -> ResendRequest:
+        """Raises Invalid."""
+        first, last = (self._moment(name) for name in self.names)
+        if last < first:
+            raise Invalid("to", "range_order")
+        return ResendRequest(first, last + timedelta(minutes=1))
+
+    def _moment(self, name: str) -> datetime:
+        try:
+            return datetime.strptime(self.values[name], _MINUTE).replace(tzinfo=UTC)
+        except ValueError:
+            raise Invalid(name, "choose_range") from None
+
+
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    endpoint = _find(request, id)
+    return _page(request, _find(request, id), ResendForm.of_the_hour_before(request.access.now()))
+
+
+def _page(request: PageRequest, endpoint: Endpoint, form: ResendForm) -> HttpResponse:
     rows = selectors.recent_deliveries(endpoint, SHOWN)
     context = {
         "endpoint": endpoint,
         "deliveries": [(row, deliveries.is_retryable(endpoint, row)) for row in rows],
         "offered_events": open_to(endpoint.store.is_platform),
-        "now": request.access.now(),
-        "an_hour_ago": request.access.now() - timedelta(hours=1),
+        "form": form,
+        "errors": form.common_errors,
     }
-    return show(request, "dashboard/webhook_endpoints/detail.html", context)
+    return show(request, "dashboard/webhook_endpoints/detail.html", context, status=form.status)
 
 
 def switch(request: PageRequest, id: str) -> HttpResponse:
@@ -126,25 +154,13 @@ def redeliver(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
 
 def resend(request: PageRequest, id: str) -> HttpResponse:
     """Everything between two moments again, for a receiver that was down."""
-    endpoint = _find(request, id)
+    endpoint, form = _find(request, id), ResendForm(request.POST.dict())
     try:
-        first, last = (_moment(request.POST.get(name, "")) for name in ("from", "to"))
-        if last < first:
-            raise Invalid("to", "range_order")
-        count = deliveries.resend_range(endpoint, first, last + timedelta(minutes=1), request.access.now())
+        count = deliveries.resend_range(endpoint, form.request(), request.access.now())
     except Refusals as refusal:
-        messages.error(request, " ".join(sentences(refusal)))
-    else:
-        messages.success(request, f"{count} event{'' if count == 1 else 's'} of that time {'is' if count == 1 else 'are'} sent again.")
+        return _page(request, endpoint, form.refuse(refusal))
+    messages.success(request, f"{count} event{'' if count == 1 else 's'} of that time {'is' if count == 1 else 'are'} sent again.")
     return go("webhook_endpoint", endpoint.pk)
-
-
-def _moment(text: str) -> datetime:
-    """What a date and time field holds, read as UTC. Raises Invalid."""
-    try:
-        return datetime.strptime(text, "%Y-%m-%dT%H:%M").replace(tzinfo=UTC)
-    except ValueError:
-        raise Invalid("from", "choose_range") from None
 
 
 def _form(request: PageRequest, form: EndpointForm) -> HttpResponse:

@@ -4,10 +4,12 @@ What only the store knows (which hosts, which events) is checked by the service,
 """
 
 import json
+from datetime import datetime
 from typing import Annotated, Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
+from apps.core.documents import FreeForm
 from apps.core.literal import Field, Invalid, Schema, Text, check_free, split_url
 from apps.core.requests import Changes, Request, by
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
@@ -72,7 +74,7 @@ class EventName(Field):
 class FreeObject(Field):
     """An object of any form, kept as it came."""
 
-    def check(self, value: object, name: str) -> dict[str, Any]:  # as JSON has it
+    def check(self, value: object, name: str) -> FreeForm:
         if not isinstance(value, dict):
             raise Invalid(name, "object")
         check_free(value, name)
@@ -109,7 +111,7 @@ class RecordId(Field):
 Url = Annotated[str, by(HttpUrl())]
 Events = Annotated[list[str], by(EventNames())]
 Description = Annotated[str, by(Text(DESCRIPTION_MAX))]
-Metadata = Annotated[dict[str, Any], by(FreeObject())]  # an object of any form
+Metadata = Annotated[FreeForm, by(FreeObject())]
 
 
 class EndpointRequest(Changes, frozen=True, kw_only=True):
@@ -136,6 +138,13 @@ class SendTestBody(Request, frozen=True, kw_only=True):
     """POST send_test. Without a name it is the first event that the endpoint asked for."""
 
     event_type: Annotated[str, by(EventName())] | None = None
+
+
+class ResendRequest(Struct, frozen=True):
+    """Everything that happened between two moments, both included."""
+
+    first: datetime
+    last: datetime
 
 
 class RedeliverBody(Request, frozen=True, kw_only=True):

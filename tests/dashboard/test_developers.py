@@ -164,20 +164,41 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize(
-    ("begins", "ends", "sentence"),
+    ("begins", "ends", "name", "sentence"),
     [
-        ("", "", "Choose from when and to when."),
-        ("2026-01-01", "x", "Choose from when and to when."),
-        ("2026-01-02T00:00", "2026-01-01T00:00", "The end of the range is before its beginning."),
-        ("2020-01-01T00:00", "2020-01-02T00:00", "0 events of that time are sent again."),
+        ("", "", "from", "Choose from when and to when."),
+        ("2026-01-01", "x", "from", "Choose from when and to when."),
+        ("2026-01-01T00:00", "x", "to", "Choose from when and to when."),
+        ("2026-01-02T00:00", "2026-01-01T00:00", "to", "The end of the range is before its beginning."),
     ],
 )
-def test_what_a_range_must_be(cast: Cast, begins: str, ends: str, sentence: str) -> None:
+def test_what_is_wrong_about_a_range_is_said_at_its_input(cast: Cast, begins: str, ends: str, name: str, sentence: str) -> None:
     browser = Browser(cast.alice)
     make_endpoint(browser)
-    endpoint = Endpoint.objects.get()
-    browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": begins, "to": ends})
-    assert sentence in text(browser.get(f"webhooks/{endpoint.pk}"))
+    answer = browser.post(f"webhooks/{Endpoint.objects.get().pk}/resend", **{"from": begins, "to": ends})
+    page = text(answer)
+    assert answer.status_code == 422 and f'id="{name}-error" role="alert">{sentence}<' in page
+    assert f'required value="{begins}"' in page and f'aria-describedby="{name}-error" autofocus' in page
+
+
+def test_a_range_without_events_sends_none(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    path = f"webhooks/{Endpoint.objects.get().pk}"
+    browser.post(f"{path}/resend", **{"from": "2020-01-01T00:00", "to": "2020-01-02T00:00"})
+    assert "0 events of that time are sent again." in text(browser.get(path))
+
+
+def test_a_range_of_too_many_events_is_refused_at_its_end(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    monkeypatch.setattr("apps.webhooks.services.deliveries.RESEND_MAX", 1)
+    for _ in range(2):
+        payment(cast.bakery.test)
+    path = f"webhooks/{Endpoint.objects.get().pk}"
+    begins, ends = re.findall(r'datetime-local" required value="([^"]+)"', text(browser.get(path)))
+    answer = browser.post(f"{path}/resend", **{"from": begins, "to": ends})
+    assert answer.status_code == 422 and 'id="to-error"' in text(answer)
 
 
 def test_nothing_is_sent_again_to_an_endpoint_that_is_off(cast: Cast) -> None:

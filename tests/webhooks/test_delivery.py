@@ -18,6 +18,7 @@ from apps.webhooks import events
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.delivery import queue, sender
 from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.requests import ResendRequest
 from apps.webhooks.samples import sample
 from apps.webhooks.services import deliveries, endpoints, notices
 from tests.cast import Cast, Shop, shop_of
@@ -267,7 +268,7 @@ def test_a_stretch_of_time_is_sent_again_without_the_tests(bakery: Shop, receive
     deliveries.send_test(endpoint, CREATED, clock.now(bakery.store, "test"))
     deliver()
     at = clock.now(bakery.store, "test")
-    assert deliveries.resend_range(endpoint, start, at, at) == 1
+    assert deliveries.resend_range(endpoint, ResendRequest(start, at), at) == 1
     deliver()
     assert [one["type"] for one in receiver.events()] == [CREATED, CREATED]
 

@@ -12,6 +12,7 @@ from apps.core.invalid import Invalid
 from apps.core.literal import is_uuid
 from apps.webhooks.catalogue import TEST_DEFAULT, open_to
 from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.requests import ResendRequest
 from apps.webhooks.samples import sample
 
 RESEND_MAX = 1000
@@ -28,6 +29,7 @@ class DeliveryNotFound(Coded):
 
 
 class TooManyEvents(Flat):
+    field = "to"
     message = f"More than {RESEND_MAX} events; choose a shorter range"
 
 
@@ -70,16 +72,16 @@ def is_retryable(endpoint: Endpoint, delivery: Delivery) -> bool:
     return delivery.status in (Delivery.Status.FAILED, Delivery.Status.IGNORED)
 
 
-def resend_range(endpoint: Endpoint, from_: datetime, to: datetime, at: datetime) -> int:
+def resend_range(endpoint: Endpoint, asked: ResendRequest, at: datetime) -> int:
     """Send again, each in a new delivery, the events of a stretch of time that the endpoint asks for; how many.
 
-    Both ends are included. Test events are left out. Raises DeliveryNotRetryable (the endpoint is off) or TooManyEvents.
+    Test events are left out. Raises DeliveryNotRetryable (the endpoint is off) or TooManyEvents.
     """
     if endpoint.status != Endpoint.Status.ACTIVE or endpoint.deleted_at is not None:
         raise DeliveryNotRetryable
     events = (
         Event.objects.filter(store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events)
-        .filter(created_at__gte=from_, created_at__lte=to)
+        .filter(created_at__gte=asked.first, created_at__lte=asked.last)
         .exclude(pk__in=Delivery.objects.filter(store=endpoint.store, mode=endpoint.mode, is_test=True).values("event_id"))
         .order_by("created_at", "id")
     )
