@@ -1,6 +1,7 @@
 """The house keeps its own rules: layers, sizes, tenancy, tables, and no trace of where it was built."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from django.apps import apps as registry
 from django.db import connection
 
 from apps.api.urls import ROUTES
+from apps.core.machine import Machine
 from apps.core.models import Owned
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -284,3 +286,68 @@ def test_the_rule_about_statuses_finds_what_it_should(code: str) -> None:
 @pytest.mark.parametrize("code", ["status = PENDING", "limit = 500", 'status, limit = "open", 400', "retry_after=5", "Text(500, status=1)"])
 def test_the_rule_about_statuses_finds_nothing_else(code: str) -> None:
     assert not list(http_of_answers(ast.parse(code)))
+
+
+def statuses_written(tree: ast.AST) -> Iterator[str]:
+    """A status that is assigned, or updated by a query."""
+
+    def is_status(node: ast.AST) -> bool:
+        own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+        return isinstance(node, ast.Attribute) and node.attr == "status" and not own
+
+    def names(call: ast.Call) -> Iterator[object]:
+        yield from (word.arg for word in call.keywords)
+        given = [*call.args, *(word.value for word in call.keywords if word.arg is None)]
+        yield from (word.value for one in given for word in ast.walk(one) if isinstance(word, ast.Constant))
+
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(is_status(one) for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])):
+                yield f"line {node.lineno}"
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("update", "bulk_update") and "status" in names(node):
+            yield f"line {node.lineno}"
+
+
+def test_a_status_changes_through_its_machine() -> None:
+    """A row's; forms and answers have one of HTTP."""
+    found = {}
+    for path in sources("apps"):
+        name = str(path.relative_to(ROOT))
+        is_web = name.startswith(("apps/api/", "apps/dashboard/", "apps/hosted/")) or name == "apps/core/forms.py"
+        if path.suffix == ".py" and not is_web and "migrations" not in path.parts and name != "apps/core/machine.py":
+            found[name] = list(statuses_written(ast.parse(path.read_text())))
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'row.status = "paid"', 'row.status, row.at = "paid", at', "rows.filter(pk=1).update(status=PAID, at=at)", "row.status: str = PAID",
+        'Row.objects.bulk_update(rows, ["status", "at"])', 'rows.update(**{"status": PAID})',
+    ],
+)  # fmt: skip
+def test_the_rule_about_changes_of_status_finds_what_it_should(code: str) -> None:
+    assert list(statuses_written(ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "code", ["rows.filter(status=PAID).update(at=at)", "Row(status=PAID)", "row.handled_status = PAID", "self.status = 1"]
+)
+def test_the_rule_about_changes_of_status_finds_nothing_else(code: str) -> None:
+    assert not list(statuses_written(ast.parse(code)))
+
+
+def test_every_machine_with_a_history_has_somebody_who_writes_it() -> None:
+    """`has_history=False` stands with its reason at the table."""
+    for path in sources("apps"):
+        if path.name in ("tasks.py", "states.py"):
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    machines = {
+        id(machine): f"{module.__name__}.{name}"
+        for module in list(sys.modules.values())
+        if module.__name__.startswith("apps.")
+        for name, machine in vars(module).items()
+        if isinstance(machine, Machine) and machine.has_history and machine._recorder is None
+    }
+    assert not machines

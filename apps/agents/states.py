@@ -5,10 +5,10 @@ it any more: only the chain says what became of it.
 """
 
 from apps.agents.models import Mandate, Settlement, SignedPayment
-from apps.core.machine import Machine
+from apps.core.machine import Machine, Noted, Step
 
 _Mandate, _Settlement, _Signed = Mandate.Status, Settlement.Status, SignedPayment.Status
-MANDATE = Machine(
+MANDATE = Machine[Mandate, Step](
     {
         _Mandate.ACTIVE: {_Mandate.EXHAUSTED, _Mandate.REVOKED, _Mandate.EXPIRED},
         _Mandate.EXHAUSTED: {_Mandate.ACTIVE, _Mandate.REVOKED, _Mandate.EXPIRED},
@@ -16,7 +16,7 @@ MANDATE = Machine(
         _Mandate.EXPIRED: (),
     }
 )
-SETTLEMENT = Machine(
+SETTLEMENT = Machine[Settlement, Noted](
     {
         _Settlement.PENDING: {_Settlement.SUBMITTED, _Settlement.FAILED},
         _Settlement.SUBMITTED: {_Settlement.CONFIRMED, _Settlement.FAILED},
@@ -24,7 +24,7 @@ SETTLEMENT = Machine(
         _Settlement.FAILED: (),
     }
 )
-SIGNED = Machine(
+SIGNED = Machine[SignedPayment, Noted](
     {
         _Signed.VERIFIED: {_Signed.SUBMITTED, _Signed.FAILED},
         _Signed.SUBMITTED: {_Signed.UNKNOWN, _Signed.SETTLED, _Signed.FAILED},

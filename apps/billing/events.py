@@ -8,17 +8,21 @@ from datetime import datetime
 
 from apps.billing.documents.invoices import invoice_document
 from apps.billing.documents.subscriptions import subscription_document
-from apps.billing.models import Invoice, InvoiceChange, InvoiceLine, Subscription, SubscriptionChange
-from apps.billing.states import INVOICE_EVENTS
+from apps.billing.models import Invoice, InvoiceChange, Subscription, SubscriptionChange
+from apps.billing.states import INVOICE_EVENTS, INVOICE_MACHINE, SUBSCRIPTION_MACHINE, InvoiceMove, SubscriptionMove
+from apps.core.machine import Change
 from apps.webhooks import events as webhooks
 
 
-def invoice_moved(invoice: Invoice, before: str, at: datetime, lines: Sequence[InvoiceLine] | None = None) -> None:
-    """An invoice has another status than `before`; `lines` when they are at hand."""
-    InvoiceChange.objects.create(invoice=invoice, change=invoice.status, from_status=before, to_status=invoice.status, created_at=at)
-    name = INVOICE_EVENTS.get(invoice.status)
-    if name is not None:
-        webhooks.record(store_id=invoice.store_id, mode=invoice.mode, type=name, object=invoice_document(invoice, lines), at=at)
+@INVOICE_MACHINE.recorder
+def _record_invoices(changes: Sequence[Change[Invoice, InvoiceMove]]) -> None:
+    for change in changes:
+        invoice, to = change.row, change.step.status
+        InvoiceChange.objects.create(invoice=invoice, change=to, from_status=change.before, to_status=to, created_at=change.at)
+        name = INVOICE_EVENTS.get(to)
+        if name is not None:
+            document = invoice_document(invoice, change.step.lines)
+            webhooks.record(store_id=invoice.store_id, mode=invoice.mode, type=name, object=document, at=change.at)
 
 
 def invoice_noted(invoice: Invoice, change: str, at: datetime) -> None:
@@ -26,8 +30,14 @@ def invoice_noted(invoice: Invoice, change: str, at: datetime) -> None:
     InvoiceChange.objects.create(invoice=invoice, change=change, from_status=invoice.status, to_status=invoice.status, created_at=at)
 
 
+@SUBSCRIPTION_MACHINE.recorder
+def _record_subscriptions(changes: Sequence[Change[Subscription, SubscriptionMove]]) -> None:
+    for one in changes:
+        subscription_changed(one.row, one.step.change, one.before, one.at, one.step.event)
+
+
 def subscription_changed(subscription: Subscription, change: str, before: str | None, at: datetime, event: str | None = None) -> None:
-    """`event` is the last part of the public name, None when nobody is told."""
+    """Something happened to a subscription; `event` is the last part of the public name, None when nobody is told."""
     SubscriptionChange.objects.create(
         subscription=subscription, change=change, from_status=before, to_status=subscription.status, created_at=at
     )

@@ -3,17 +3,36 @@
 Steps come in the order of their moments; at one moment a failed cycle is judged before the next one is billed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from apps.billing.models import Invoice, InvoiceLine, Subscription
 from apps.core.machine import Machine
+from apps.core.machine import Step as Move
 
 DRAFT, OPEN, PAID, VOID, UNCOLLECTIBLE = "draft", "open", "paid", "void", "uncollectible"
 TRIALING, ACTIVE, PAST_DUE, PAUSED, CANCELED = "trialing", "active", "past_due", "paused", "canceled"
 PAID_UNCOLLECTIBLE = "paid_uncollectible"
 
-INVOICE_MACHINE = Machine(
+
+@dataclass(frozen=True)
+class InvoiceMove(Move):
+    """`lines` when they are at hand: the event shows them."""
+
+    lines: Sequence[InvoiceLine] | None = None
+
+
+@dataclass(frozen=True)
+class SubscriptionMove(Move):
+    """`change` is what its history calls it; `event` the last part of the public name, None when nobody is told."""
+
+    change: str
+    event: str | None = None
+
+
+INVOICE_MACHINE = Machine[Invoice, InvoiceMove](
     {
         DRAFT: {OPEN, VOID},
         OPEN: {PAID, VOID, UNCOLLECTIBLE},
@@ -22,7 +41,7 @@ INVOICE_MACHINE = Machine(
         UNCOLLECTIBLE: (),
     }
 )
-SUBSCRIPTION_MACHINE = Machine(
+SUBSCRIPTION_MACHINE = Machine[Subscription, SubscriptionMove](
     {
         TRIALING: {ACTIVE, CANCELED},
         ACTIVE: {PAST_DUE, PAUSED, CANCELED},

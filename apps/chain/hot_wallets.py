@@ -20,6 +20,7 @@ from apps.chain.reasons import UNSIGNABLE, Reason, Refusal, because
 from apps.chain.states import HANDLERS, IN_FLIGHT, OUTGOING
 from apps.core import jobs
 from apps.core.errors import Flat
+from apps.core.machine import Step
 from apps.stores import audit
 
 log = structlog.get_logger(__name__)
@@ -98,7 +99,7 @@ def refuse(row: OutgoingTransaction, refusal: Refusal, at: datetime) -> bool:
 def finish(row: OutgoingTransaction, status: str, at: datetime, reason: Reason | None = None, text: str = "", **changes: Any) -> bool:
     """Move to an end (or to review) and wake the app that asked; False when somebody was faster."""
     with transaction.atomic():
-        moved = OUTGOING.move(row, status, finished_at=at, **because(reason, text), **changes)
+        moved = OUTGOING.change_status(row, Step(status), at=at, finished_at=at, **because(reason, text), **changes)
         if moved:
             wake(row)
             if status == _Status.CONFIRMED and row.purpose in BRINGS:
@@ -136,7 +137,15 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
                 outgoing=row, tx_hash=tx_hash, raw="", max_fee_wei=0, priority_fee_wei=0, signed_at=at, broadcast_at=at
             )
         _leave_review(
-            row, _Status.SUBMITTED, nonce=nonce, from_address=holder, tx_hash=tx_hash, submitted_at=at, finished_at=None, **because(None)
+            row,
+            _Status.SUBMITTED,
+            at,
+            nonce=nonce,
+            from_address=holder,
+            tx_hash=tx_hash,
+            submitted_at=at,
+            finished_at=None,
+            **because(None),
         )
 
 
@@ -145,10 +154,10 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
     with transaction.atomic():
         if row.nonce is None:
             history.settle(row, HotWallet.objects.get(chain=row.chain_id).address, at)
-            _leave_review(row, _Status.REQUESTED, requested_at=at, finished_at=None, approval=approvals.approve(row), **because(None))
+            _leave_review(row, _Status.REQUESTED, at, requested_at=at, finished_at=None, approval=approvals.approve(row), **because(None))
             jobs.enqueue("chain.send", row.pk, mode=row.mode)
         else:
-            _leave_review(row, _Status.FAILED, finished_at=at, **because(Reason.NONCE_TAKEN))
+            _leave_review(row, _Status.FAILED, at, finished_at=at, **because(Reason.NONCE_TAKEN))
             wake(row)
 
 
@@ -158,7 +167,7 @@ def resolve_by_sending_again(row: OutgoingTransaction, at: datetime) -> None:
         raise ResolutionRefused("Only what the chain has undone is sent again")
     with transaction.atomic():
         row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
-        _leave_review(row, _Status.SUBMITTED, submitted_at=at, finished_at=None, block_number=None, block_hash="", **because(None))
+        _leave_review(row, _Status.SUBMITTED, at, submitted_at=at, finished_at=None, block_number=None, block_hash="", **because(None))
     jobs.enqueue("chain.send", row.pk)
 
 
@@ -167,12 +176,12 @@ def cancel(row: OutgoingTransaction, at: datetime) -> None:
     if row.nonce is not None:
         raise ResolutionRefused("It was signed: say whether it was sent")
     with transaction.atomic():
-        _leave_review(row, _Status.FAILED, finished_at=at, **because(Reason.GIVEN_UP))
+        _leave_review(row, _Status.FAILED, at, finished_at=at, **because(Reason.GIVEN_UP))
         wake(row)
 
 
-def _leave_review(row: OutgoingTransaction, status: str, **changes: Any) -> None:
-    if row.status != _Status.REVIEW or not OUTGOING.move(row, status, **changes):
+def _leave_review(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) -> None:
+    if row.status != _Status.REVIEW or not OUTGOING.change_status(row, Step(status), at=at, **changes):
         raise ResolutionRefused("It is not in review")
 
 

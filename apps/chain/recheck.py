@@ -15,6 +15,7 @@ from apps.chain.models import Block, HotWallet, OutgoingTransaction, UndoneTrans
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
 from apps.chain.states import MINED, OUTGOING
+from apps.core.machine import Step
 from apps.core.rows import Job
 from apps.stores import audit
 
@@ -89,9 +90,9 @@ def _reopen(found: OutgoingTransaction, at: datetime) -> None:
         is_given_back = row.status == row.handled_status == _Status.FAILED
         changes = {"block_number": None, "block_hash": "", "undone_count": row.undone_count + 1}
         if is_given_back:
-            OUTGOING.move(row, _Status.REVIEW, **because(Reason.GIVEN_BACK), finished_at=at, **changes)
+            OUTGOING.change_status(row, Step(_Status.REVIEW), at=at, **because(Reason.GIVEN_BACK), finished_at=at, **changes)
         else:
-            OUTGOING.move(row, _Status.SUBMITTED, **because(None), finished_at=None, **changes)
+            OUTGOING.change_status(row, Step(_Status.SUBMITTED), at=at, **because(None), finished_at=None, **changes)
         row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
         audit.record("outgoing.undone", target=row, name=str(row.reference), details={"hash": row.tx_hash, "nonce": row.nonce})
     _undone.labels(row.chain_id).inc()

@@ -24,6 +24,7 @@ from apps.chain.reasons import Reason
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
 from apps.core import clock, jobs, locks
 from apps.core.failpoints import failpoint
+from apps.core.machine import Step
 from apps.core.rows import Job
 
 log = structlog.get_logger(__name__)
@@ -194,7 +195,7 @@ def _note_sent(accepted: Sequence[SignedTransaction], at: datetime) -> None:
     first = [one.outgoing for one in accepted if one.outgoing.status == _Status.SIGNED]
     with transaction.atomic():
         SignedTransaction.objects.filter(pk__in=[one.pk for one in accepted]).update(broadcast_at=at)
-        moved = OUTGOING.move_many(first, _Status.SUBMITTED, {}, submitted_at=at)
+        moved = OUTGOING.change_many(first, Step(_Status.SUBMITTED), ats=[at] * len(first), each={}, submitted_at=at)
         for row in {(one.purpose, one.mode): one for one in first}.values() if moved else ():
             hot_wallets.wake(row)
 

@@ -5,6 +5,8 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.chain.states import DEPOSIT
+from apps.core.machine import Step
 
 
 def mark_unmatched(deposit: Deposit, reason: str, at: datetime) -> None:
@@ -26,4 +28,7 @@ def mark_unmatched(deposit: Deposit, reason: str, at: datetime) -> None:
             },
         )
         unmatched = Deposit.Status.UNMATCHED
-        Deposit.objects.filter(pk=deposit.pk).update(status=unmatched, handled_status=unmatched)
+        # As it stands now: the watcher may have moved it since it was read.
+        locked = Deposit.objects.select_for_update(of=("self",), no_key=True).get(pk=deposit.pk)
+        if locked.status != unmatched:
+            DEPOSIT.change_locked(locked, Step(unmatched), at=at, handled_status=unmatched)

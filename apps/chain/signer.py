@@ -27,6 +27,7 @@ from apps.chain.providers.base import KeystoreError, Nodes
 from apps.chain.reasons import Reason, Refusal, because
 from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
 from apps.core.failpoints import failpoint
+from apps.core.machine import Step
 
 log = structlog.get_logger(__name__)
 STUCK_MAX = 50
@@ -207,7 +208,7 @@ class ChainSigner:
                 "goes_back": [row.goes_back for row in rows],
             }
             shared = {"from_address": wallet.address, "signed_at": at, **because(None), "waits_for": "", "not_before": None}
-            OUTGOING.move_many(rows, _Status.SIGNED, per_row, **shared)
+            OUTGOING.change_many(rows, Step(_Status.SIGNED), ats=[at] * len(rows), each=per_row, **shared)
             for row, reason in above:
                 hot_wallets.finish(row, _Status.REVIEW, at, reason)
         self._step_aside(short, at)

@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 
 from apps.assets.models import Asset
 from apps.chain.models import Address, Deposit
+from apps.chain.states import DEPOSIT
+from apps.core.machine import Step
 
 SIMULATED_INDEX = -1
 # A transfer out takes so long by the store's clock or, whichever is over first, by the machine's.
@@ -43,11 +45,15 @@ def put(
     if found.status == Deposit.Status.CONFIRMED:
         grown_atomic = amount_atomic - found.amount_atomic if status != Deposit.Status.FAILED else 0
         found.amount_atomic += grown_atomic
+        found.save(update_fields=["amount_atomic"])
     else:
-        found.amount_atomic, found.status, found.simulated_confirmations = amount_atomic, status, confirmations
-        found.confirmed_at = at if status == Deposit.Status.CONFIRMED else None
-        found.failed_at = at if status == Deposit.Status.FAILED else None
-    found.save()
+        columns = {
+            "amount_atomic": amount_atomic,
+            "simulated_confirmations": confirmations,
+            "confirmed_at": at if status == Deposit.Status.CONFIRMED else None,
+            "failed_at": at if status == Deposit.Status.FAILED else None,
+        }
+        DEPOSIT.change_locked(found, Step(status), at=at, **columns)
     return found, grown_atomic
 
 

@@ -1,10 +1,13 @@
-"""The moves of an outgoing transaction. Only a reorg leaves `confirmed` or `failed` (apps.chain.recheck), and only staff `review`."""
+"""The moves of an outgoing transaction and of a deposit; what a reorg undoes has rows of its own (UndoneTransaction).
 
-from apps.chain.models import OutgoingTransaction
-from apps.core.machine import Machine
+Only a reorg leaves `confirmed` or `failed` of an outgoing one (apps.chain.recheck), and only staff `review`.
+"""
+
+from apps.chain.models import Deposit, OutgoingTransaction
+from apps.core.machine import Machine, Step
 
 _Status = OutgoingTransaction.Status
-OUTGOING = Machine(
+OUTGOING = Machine[OutgoingTransaction, Step](
     {
         _Status.REQUESTED: {_Status.SIGNED, _Status.FAILED, _Status.REVIEW},
         _Status.SIGNED: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REVIEW},
@@ -12,7 +15,19 @@ OUTGOING = Machine(
         _Status.REVIEW: {_Status.REQUESTED, _Status.SUBMITTED, _Status.FAILED},
         _Status.CONFIRMED: {_Status.SUBMITTED},
         _Status.FAILED: {_Status.SUBMITTED, _Status.REVIEW},
-    }
+    },
+    has_history=False,
+)
+_Deposit = Deposit.Status
+# What the watcher reads of a chain moves in `deposits.py`; the rest are simulated ones, and what is set aside for staff.
+DEPOSIT = Machine[Deposit, Step](
+    {
+        _Deposit.CONFIRMING: {_Deposit.CONFIRMING, _Deposit.CONFIRMED, _Deposit.FAILED, _Deposit.UNMATCHED},
+        _Deposit.CONFIRMED: {_Deposit.FAILED, _Deposit.UNMATCHED},
+        _Deposit.FAILED: {_Deposit.CONFIRMING, _Deposit.CONFIRMED, _Deposit.FAILED, _Deposit.UNMATCHED},
+        _Deposit.UNMATCHED: (),
+    },
+    has_history=False,
 )
 UNMINED = (_Status.REQUESTED, _Status.SIGNED, _Status.SUBMITTED)
 ENDED = (_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW)

@@ -27,6 +27,7 @@ from apps.chain.signer import CANDIDATES_MAX
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core.errors import ErrorCode
 from apps.core.failpoints import failpoint
+from apps.core.machine import Step
 
 log = structlog.get_logger(__name__)
 BATCH_MAX = 50
@@ -118,7 +119,8 @@ class SweepSigner:
             row.nonce, row.gas_limit = nonce, gas_limit
             candidate = signed_candidate(row, key, self.chain, offer, at)
             failpoint("send.K4")
-            OUTGOING.move(row, _Status.SIGNED, nonce=nonce, gas_limit=gas_limit, tx_hash=candidate.tx_hash, signed_at=at, **because(None))
+            signed = {"nonce": nonce, "gas_limit": gas_limit, "tx_hash": candidate.tx_hash, "signed_at": at, **because(None)}
+            OUTGOING.change_status(row, Step(_Status.SIGNED), at=at, **signed)
         return 1
 
     def _replace(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> int:

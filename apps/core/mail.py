@@ -21,6 +21,7 @@ from django.template import Context, Engine, engines
 
 from apps.core import crypto, emails, jobs
 from apps.core.clock import real_now
+from apps.core.machine import Machine, Step
 from apps.core.models import OutgoingMail
 from apps.core.pruning import prune
 
@@ -30,6 +31,11 @@ RETRY_SECONDS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 6 * _HOUR
 _LEASE = timedelta(minutes=10)  # longer than any attempt: a worker that died gives its mail back after it
 _BATCH = 100
 _DAY = timedelta(days=1)
+_Status = OutgoingMail.Status
+# The row is the whole story of a letter, and is forgotten with it.
+OUTGOING_MAIL = Machine[OutgoingMail, Step](
+    {_Status.QUEUED: {_Status.SENT, _Status.FAILED}, _Status.SENT: (), _Status.FAILED: (), _Status.DROPPED: ()}, has_history=False
+)
 
 
 class Sender(Protocol):
@@ -55,36 +61,36 @@ def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store:
     text = _render(f"email/{template}.txt", values, is_html=False)
     subject, _, body = text.partition("\n")
     letter = {"subject": _line(subject), "text": body.strip() + "\n", "html": _render(f"email/{template}.html", values, is_html=True)}
+    mailbox, in_name_of = emails.mailbox(to), store.pk if store is not None else None
+    limit = _limit_reached(template, mailbox, in_name_of, at)
     row = OutgoingMail(
         id=id,
         key=key,
         to=to,
-        mailbox=emails.mailbox(to),
-        in_name_of=store.pk if store is not None else None,
+        mailbox=mailbox,
+        in_name_of=in_name_of,
         template=template,
+        status=_Status.QUEUED if limit is None else _Status.DROPPED,
         sender_name=_line(sender),
         reply_to=store.support_email if store is not None else "",
-        sealed_letter=crypto.encrypt(json.dumps(letter), OutgoingMail.place_of(id)),
+        sealed_letter=crypto.encrypt(json.dumps(letter), OutgoingMail.place_of(id)) if limit is None else "",
         created_at=at,
-        next_attempt_at=at,
+        next_attempt_at=at if limit is None else None,
     )
-    limit = _limit_reached(row)
-    if limit is not None:
-        if not OutgoingMail.objects.filter(key=key).exists():
-            log.warning("mail_dropped", template=template, limit=limit)
-        row.status, row.sealed_letter, row.next_attempt_at = OutgoingMail.Status.DROPPED, "", None
+    if limit is not None and not OutgoingMail.objects.filter(key=key).exists():
+        log.warning("mail_dropped", template=template, limit=limit)
     OutgoingMail.objects.bulk_create([row], ignore_conflicts=True)
     jobs.enqueue("core.send_mail")
     return limit is None
 
 
-def _limit_reached(row: OutgoingMail) -> str | None:
-    """The line of the table that this letter would go beyond; some at the same moment may still pass together."""
+def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -> str | None:
+    """The line of the table that a letter would go beyond; some at the same moment may still pass together."""
     for name, limit in settings.LETTER_LIMITS.items():
-        if row.template not in limit.templates:
+        if template not in limit.templates:
             continue
-        sent = OutgoingMail.objects.filter(mailbox=row.mailbox, created_at__gt=row.created_at - _DAY, template__in=limit.templates)
-        by_store = Count("pk", filter=Q(in_name_of=row.in_name_of) if row.in_name_of else Q(in_name_of=None))
+        sent = OutgoingMail.objects.filter(mailbox=mailbox, created_at__gt=at - _DAY, template__in=limit.templates)
+        by_store = Count("pk", filter=Q(in_name_of=in_name_of))
         counted = sent.exclude(status=OutgoingMail.Status.DROPPED).aggregate(in_all=Count("pk"), by_store=by_store)
         if counted["in_all"] >= limit.in_all or counted["by_store"] >= limit.by_store:
             return name
@@ -160,7 +166,7 @@ def _is_final(error: Exception) -> bool:
 
 
 def _close(row: OutgoingMail, status: str, **columns: Any) -> None:
-    _mine(row).update(status=status, sealed_letter="", next_attempt_at=None, **columns)
+    OUTGOING_MAIL.change_all(_mine(row), OutgoingMail.Status.QUEUED, Step(status), sealed_letter="", next_attempt_at=None, **columns)
 
 
 def _mine(row: OutgoingMail) -> Any:

@@ -6,12 +6,22 @@ Paid amounts are fractions of what is required, each asset counted at its own lo
 from dataclasses import dataclass
 from fractions import Fraction
 
-from apps.core.machine import Machine
+from apps.core.machine import Machine, Step
+from apps.payments.models import Payment, Refund, Withdrawal
 
 PENDING, PROCESSING, COMPLETED = "pending", "processing", "completed"
 EXPIRED, FAILED, REFUNDED = "expired", "failed", "refunded"
 
-MACHINE = Machine(
+
+@dataclass(frozen=True)
+class Decision(Step):
+    """The next step of an intent; `event` is its public name, None when the table has none."""
+
+    reason: str | None
+    event: str | None = None
+
+
+MACHINE = Machine[Payment, Decision](
     {
         PENDING: {PROCESSING, EXPIRED},
         PROCESSING: {PROCESSING, COMPLETED, FAILED, EXPIRED},
@@ -21,22 +31,26 @@ MACHINE = Machine(
         REFUNDED: (),
     }
 )
-REFUND_MACHINE = Machine(
+# A refund's history is that of its payment and of the books.
+REFUND_MACHINE = Machine[Refund, Step](
     {
         "pending": {"submitted", "confirmed", "failed"},
         "submitted": {"confirmed", "failed"},
         "confirmed": (),
         "failed": (),
-    }
+    },
+    has_history=False,
 )
-WITHDRAWAL_MACHINE = Machine(
+# Who decided what about one is in the audit log.
+WITHDRAWAL_MACHINE = Machine[Withdrawal, Step](
     {
         "requested": {"approved", "rejected"},
         "approved": {"confirmed", "failed"},
         "confirmed": (),
         "rejected": (),
         "failed": (),
-    }
+    },
+    has_history=False,
 )
 TERMINAL = frozenset({COMPLETED, EXPIRED, FAILED, REFUNDED})
 REFUNDABLE = frozenset({COMPLETED, FAILED, EXPIRED})
@@ -82,15 +96,6 @@ class Facts:
 
     def is_too_much(self, paid: Fraction) -> bool:
         return paid > 1 + self.overpayment_tolerance
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The next step of an intent; `event` is its public name, None when the table has none."""
-
-    status: str
-    reason: str | None
-    event: str | None = None
 
 
 def decide(status: str, reason: str | None, facts: Facts, *, is_underpaid_noted: bool = False) -> Decision | None:

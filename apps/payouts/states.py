@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from apps.core.machine import Machine
-from apps.payouts.models import Payout
+from apps.core.machine import Machine, Noted, Step
+from apps.payouts.models import Payout, PayoutApproval, PayoutBatch, PayoutBatchLine
 
 _Status, _Code = Payout.Status, Payout.FailureCode
-MACHINE = Machine(
+MACHINE = Machine[Payout, Noted](
     {
         _Status.PENDING: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REQUIRES_REVIEW},
         _Status.RETRYING: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REQUIRES_REVIEW},
@@ -15,6 +15,30 @@ MACHINE = Machine(
         _Status.FAILED: {_Status.RETRYING},
         _Status.CONFIRMED: (),
     }
+)
+_Batch, _Line, _Approval = PayoutBatch.Status, PayoutBatchLine.Status, PayoutApproval.Status
+# What people do to lists and approvals is in the audit log; a line shows the payout that it has become, or why there is none.
+BATCH = Machine[PayoutBatch, Step](
+    {_Batch.REVIEW: {_Batch.RELEASED, _Batch.DISCARDED}, _Batch.RELEASED: (), _Batch.DISCARDED: ()}, has_history=False
+)
+LINE = Machine[PayoutBatchLine, Step](
+    {
+        _Line.VALID: {_Line.QUEUED},
+        _Line.INVALID: (),
+        _Line.QUEUED: {_Line.CREATED, _Line.FAILED},
+        _Line.CREATED: (),
+        _Line.FAILED: (),
+    },
+    has_history=False,
+)
+APPROVAL = Machine[PayoutApproval, Step](
+    {
+        _Approval.WAITING: {_Approval.APPROVED, _Approval.REJECTED, _Approval.EXPIRED},
+        _Approval.APPROVED: (),
+        _Approval.REJECTED: (),
+        _Approval.EXPIRED: (),
+    },
+    has_history=False,
 )
 WAITING = (_Status.PENDING, _Status.RETRYING)
 # How long after each failure it is tried again by itself; a payout is tried again so many times in all.

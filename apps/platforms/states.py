@@ -1,7 +1,11 @@
 """What a person's decision may change: a request waits, then it is approved or rejected, and that stays."""
 
-from apps.core.machine import Machine
+from apps.core.machine import Machine, Step
+from apps.platforms.models import AccessRequest
+from apps.stores.models import Verification
 
-ACCESS_REQUEST = Machine({"pending": {"approved", "rejected"}, "approved": (), "rejected": ()})
-VERIFICATION = Machine({"pending": {"approved", "rejected"}, "approved": (), "rejected": ()})
+_MOVES = {"pending": {"approved", "rejected"}, "approved": (), "rejected": ()}
+# Who decided is in the audit log.
+ACCESS_REQUEST = Machine[AccessRequest, Step](_MOVES, has_history=False)
+VERIFICATION = Machine[Verification, Step](_MOVES, has_history=False)
 APPROVED, REJECTED = "approved", "rejected"

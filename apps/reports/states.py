@@ -1,7 +1,10 @@
 """The states of a report. A failed one is tried again when it is asked for; so is one whose file can't be reached any more."""
 
-from apps.core.machine import Machine
+from django.db.models import Model
+
+from apps.core.machine import Machine, Step
 
 PENDING, GENERATED, FAILED = "pending", "generated", "failed"
 
-MACHINE = Machine({PENDING: {GENERATED, FAILED}, GENERATED: {PENDING}, FAILED: {PENDING}})
+# The model is above: its constraints name these.
+MACHINE = Machine[Model, Step]({PENDING: {GENERATED, FAILED}, GENERATED: {PENDING}, FAILED: {PENDING}}, has_history=False)

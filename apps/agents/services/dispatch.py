@@ -4,6 +4,7 @@ What can't be established stays submitted. A failed one gives the store its coin
 """
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -17,6 +18,7 @@ from apps.chain.limits import is_refused_destination
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.failpoints import failpoint
+from apps.core.machine import Change, Noted
 from apps.core.rows import Job
 from apps.ledger import movements
 
@@ -106,6 +108,10 @@ def _fail(settlement: Settlement, reason: str, at: datetime, *, gas_atomic: int 
 
 
 def _move(settlement: Settlement, to: str, at: datetime, *, note: str = "", **changes: object) -> None:
-    before = settlement.status
-    states.SETTLEMENT.move(settlement, to, updated_at=at, **changes)
-    SettlementStep.objects.create(settlement=settlement, from_status=before, to_status=to, at=at, note=note)
+    states.SETTLEMENT.change_locked(settlement, Noted(to, note), at=at, updated_at=at, **changes)
+
+
+@states.SETTLEMENT.recorder
+def _record(changes: Sequence[Change[Settlement, Noted]]) -> None:
+    for one in changes:
+        SettlementStep.objects.create(settlement=one.row, from_status=one.before, to_status=one.step.status, at=one.at, note=one.step.note)

@@ -1,6 +1,7 @@
 """Mandates: issued once through the store's provider, read with their state of this moment, revoked by the merchant, ended by time."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -20,6 +21,7 @@ from apps.core import clock, locks
 from apps.core.errors import NotFound
 from apps.core.idempotency import once
 from apps.core.literal import Invalid, is_uuid
+from apps.core.machine import Change, Step
 from apps.core.reads import Rows
 from apps.core.rows import Job
 from apps.stores import audit
@@ -166,9 +168,13 @@ def revoke_mandate(mandate: Mandate, *, by: Access | None = None) -> Mandate:
 
 def change_status(mandate: Mandate, to: str, at: datetime, **changes: object) -> None:
     """Move a locked mandate and keep the step."""
-    before = mandate.status
-    if states.MANDATE.move(mandate, to, updated_at=at, **changes):
-        MandateStep.objects.create(mandate=mandate, from_status=before, to_status=to, at=at)
+    states.MANDATE.change_locked(mandate, Step(to), at=at, updated_at=at, **changes)
+
+
+@states.MANDATE.recorder
+def _record(changes: Sequence[Change[Mandate, Step]]) -> None:
+    for one in changes:
+        MandateStep.objects.create(mandate=one.row, from_status=one.before, to_status=one.step.status, at=one.at)
 
 
 def expire_mandates() -> int:

@@ -17,6 +17,7 @@ from apps.agents.requests.mandates import SettlementRequest
 from apps.agents.services import authorize
 from apps.agents.services.mandates import change_status, find_mandate, status_at
 from apps.agents.services.tokens import require_active
+from apps.agents.states import MANDATE
 from apps.core import clock, jobs
 from apps.core.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
@@ -127,6 +128,7 @@ def _unsaved(access: Access, request: SettlementRequest, key: str) -> Settlement
     if mandate.asset_id != request.asset_id:
         raise AssetMismatch
     at = access.now()
+    is_dispatched = access.store.x402_dispatch and access.is_live and request.amount_atomic > 0
     return Settlement(
         store=access.store,
         mode=access.mode,
@@ -140,15 +142,14 @@ def _unsaved(access: Access, request: SettlementRequest, key: str) -> Settlement
         pay_to=request.pay_to,
         payer=request.payer,
         requirements=request.requirements,
-        is_dispatched=access.store.x402_dispatch and access.is_live and request.amount_atomic > 0,
+        is_dispatched=is_dispatched,
+        status=Settlement.Status.PENDING if is_dispatched else Settlement.Status.SUBMITTED,
         idempotency_key=key,
     )
 
 
 def _draw(settlement: Settlement) -> Settlement:
     """Insert, spend, debit. What isn't dispatched is submitted at once and stays so."""
-    if not settlement.is_dispatched:
-        settlement.status = Settlement.Status.SUBMITTED
     values: dict[str, object] = {column: getattr(settlement, name) for column, name in _COLUMNS.items()}
     _INSERT.rows(**values | {"requirements": None if settlement.requirements is None else Jsonb(settlement.requirements)})
     settlement._state.adding = False
@@ -177,7 +178,7 @@ def _spend(settlement: Settlement) -> datetime:
         mandate.refresh_from_db(fields=["status", "expires_at"])
         is_over = status_at(mandate, clock.now(settlement.store, settlement.mode)) != Mandate.Status.ACTIVE
         raise authorize.MandateRequired if is_over else SpendCapExceeded
-    mandate.status = Mandate.Status.ACTIVE
+    MANDATE.show(mandate, Mandate.Status.ACTIVE)
     mandate.expires_at, settlement.store.test_offset_seconds, is_exhausted = spent[0]
     at = clock.now(settlement.store, settlement.mode)  # whoever has waited for the lock may have come too late
     if status_at(mandate, at) != Mandate.Status.ACTIVE:

@@ -4,6 +4,7 @@ The payer's coins come in at the intent's address and are booked as any deposit;
 """
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from apps.chain.authorizations import Authorization, call_data
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.failpoints import failpoint
+from apps.core.machine import Change, Noted
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.ledger.chart import AVAILABLE
@@ -124,8 +126,10 @@ def _charge(signed: SignedPayment, gas_atomic: int, at: datetime) -> None:
 
 def move(signed: SignedPayment, to: str, at: datetime, *, note: str = "", **changes: object) -> bool:
     """One move with its line of history, inside the caller's transaction; False when somebody was faster."""
-    before = signed.status
-    moved = SIGNED.move(signed, to, updated_at=at, **changes)
-    if moved:
-        SignedPaymentStep.objects.create(signed=signed, from_status=before, to_status=to, at=at, note=note)
-    return moved
+    return SIGNED.change_status(signed, Noted(to, note), at=at, updated_at=at, **changes)
+
+
+@SIGNED.recorder
+def _record(changes: Sequence[Change[SignedPayment, Noted]]) -> None:
+    for one in changes:
+        SignedPaymentStep.objects.create(signed=one.row, from_status=one.before, to_status=one.step.status, at=one.at, note=one.step.note)

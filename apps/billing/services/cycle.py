@@ -109,8 +109,7 @@ def bill_next(subscription: Subscription, at: datetime) -> Invoice:
     close = period_end(start, price.interval, price.interval_count, subscription.anchor_day)
     subscription.current_period_start, subscription.current_period_end, subscription.next_billing_at = start, close, close
     if subscription.status == TRIALING:
-        before = move(subscription, ACTIVE)
-        events.subscription_changed(subscription, "trial_ended", before, at)
+        move(subscription, ACTIVE, "trial_ended", at)
     return _invoice(subscription, at)
 
 
@@ -162,8 +161,7 @@ def _judge(subscription: Subscription, at: datetime) -> None:
     Invoice.objects.filter(pk=invoice.pk).update(due_judged_at=at)
     subscription.failed_cycle_count, subscription.updated_at = subscription.failed_cycle_count + 1, at
     if subscription.status == ACTIVE:
-        before = move(subscription, PAST_DUE)
-        events.subscription_changed(subscription, "cycle_failed", before, at, "past_due")
+        move(subscription, PAST_DUE, "cycle_failed", at, event="past_due")
     else:
         events.subscription_changed(subscription, "cycle_failed", subscription.status, at)
     if is_beyond_grace(subscription.failed_cycle_count, subscription.grace_cycles):
@@ -174,9 +172,7 @@ def _judge(subscription: Subscription, at: datetime) -> None:
 
 def end(subscription: Subscription, at: datetime) -> None:
     """Canceled for good. The row is locked, and kept by the caller."""
-    before = move(subscription, CANCELED)
-    subscription.canceled_at, subscription.next_billing_at, subscription.updated_at = at, None, at
-    events.subscription_changed(subscription, "canceled", before, at, "canceled")
+    move(subscription, CANCELED, "canceled", at, event="canceled", canceled_at=at, next_billing_at=None)
     letters.subscription_canceled(subscription, at)
 
 

@@ -18,7 +18,7 @@ from apps.billing.services.counting import count_payments
 from apps.billing.services.invoice_rows import locked_invoice
 from apps.billing.services.periods import next_reminder
 from apps.billing.services.subscription_rows import locked, recover
-from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID
+from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID, InvoiceMove
 from apps.core import jobs
 from apps.core.errors import Flat
 from apps.payments import states as payment_states
@@ -81,12 +81,9 @@ def pay_locked(invoice: Invoice, at: datetime) -> None:
 
 
 def _move(invoice: Invoice, to: str, at: datetime, lines: Sequence[InvoiceLine] | None = None, **columns: Any) -> None:
-    before = invoice.status
     if to != OPEN:
         columns["next_letter_at"] = None
-    if not INVOICE_MACHINE.move(invoice, to, updated_at=at, **columns):
-        raise RuntimeError(f"invoice {invoice.pk} was moved without its lock")
-    events.invoice_moved(invoice, before, at, lines)
+    INVOICE_MACHINE.change_locked(invoice, InvoiceMove(to, lines), at=at, updated_at=at, **columns)
     if invoice.is_live and to in (OPEN, PAID):
         jobs.enqueue("documents.prepare_invoices", invoice.pk)
 

@@ -170,10 +170,8 @@ def pause_subscription(access: Access, subscription: Subscription) -> Subscripti
     with transaction.atomic():
         row, at = _changeable(subscription), access.now()
         _check_move(row, PAUSED)
-        before = move(row, PAUSED)
-        row.paused_at, row.next_billing_at = at, None
+        move(row, PAUSED, "paused", at, event="updated", paused_at=at, next_billing_at=None)
         keep(row, at)
-        events.subscription_changed(row, "paused", before, at, "updated")
         acts.note("subscription.paused", row)
         return row
 
@@ -184,14 +182,12 @@ def resume_subscription(access: Access, subscription: Subscription) -> Subscript
         row, at = _changeable(subscription), access.now()
         if row.status != PAUSED:
             raise CannotMove(row.status, ACTIVE)
-        before = move(row, ACTIVE)
-        row.paused_at, row.failed_cycle_count = None, 0
         row.next_billing_at, row.anchor_day = at, at.day
         Invoice.objects.filter(subscription=row, status=OPEN, due_judged_at=None, due_at__lte=at).update(due_judged_at=at)
         bill_next(row, at)
         if row.cancel_at_period_end:
             row.cancel_at = row.current_period_end
+        move(row, ACTIVE, "resumed", at, event="updated", paused_at=None, failed_cycle_count=0)
         keep(row, at)
-        events.subscription_changed(row, "resumed", before, at, "updated")
         acts.note("subscription.resumed", row)
         return row

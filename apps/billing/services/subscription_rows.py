@@ -5,14 +5,14 @@ Whoever changes a cycle's invoice locks its subscription first, so that payments
 
 import uuid
 from datetime import datetime
+from typing import Any
 
 from django.db import models
 
 from apps.billing import events
 from apps.billing.models import Invoice, Subscription
 from apps.billing.selectors import with_parts
-from apps.billing.states import ACTIVE, OPEN, PAST_DUE, SUBSCRIPTION_MACHINE, Facts, upcoming
-from apps.core.machine import IllegalMove
+from apps.billing.states import ACTIVE, OPEN, PAST_DUE, SUBSCRIPTION_MACHINE, Facts, SubscriptionMove, upcoming
 from apps.core.sql import Statement
 
 
@@ -54,13 +54,9 @@ def unpaid(subscription: Subscription) -> "models.QuerySet[Invoice]":
     return Invoice.objects.filter(subscription=subscription, status=OPEN, due_judged_at=None).order_by("due_at")
 
 
-def move(subscription: Subscription, to: str) -> str:
-    """Give it another status, to be kept by the caller; the one it had."""
-    before = subscription.status
-    if to not in SUBSCRIPTION_MACHINE.moves[before]:
-        raise IllegalMove(f"subscription {subscription.pk}: {before} to {to}")
-    subscription.status = to
-    return before
+def move(subscription: Subscription, to: str, change: str, at: datetime, *, event: str | None = None, **columns: Any) -> None:
+    """Give it another status, with its history and event. What else the caller has changed of the row is kept by the caller."""
+    SUBSCRIPTION_MACHINE.change_locked(subscription, SubscriptionMove(to, change, event), at=at, updated_at=at, **columns)
 
 
 def keep(subscription: Subscription, at: datetime, facts: Facts | None = None) -> None:
@@ -77,7 +73,9 @@ def recover(subscription: Subscription, at: datetime) -> None:
         return
     if subscription.status not in (PAST_DUE, ACTIVE) or Invoice.objects.filter(subscription=subscription, status=OPEN).exists():
         return
-    before = move(subscription, ACTIVE) if subscription.status == PAST_DUE else subscription.status
-    subscription.failed_cycle_count = 0
+    if subscription.status == PAST_DUE:
+        move(subscription, ACTIVE, "recovered", at, failed_cycle_count=0)
+    else:
+        subscription.failed_cycle_count = 0
+        events.subscription_changed(subscription, "recovered", subscription.status, at)
     keep(subscription, at)
-    events.subscription_changed(subscription, "recovered", before, at)

@@ -4,6 +4,7 @@ A card that was charged is not a paid intent: the intent waits for the coins, an
 """
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -11,11 +12,12 @@ from django.db import transaction
 
 from apps.core import clock, jobs
 from apps.core.errors import ProviderError
+from apps.core.machine import Change
 from apps.core.rows import Job
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import EXPIRED, PAID, PENDING, Report
 from apps.onramp.services.networks import network_named
-from apps.onramp.states import MACHINE
+from apps.onramp.states import MACHINE, Reported
 from apps.payments.models import Payment
 from apps.payments.services import hold
 from apps.payments.services.settle import settle_payment
@@ -73,16 +75,28 @@ def _note_txid(session: FundingSession, report: Report) -> None:
 
 
 def _move(session: FundingSession, status: str, source: str, at: datetime) -> None:
-    before, payment = session.status, session.payment
-    if not MACHINE.move(session, status, updated_at=at, **({"paid_at": at} if status == PAID else {})):
+    payment = session.payment
+    paid = {"paid_at": at} if status == PAID else {}
+    if not MACHINE.change_status(session, Reported(status, source), at=at, updated_at=at, **paid):
         return
-    SessionChange.objects.create(session=session, from_status=before, to_status=status, source=source, created_at=at)
     if status != PAID:
         hold.hold_open(payment.pk, None)
         return
     until = payment.expires_at + HOLD_MAX if session.mode == "live" else None
     hold.hold_open(payment.pk, until, shortfall_bps=session.shortfall_bps)
     settle_payment(payment.pk)  # the coins may have come before the word
+
+
+@MACHINE.recorder
+def _record(changes: Sequence[Change[FundingSession, Reported]]) -> None:
+    for change in changes:
+        SessionChange.objects.create(
+            session=change.row,
+            from_status=change.before,
+            to_status=change.step.status,
+            source=change.step.source,
+            created_at=change.at,
+        )
 
 
 def expire(session_id: uuid.UUID, at: datetime) -> None:

@@ -1,9 +1,10 @@
 """THE way in which an intent's status changes: its table is asked, and history and event are written with it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from apps.core.machine import IllegalMove
+from apps.core.machine import Change
 from apps.payments import events, states
 from apps.payments.models import Payment
 
@@ -13,11 +14,12 @@ def change_status(payment: Payment, *steps: states.Decision, at: datetime, **col
 
     Raises IllegalMove for a step that the table doesn't have, and when the row stands elsewhere than this copy of it.
     """
-    before, last = payment.status, steps[-1]
-    changes = {"state_reason": last.reason, "updated_at": at, "reconciliation_due": True, **columns}
-    if not states.MACHINE.walk(payment, [step.status for step in steps], **changes):
-        raise IllegalMove(f"payment {payment.pk} was changed by somebody else")
-    for step in steps:
-        if step.event is not None:
-            events.record(payment, step.event, before, step, at)
-        before = step.status
+    changes = {"state_reason": steps[-1].reason, "updated_at": at, "reconciliation_due": True, **columns}
+    states.MACHINE.change_locked(payment, *steps, at=at, **changes)
+
+
+@states.MACHINE.recorder
+def _record(changes: Sequence[Change[Payment, states.Decision]]) -> None:
+    for change in changes:
+        if change.step.event is not None:
+            events.record(change.row, change.step.event, change.before, change.step, change.at)

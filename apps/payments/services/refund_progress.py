@@ -14,6 +14,7 @@ from apps.assets.selectors import native_asset_id
 from apps.chain import sender, simulated
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs, money
+from apps.core.machine import Step
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments import states
@@ -80,14 +81,13 @@ def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
 
 
 def _submit(refund: Refund, tx_hash: str, at: datetime, real: datetime) -> None:
-    states.REFUND_MACHINE.move(
-        refund, "submitted", tx_hash=tx_hash, attempts=refund.attempts + 1, submitted_at=at, submitted_real_at=real, updated_at=at
-    )
+    columns = {"tx_hash": tx_hash, "attempts": refund.attempts + 1, "submitted_at": at, "submitted_real_at": real}
+    states.REFUND_MACHINE.change_status(refund, Step("submitted"), at=at, updated_at=at, **columns)
 
 
 def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int) -> None:
     """Book it, give back the platform's share, and move the payment to refunded with the first one."""
-    if not states.REFUND_MACHINE.move(refund, "confirmed", updated_at=at):
+    if not states.REFUND_MACHINE.change_status(refund, Step("confirmed"), at=at, updated_at=at):
         return
     shared: dict[str, Any] = {
         "store_id": refund.store_id,
@@ -132,7 +132,7 @@ def _is_all_back(payment: Payment) -> bool:
 
 def _fail(payment: Payment, refund: Refund, reason: str, at: datetime, *, gas_atomic: int) -> None:
     """It moved nothing and never will: the coins go back to where they came from. A reverted one has paid its gas."""
-    if not states.REFUND_MACHINE.move(refund, "failed", failure_reason=reason[:200], updated_at=at):
+    if not states.REFUND_MACHINE.change_status(refund, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at):
         return
     movements.refund_released(
         store_id=refund.store_id,

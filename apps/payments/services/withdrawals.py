@@ -17,6 +17,7 @@ from apps.chain.limits import is_listed_for_withdrawal, is_refused_destination
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs, locks, staff_roles
 from apps.core.errors import Flat
+from apps.core.machine import Step
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
@@ -112,7 +113,7 @@ def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> W
         locks.hold_in_transaction(locks.Turn.TREASURY, row.asset_id)
         _refuse_more_than_earned(row.asset, row.amount_atomic)
         movements.withdrawal_created(mode=row.mode, asset_id=row.asset_id, withdrawal_id=row.pk, amount_atomic=row.amount_atomic, at=at)
-        WITHDRAWAL_MACHINE.move(row, _Status.APPROVED, decided_by=staff, decided_at=at)
+        WITHDRAWAL_MACHINE.change_locked(row, Step(_Status.APPROVED), at=at, decided_by=staff, decided_at=at)
         jobs.enqueue("payments.advance_treasury")
         _note("approved", row, staff)
         _tell_asker("approved", row, staff)
@@ -127,7 +128,7 @@ def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Wi
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
         if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
             raise WithdrawalRefused("Only finance staff reject a withdrawal")
-        WITHDRAWAL_MACHINE.move(row, _Status.REJECTED, decided_by=staff, decided_at=at)
+        WITHDRAWAL_MACHINE.change_locked(row, Step(_Status.REJECTED), at=at, decided_by=staff, decided_at=at)
         _note("rejected", row, staff)
         _tell_asker("rejected", row, staff)
     return row
@@ -188,5 +189,6 @@ def _book(sent: OutgoingTransaction) -> None:
             at=at,
         )
         status = _Status.CONFIRMED if is_confirmed else _Status.FAILED
-        WITHDRAWAL_MACHINE.move(row, status, finished_at=at, tx_hash=sent.tx_hash, failure_reason="" if is_confirmed else sent.reason)
+        reason = "" if is_confirmed else sent.reason
+        WITHDRAWAL_MACHINE.change_locked(row, Step(status), at=at, finished_at=at, tx_hash=sent.tx_hash, failure_reason=reason)
         sender.mark_handled(sent)

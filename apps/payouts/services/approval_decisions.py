@@ -14,8 +14,10 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock, jobs, mail
 from apps.core.errors import Flat, RefusalKind
+from apps.core.machine import Step
 from apps.core.models import Viewer
 from apps.core.rows import Job
+from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatchLine, PayoutTransition
 from apps.payouts.services import approval_rules, create, moves
 from apps.stores import audit
@@ -23,6 +25,7 @@ from apps.stores.models import User
 
 JOB = Job("payouts.expire_approvals")
 _Status, WAITING = PayoutApproval.Status, PayoutApproval.Status.WAITING
+_Line = PayoutBatchLine.Status
 UNANSWERED = "Nobody approved it within 7 days"
 
 
@@ -134,8 +137,8 @@ def _approver(access: Access, held: PayoutApproval) -> User:
 
 
 def _decide(held: PayoutApproval, to: str, at: datetime, person: User | None, reason: str = "") -> None:
-    held.status, held.decided_at, held.decided_by, held.reason = to, at, person, reason[: moves.TEXT_MAX]
-    held.save(update_fields=["status", "decided_at", "decided_by", "reason"])
+    decided = {"decided_at": at, "decided_by": person, "reason": reason[: moves.TEXT_MAX]}
+    states.APPROVAL.change_locked(held, Step(to), at=at, **decided)
     details = {"made_by": held.made_by, "worth_cents": held.worth_cents, "currency": held.currency}
     audit.record(
         f"payout_approval.{to}", store=held.store_id, mode=held.mode, target=held, name=str(held.pk), reason=reason, details=details
@@ -158,8 +161,7 @@ def _let_go(payout_id: uuid.UUID, at: datetime) -> None:
 def _give_back(held: PayoutApproval, reason: str, at: datetime) -> None:
     payout = payout_of(held)
     if payout is None:
-        lines = held.batch.lines.filter(status=PayoutBatchLine.Status.QUEUED)
-        lines.update(status=PayoutBatchLine.Status.FAILED, problem=reason[: moves.TEXT_MAX])
+        states.LINE.change_all(held.batch.lines.all(), _Line.QUEUED, Step(_Line.FAILED), problem=reason[: moves.TEXT_MAX])
         return
     fresh = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store").get(pk=payout.pk)
     changes = {"failure_code": Payout.FailureCode.UNKNOWN, "failure_reason": reason[: moves.TEXT_MAX], "retry_at": None}

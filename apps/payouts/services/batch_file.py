@@ -9,6 +9,7 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
@@ -135,19 +136,17 @@ def _known_addresses(viewer: Viewer) -> set[str]:
 
 
 def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
-    line = PayoutBatchLine(number=number, status=_Status.VALID, label=row[LABEL_COLUMN][:LABEL_MAX])
-    line.written = " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
+    known: dict[str, Any] = {"number": number, "label": row[LABEL_COLUMN][:LABEL_MAX]}
+    known["written"] = " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
     try:
-        line.asset = _asset(row["asset_id"], facts)
-        line.amount_atomic = _amount(row["amount"], line.asset)
-        target = _target(row["destination"], line.asset, facts)
-        check_order(facts.store, line.asset, line.amount_atomic, target)
+        asset = known["asset"] = _asset(row["asset_id"], facts)
+        amount = known["amount_atomic"] = _amount(row["amount"], asset)
+        target = _target(row["destination"], asset, facts)
+        check_order(facts.store, asset, amount, target)
     except (Failure, Invalid) as refusal:
         text = refusal.text
-        line.status, line.problem = _Status.INVALID, text[:1].upper() + text[1:]
-    else:
-        line.destination, line.address = target.destination, target.address or ""
-    return line
+        return PayoutBatchLine(**known, status=_Status.INVALID, problem=text[:1].upper() + text[1:])
+    return PayoutBatchLine(**known, status=_Status.VALID, destination=target.destination, address=target.address or "")
 
 
 def _asset(text: str, facts: Facts) -> Asset:

@@ -18,7 +18,7 @@ from apps.core import clock, jobs, money
 from apps.core.errors import Failure, Flat
 from apps.core.idempotency import once
 from apps.core.literal import Invalid
-from apps.core.machine import Machine
+from apps.core.machine import Step
 from apps.core.models import Viewer
 from apps.core.rows import Job
 from apps.ledger.selectors import balances
@@ -29,6 +29,7 @@ from apps.payouts.services.approvals import Maker, Rule, Wish, in_words, judge, 
 from apps.payouts.services.batch_file import digest_of, read_lines
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import usable_addresses
+from apps.payouts.states import BATCH, LINE
 from apps.stores import audit
 from apps.stores.models import Store, User
 
@@ -37,7 +38,6 @@ STOPPED = "An owner stopped the list"
 INSERT_SIZE, NAME_MAX, PROBLEM_MAX = 1000, 100, 200
 _Status, _Line = PayoutBatch.Status, PayoutBatchLine.Status
 _MAY_GO = Q(batch__approval=None) | Q(batch__approval__status=PayoutApproval.Status.APPROVED)
-BATCHES = Machine({_Status.REVIEW: {_Status.RELEASED, _Status.DISCARDED}, _Status.RELEASED: (), _Status.DISCARDED: ()})
 
 
 class NotUnderReview(Flat):
@@ -164,9 +164,10 @@ def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str,
     until = cooling.usable_from(access, operations.BATCH_RELEASE, batch.mode) if names_new(batch) else None
     with transaction.atomic():
         held = _approval_of(access, batch, at)
-        if not BATCHES.move(batch, _Status.RELEASED, released_at=at, released_by=person, usable_from=until, approval=held):
+        released = {"released_at": at, "released_by": person, "usable_from": until, "approval": held}
+        if not BATCH.change_status(batch, Step(_Status.RELEASED), at=at, **released):
             raise NotUnderReview
-        count = batch.lines.filter(status=_Line.VALID).update(status=_Line.QUEUED)
+        count = LINE.change_all(batch.lines.all(), _Line.VALID, Step(_Line.QUEUED))
         audit.record(
             "payout_batch.released",
             store=batch.store,
@@ -204,7 +205,7 @@ def stop_batch(id: uuid.UUID, until: datetime) -> bool:
         batch = PayoutBatch.objects.select_for_update().filter(pk=id, usable_from=until).first()
         if batch is None or until <= clock.real_now():
             return False
-        batch.lines.filter(status=_Line.QUEUED).update(status=_Line.FAILED, problem=STOPPED)
+        LINE.change_all(batch.lines.all(), _Line.QUEUED, Step(_Line.FAILED), problem=STOPPED)
         PayoutBatch.objects.filter(pk=batch.pk).update(usable_from=None)
         if batch.approval is not None:
             approval_decisions.withdraw(batch.approval, STOPPED)
@@ -217,7 +218,8 @@ def discard_batch(batch: PayoutBatch, *, by: Access | None = None) -> None:
     operations.check(by, operations.BATCH_DISCARD)
     if batch.usable_from is not None and stop_batch(batch.pk, batch.usable_from):
         return
-    if batch.status != _Status.REVIEW or not BATCHES.move(batch, _Status.DISCARDED):
+    at = clock.now(batch.store, batch.mode)
+    if batch.status != _Status.REVIEW or not BATCH.change_status(batch, Step(_Status.DISCARDED), at=at):
         raise NotUnderReview
 
 
@@ -241,16 +243,16 @@ def release_line(line_id: int) -> None:
     line = due.defer("destination__account_sealed").filter(_MAY_GO, pk=line_id, status=_Line.QUEUED).first()
     if line is None:
         return
+    at = clock.now(line.batch.store, line.batch.mode)
     try:
         with transaction.atomic():
             key = f"{line.batch_id}-{line.number}"
             payout, _ = make_payout(line.batch, _request(line), key, maker=_maker(line.batch), caller=CALLER)
     except (Failure, Invalid) as refusal:
         text = refusal.text
-        line.status, line.problem = _Line.FAILED, (text[:1].upper() + text[1:])[:PROBLEM_MAX]
+        LINE.change_locked(line, Step(_Line.FAILED), at=at, problem=(text[:1].upper() + text[1:])[:PROBLEM_MAX])
     else:
-        line.status, line.payout = _Line.CREATED, payout
-    line.save(update_fields=["status", "problem", "payout"])
+        LINE.change_locked(line, Step(_Line.CREATED), at=at, payout=payout)
 
 
 def _maker(batch: PayoutBatch) -> Maker:

@@ -3,11 +3,13 @@
 The caller holds the payout's row lock. `at` is the time by the store's clock.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from apps.assets.selectors import native_asset_id
 from apps.core import jobs
+from apps.core.machine import Change, Noted
 from apps.ledger import movements
 from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
@@ -21,11 +23,15 @@ UNCLEAR = "What became of it is not known"
 
 def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) -> bool:
     """Move it if it still stands where this copy stands; its history has a line for it."""
-    before = payout.status
-    moved = states.MACHINE.move(payout, to, updated_at=at, pending_reason="", **changes)
-    if moved:
-        PayoutTransition.objects.create(payout=payout, from_status=before, to_status=to, note=note[:TEXT_MAX], at=at)
-    return moved
+    return states.MACHINE.change_status(payout, Noted(to, note[:TEXT_MAX]), at=at, updated_at=at, pending_reason="", **changes)
+
+
+@states.MACHINE.recorder
+def _record(changes: Sequence[Change[Payout, Noted]]) -> None:
+    PayoutTransition.objects.bulk_create(
+        PayoutTransition(payout=one.row, from_status=one.before, to_status=one.step.status, note=one.step.note, at=one.at)
+        for one in changes
+    )
 
 
 def set_columns(payout: Payout, **changes: Any) -> None:

@@ -18,11 +18,12 @@ from apps.chain import costs, sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock
 from apps.core.failpoints import failpoint
+from apps.core.machine import Noted
 from apps.core.rows import PAUSED_SQL
 from apps.core.sql import Statement
 from apps.ledger import movements
 from apps.payouts import states
-from apps.payouts.models import Payout, PayoutTransition
+from apps.payouts.models import Payout
 from apps.payouts.selectors import simulated_left
 from apps.payouts.services import moves
 from apps.payouts.services.offramp import PURPOSE, reference_of
@@ -176,13 +177,9 @@ def _sent(rows: Sequence[Payout], status: str) -> dict[uuid.UUID, OutgoingTransa
 
 def _moved(rows: Sequence[Payout], to: str, each: dict[str, Sequence[Any]], **changes: Any) -> list[Payout]:
     """The moves, each with its line of history."""
-    before = {one.pk: one.status for one in rows}
     ats = [clock.now(one.store, one.mode) for one in rows]
-    states.MACHINE.move_many(rows, to, {**each, "updated_at": ats}, pending_reason="", **changes)
-    moved = [one for one in rows if one.status == to]
-    lines = [PayoutTransition(payout=one, from_status=before[one.pk], to_status=to, note="", at=one.updated_at) for one in moved]
-    PayoutTransition.objects.bulk_create(lines)
-    return moved
+    each = {**each, "updated_at": ats}
+    return states.MACHINE.change_many(rows, Noted(to), ats=ats, each=each, pending_reason="", **changes)
 
 
 def _tell(ids: list[uuid.UUID]) -> None:

@@ -6,6 +6,7 @@ from apps.access.access import Access
 from apps.core import clock
 from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.machine import Step
 from apps.platforms.models import AccessRequest
 from apps.platforms.requests import PlatformAccess
 from apps.platforms.states import ACCESS_REQUEST, APPROVED, REJECTED
@@ -56,7 +57,8 @@ def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
     """The store is a platform from now on; keys made earlier keep their scopes. Raises AlreadyReviewed."""
     with transaction.atomic():
         fresh = _locked(request)
-        ACCESS_REQUEST.move(fresh, APPROVED, reviewed_at=clock.real_now())
+        at = clock.real_now()
+        ACCESS_REQUEST.change_locked(fresh, Step(APPROVED), at=at, reviewed_at=at)
         Store.objects.filter(pk=fresh.store_id).update(is_platform=True)
         notices.tell_owners(fresh.store, f"platform_access:{fresh.pk}", _approved(fresh.store))
         audit.record("platform_access.approved", store=fresh.store_id, target=fresh, name=fresh.store.name, reason=reason)
@@ -68,7 +70,8 @@ def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
     told = reason.strip()[:REASON_MAX] or NO_REASON
     with transaction.atomic():
         fresh = _locked(request)
-        ACCESS_REQUEST.move(fresh, REJECTED, reviewed_at=clock.real_now(), rejection_reason=told)
+        at = clock.real_now()
+        ACCESS_REQUEST.change_locked(fresh, Step(REJECTED), at=at, reviewed_at=at, rejection_reason=told)
         notices.tell_owners(fresh.store, f"platform_access:{fresh.pk}", _rejected(fresh.store, told))
         audit.record("platform_access.rejected", store=fresh.store_id, target=fresh, name=fresh.store.name, reason=told)
     return fresh

@@ -8,6 +8,7 @@ from msgspec.structs import asdict
 from apps.core import clock
 from apps.core.constraints import refused_by
 from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.machine import Step
 from apps.core.models import Mode
 from apps.platforms.documents import verification_event
 from apps.platforms.requests import VerificationRequest
@@ -45,7 +46,7 @@ def approve_verification(verification: Verification, reason: str = "") -> Verifi
     at = clock.real_now()
     with transaction.atomic():
         fresh = _locked(verification)
-        VERIFICATION.move(fresh, APPROVED, reviewed_at=at, updated_at=at)
+        VERIFICATION.change_locked(fresh, Step(APPROVED), at=at, reviewed_at=at, updated_at=at)
         Store.objects.filter(pk=fresh.store_id, kyc_confirmed_at=None).update(kyc_confirmed_at=at)
         confirmations.tell_held(Store.objects.select_related("platform").get(pk=fresh.store_id))
         _tell(fresh, "approved", reason, at)
@@ -57,7 +58,7 @@ def reject_verification(verification: Verification, reason: str = "") -> Verific
     at, told = clock.real_now(), reason.strip()[:REASON_MAX] or NO_REASON
     with transaction.atomic():
         fresh = _locked(verification)
-        VERIFICATION.move(fresh, REJECTED, reviewed_at=at, updated_at=at, rejection_reason=told)
+        VERIFICATION.change_locked(fresh, Step(REJECTED), at=at, reviewed_at=at, updated_at=at, rejection_reason=told)
         _tell(fresh, "rejected", told, at)
     return fresh
 

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from apps.core import clock
+from apps.core.machine import Step
 from apps.reports import states
 from apps.reports.documents import csv_file, pdf_file
 from apps.reports.models import Report
@@ -58,7 +59,7 @@ def _claim(real: datetime) -> Report | None:
         report.claimed_until, report.touched_at, report.attempts = real + LEASE, real, report.attempts + 1
         report.save(update_fields=["claimed_until", "touched_at", "attempts"])
     if report.attempts > ATTEMPTS_MAX:
-        states.MACHINE.move(report, states.FAILED, error=FAILED_WORDS, claimed_until=None)
+        _fail(report)
         log.error("report_failed", report=str(report.pk), error="its workers died")
     return report
 
@@ -106,7 +107,7 @@ def _finish(report: Report, name: str, size: int) -> None:
             return
         at = clock.now(report.store, report.mode)
         made = {"file_name": name, "size_bytes": size, "generated_at": at, "claimed_until": None, "lines_done": report.lines_total or 0}
-        states.MACHINE.move(report, states.GENERATED, **made)
+        states.MACHINE.change_status(report, Step(states.GENERATED), at=at, **made)
     log.info("report_generated", report=str(report.pk), size_bytes=size)
 
 
@@ -115,4 +116,8 @@ def _give_back(report: Report) -> None:
     if report.attempts < ATTEMPTS_MAX:
         _mine(report).update(claimed_until=None)
     elif _mine(report).exists():
-        states.MACHINE.move(report, states.FAILED, error=FAILED_WORDS, claimed_until=None)
+        _fail(report)
+
+
+def _fail(report: Report) -> None:
+    states.MACHINE.change_status(report, Step(states.FAILED), at=clock.real_now(), error=FAILED_WORDS, claimed_until=None)

@@ -12,6 +12,7 @@ from apps.access.access import Access
 from apps.core import clock, jobs
 from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.literal import parse_date
+from apps.core.machine import Step
 from apps.reports import states
 from apps.reports.models import Report
 from apps.stores.models import Currency
@@ -97,7 +98,7 @@ def try_again(report: Report, real: datetime) -> None:
         if report.status == states.PENDING:
             Report.objects.filter(pk=report.pk, status=states.PENDING, touched_at=report.touched_at).update(**fresh)
         else:
-            states.MACHINE.move(report, states.PENDING, **fresh)
+            states.MACHINE.change_status(report, Step(states.PENDING), at=real, **fresh)
         jobs.enqueue("reports.generate", report.pk)
     report.refresh_from_db()
 

@@ -4,6 +4,7 @@ A swap that ended wakes the apps above it by the names in FOLLOWERS; each of the
 """
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs
 from apps.core.failpoints import failpoint
+from apps.core.machine import Change, Noted
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.swaps import states
@@ -108,9 +110,14 @@ def _apply(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime) -
 
 
 def _move(swap: Swap, to: str, at: datetime, note: str = "", **changes: object) -> None:
-    before = swap.status
-    if states.MACHINE.move(swap, to, updated_at=at, **changes):
-        SwapStep.objects.create(swap=swap, from_status=before, to_status=to, note=note, at=at)
+    states.MACHINE.change_locked(swap, Noted(to, note), at=at, updated_at=at, **changes)
+
+
+@states.MACHINE.recorder
+def _record(changes: Sequence[Change[Swap, Noted]]) -> None:
+    for change in changes:
+        swap, to = change.row, change.step.status
+        SwapStep.objects.create(swap=swap, from_status=change.before, to_status=to, note=change.step.note, at=change.at)
         if to in states.ENDED:
             for job in FOLLOWERS:
                 jobs.enqueue(job, mode=swap.mode)

@@ -10,10 +10,12 @@ from apps.core import jobs
 from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.invalid import Invalid
 from apps.core.literal import is_uuid
+from apps.core.machine import Step
 from apps.webhooks.catalogue import TEST_DEFAULT, open_to
 from apps.webhooks.models import Delivery, Endpoint, Event
 from apps.webhooks.requests import ResendRequest
 from apps.webhooks.samples import sample
+from apps.webhooks.states import DELIVERY
 
 RESEND_MAX = 1000
 DELIVER = "webhooks.deliver"
@@ -55,10 +57,9 @@ def redeliver(endpoint: Endpoint, delivery_id: uuid.UUID | str, at: datetime) ->
             raise DeliveryNotFound
         if not is_retryable(endpoint, delivery):
             raise DeliveryNotRetryable
-        if delivery.status != Delivery.Status.PENDING:
-            delivery.attempts = 0
-        delivery.status, delivery.next_attempt_at, delivery.claimed_until = Delivery.Status.PENDING, at, None
-        delivery.save(update_fields=["attempts", "status", "next_attempt_at", "claimed_until"])
+        attempts = delivery.attempts if delivery.status == Delivery.Status.PENDING else 0
+        again = Step(Delivery.Status.PENDING)
+        DELIVERY.change_locked(delivery, again, at=at, attempts=attempts, next_attempt_at=at, claimed_until=None)
         jobs.enqueue(DELIVER, delivery.pk)
     return delivery
 

@@ -18,12 +18,14 @@ from apps.core import clock, crypto
 from apps.core.constraints import refused_by
 from apps.core.errors import Flat, Listed, RefusalKind
 from apps.core.invalid import InvalidFields
+from apps.core.machine import Step
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Endpoint
 from apps.webhooks.requests import EndpointChanges, EndpointRequest
 from apps.webhooks.services import rules
 from apps.webhooks.signing import secret_place
+from apps.webhooks.states import DELIVERY, ENDPOINT
 
 PREVIEW_LENGTH = 12
 ENDPOINTS_MAX = 16
@@ -98,11 +100,12 @@ def _adopt(access: Access, endpoint: Endpoint, request: EndpointRequest, broken:
     values = _columns(request)
     for name, value in values.items():
         setattr(endpoint, name, value)
-    endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
     secret = _new_secret(endpoint)
-    columns = [*values, "status", "disabled_at", "is_notice_due", "sealed_secret", "secret_preview"]
     with transaction.atomic():
-        _save(endpoint, access.now(), *columns)
+        at = access.now()
+        _lock(endpoint)
+        ENDPOINT.change_locked(endpoint, Step(Endpoint.Status.ACTIVE), at=at, disabled_at=None, is_notice_due=False)
+        _save(endpoint, at, *values, "sealed_secret", "secret_preview")
         _note("secret_rotated", endpoint, adopted=True)
     _listens(endpoint)
     return Registered(endpoint, secret, is_new=False)
@@ -128,10 +131,10 @@ def enable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = Non
     operations.check(by, operations.HOOK_SWITCH)
     if endpoint.status == Endpoint.Status.ACTIVE:
         return endpoint
-    endpoint.status, endpoint.disabled_at, endpoint.is_notice_due = Endpoint.Status.ACTIVE, None, False
     with transaction.atomic():
+        _lock(endpoint)
         _note("enabled", endpoint)
-        _save(endpoint, at, "status", "disabled_at", "is_notice_due")
+        ENDPOINT.change_locked(endpoint, Step(Endpoint.Status.ACTIVE), at=at, disabled_at=None, is_notice_due=False, updated_at=at)
     return _listens(endpoint)
 
 
@@ -141,8 +144,10 @@ def disable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = No
     if endpoint.status != Endpoint.Status.ACTIVE:
         return endpoint
     with transaction.atomic():
-        endpoint.status, endpoint.disabled_at = Endpoint.Status.DISABLED, at
-        _save(endpoint, at, "status", "disabled_at")
+        _lock(endpoint)
+        if endpoint.status != Endpoint.Status.ACTIVE:
+            return endpoint
+        ENDPOINT.change_locked(endpoint, Step(Endpoint.Status.DISABLED), at=at, disabled_at=at, updated_at=at)
         ignore_waiting(endpoint)
         _note("disabled", endpoint)
     return endpoint
@@ -176,9 +181,14 @@ def disable_endpoints_of(store: Store) -> None:
 
 def ignore_waiting(endpoint: Endpoint) -> None:
     """What waits for an endpoint that was turned off is not kept for later."""
-    Delivery.objects.filter(endpoint=endpoint, status=Delivery.Status.PENDING).update(
-        status=Delivery.Status.IGNORED, next_attempt_at=None, claimed_until=None
-    )
+    rows = Delivery.objects.filter(endpoint=endpoint)
+    ignored = Step(Delivery.Status.IGNORED)
+    DELIVERY.change_all(rows, Delivery.Status.PENDING, ignored, next_attempt_at=None, claimed_until=None)
+
+
+def _lock(endpoint: Endpoint) -> None:
+    """Its status as it stands: an attempt that failed for good may have turned it off since it was read."""
+    endpoint.refresh_from_db(fields=["status"], from_queryset=Endpoint.objects.select_for_update(no_key=True))
 
 
 def _new_secret(endpoint: Endpoint) -> str:
