@@ -4,12 +4,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
-from apps.assets.documents import payment_currencies, supported_asset
+from apps.assets.documents import CurrencyDocument, SupportedAsset, payment_currencies, supported_asset
 from apps.assets.selectors import listed_assets
 
 
 class PaymentCurrencies(Door):
     """The currencies that price a payment."""
+
+    answers = {"GET": list[CurrencyDocument]}
 
     def get(self, request: Request) -> Response:
         return Response(payment_currencies())
@@ -17,6 +19,8 @@ class PaymentCurrencies(Door):
 
 class SupportedAssets(Door):
     """The active assets of the mode."""
+
+    answers = {"GET": list[SupportedAsset]}
 
     def get(self, request: Request) -> Response:
         currency = self.access.store.settlement_currency

@@ -1,15 +1,11 @@
 """/checkout/{reference}: what a custom checkout reads. Public, from any origin, without credentials."""
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.composed import onramp_of
+from apps.api.composed import CheckoutDocument, checkout_document
 from apps.api.plumbing.views import Door
-from apps.core import clock
 from apps.core.errors import Flat, RefusalKind
-from apps.payments.documents.checkout import checkout_document
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference
 from apps.payments.services.expire import expire_if_due
@@ -32,9 +28,7 @@ class Checkout(Door):
     """What a customer may see of an intent."""
 
     missing = CheckoutNotFound()
+    answers = {"GET": CheckoutDocument}
 
     def get(self, request: Request, reference: str) -> Response:
-        payment = checkout_payment(reference)
-        at = clock.now(payment.store, payment.mode)
-        body: dict[str, Any] = {**checkout_document(payment, at), "onramp": onramp_of(payment)}
-        return Response(body)
+        return Response(checkout_document(checkout_payment(reference)))

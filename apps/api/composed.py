@@ -1,62 +1,111 @@
 """Documents made from several apps."""
 
-from typing import Any
+from msgspec.structs import asdict, replace
 
-from msgspec.structs import asdict
-
-from apps.billing.documents.invoices import hosted_invoice
+from apps.billing.documents.invoices import HostedInvoice, hosted_invoice
 from apps.billing.models import Invoice
+from apps.chain.models import Deposit
 from apps.core import clock
-from apps.onramp.documents import payment_session
+from apps.core.documents import Digits, Document
+from apps.onramp.documents import PaymentSession, UnavailableDocument, payment_session
 from apps.onramp.selectors import latest_session
 from apps.onramp.services.availability import availability
 from apps.onramp.services.sessions import card_networks
-from apps.payments.documents import detail
-from apps.payments.documents.checkout import checkout_document
+from apps.payments.documents.checkout import CheckoutFacts, checkout_facts
+from apps.payments.documents.detail import PaymentFacts, detail
+from apps.payments.documents.reconciliation import ReconciliationDocument, reconciliation_document
 from apps.payments.models import Payment
-from apps.payments.services import reconcile
+from apps.payments.selectors import received_by
+from apps.payments.services.reconcile import is_balanced
 from apps.payments.whole import Whole
-from apps.swaps.documents import auto_swap_document
+from apps.swaps.documents import AutoSwapDocument, auto_swap_document
 from apps.swaps.models import Swap
 from apps.swaps.selectors import of_payment, swap_delta
 
 
-def onramp_of(payment: Payment) -> dict[str, Any]:
+class CardOption(Document, frozen=True, kw_only=True):
     """Whether a card option may be shown on a checkout, and through whom: opaque names, to be passed back."""
-    networks = card_networks(payment)
-    return {"available": bool(networks), "providers": networks}
+
+    available: bool
+    providers: list[str]
 
 
-def hosted_invoice_body(invoice: Invoice, payment: Payment | None) -> dict[str, Any]:
+class CheckoutDocument(CheckoutFacts, frozen=True, kw_only=True):
+    onramp: CardOption
+
+
+class InvoiceWithPayment(HostedInvoice, frozen=True, kw_only=True):
+    payment: CheckoutDocument | None
+
+
+class PaymentDetail(PaymentFacts, frozen=True, kw_only=True):
+    """Everything there is to know about an intent: its latest card payment, or why there can't be one; its automatic swap, once that
+    is under way and as long as it has not failed."""
+
+    onramp_session: PaymentSession | None
+    onramp_unavailable: UnavailableDocument | None
+    auto_swap_detail: AutoSwapDocument | None
+
+
+class SimulatedDeposit(Document, frozen=True, kw_only=True):
+    reference: str
+    amount_atomic: Digits
+    confirmations: int
+    status: str
+
+
+class PaymentSimulated(PaymentDetail, frozen=True, kw_only=True):
+    """The intent as it is after the deposit."""
+
+    payment_status: str
+    simulated_payment: SimulatedDeposit
+
+
+def checkout_document(payment: Payment) -> CheckoutDocument:
+    at, networks = clock.now(payment.store, payment.mode), card_networks(payment)
+    onramp = CardOption(available=bool(networks), providers=networks)
+    return CheckoutDocument(**asdict(checkout_facts(payment, at)), onramp=onramp)
+
+
+def invoice_with_payment(invoice: Invoice, payment: Payment | None) -> InvoiceWithPayment:
     """An invoice as its customer sees it, with the checkout of its latest intent."""
-    if payment is None:
-        return {**asdict(hosted_invoice(invoice)), "payment": None}
-    at = clock.now(payment.store, payment.mode)
-    return {**asdict(hosted_invoice(invoice)), "payment": {**checkout_document(payment, at), "onramp": onramp_of(payment)}}
+    checkout = checkout_document(payment) if payment is not None else None
+    return InvoiceWithPayment(**asdict(hosted_invoice(invoice)), payment=checkout)
 
 
-def card_of(payment: Payment) -> dict[str, Any]:
-    """A payment's latest card payment, or the reason why there can't be one."""
-    session = latest_session(payment)
+def payment_detail(whole: Whole) -> PaymentDetail:
+    payment = whole.payment
+    session, swap = latest_session(payment), _auto_swap_of(payment)
     unavailable = availability(payment).unavailable if session is None else None
-    told = unavailable.document() if unavailable is not None else None
-    return {"onramp_session": None if session is None else payment_session(session), "onramp_unavailable": told}
+    return PaymentDetail(
+        **asdict(detail(whole)),
+        onramp_session=payment_session(session) if session is not None else None,
+        onramp_unavailable=unavailable.document() if unavailable is not None else None,
+        auto_swap_detail=auto_swap_document(swap) if swap is not None else None,
+    )
 
 
-def payment_detail(whole: Whole) -> dict[str, Any]:
-    """The detail view of an intent, with what other apps add to it."""
-    return {**detail.detail(whole), **auto_swap_of(whole.payment), **card_of(whole.payment)}
+def simulated_payment(whole: Whole, deposit: Deposit) -> PaymentSimulated:
+    return PaymentSimulated(
+        **asdict(payment_detail(whole)),
+        payment_status=whole.payment.status,
+        simulated_payment=SimulatedDeposit(
+            reference=str(deposit.simulated_reference),
+            amount_atomic=str(deposit.amount_atomic),
+            confirmations=deposit.simulated_confirmations,
+            status=deposit.status,
+        ),
+    )
 
 
-def auto_swap_of(payment: Payment) -> dict[str, Any]:
-    """The automatic swap of a payment's coins, once it is under way and as long as it has not failed."""
+def _auto_swap_of(payment: Payment) -> Swap | None:
     shown = (Swap.Status.SUBMITTED, Swap.Status.COMPLETED)
-    swap = next((one for one in of_payment(payment) if one.status in shown), None) if payment.auto_swap_status else None
-    return {"auto_swap_detail": auto_swap_document(swap) if swap is not None else None}
+    return next((one for one in of_payment(payment) if one.status in shown), None) if payment.auto_swap_status else None
 
 
-def reconciliation_of(payment: Payment) -> dict[str, Any]:
+def reconciliation_of(payment: Payment) -> ReconciliationDocument:
     """Whether chain, intent and ledger agree, and what an automatic swap brought beside its estimate."""
-    document = reconcile.document(payment)
+    received = received_by(payment)
+    document = reconciliation_document(payment, received, is_balanced=is_balanced(payment, received))
     delta = swap_delta(payment) if payment.auto_swap_status and payment.reconciled_at else None
-    return {**document, **dict(zip(("swap_delta", "swap_delta_atomic"), delta, strict=True))} if delta else document
+    return replace(document, swap_delta=delta[0], swap_delta_atomic=delta[1]) if delta is not None else document

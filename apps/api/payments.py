@@ -1,7 +1,7 @@
 """/payments: create, list, read, history, summary, reconciliation, and the deposits that test mode simulates."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import field
 from rest_framework.request import Request
@@ -10,33 +10,19 @@ from rest_framework.response import Response
 from apps.api import composed
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Days, Paged, PerPage, choice, described
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import Asked, Door
 from apps.core.documents import Day, Page
-from apps.core.errors import Coded
-from apps.core.literal import Schema
+from apps.core.errors import Coded, Failure
+from apps.core.literal import Invalid
 from apps.payments import selectors
 from apps.payments.documents import parts, summary
+from apps.payments.documents.history import PaymentEventDocument, event
+from apps.payments.documents.reconciliation import ReconciliationDocument
 from apps.payments.models import Payment
-from apps.payments.requests import PaymentRequest, payment_request
-from apps.payments.services import test_wallet
+from apps.payments.requests import PaymentRequest, SimulationRequest, WalletPaymentRequest, payment_request
+from apps.payments.services import simulate, test_wallet
 from apps.payments.services.create import create_payment
-from apps.payments.services.simulate import SCENARIOS, LiveMode, simulate_deposit
 from apps.payments.whole import find_whole, whole_of
-
-_TEXT = {"type": "string"}
-SIMULATED_BODY: Schema = {
-    "type": "object",
-    "properties": {
-        "scenario": {"type": "string", "enum": list(SCENARIOS), "default": "exact"},
-        "settlement_amount": _TEXT,
-        "amount": _TEXT,
-        "amount_atomic": _TEXT,
-        "reference": _TEXT,
-        "asset_id": _TEXT,
-        "confirmations": {"type": "integer"},
-        "late": {"type": "boolean"},
-    },
-}
 
 
 class PaymentFilters(Paged, frozen=True, kw_only=True):
@@ -83,9 +69,17 @@ class PaymentDoor(Door):
     def payment(self, id: str) -> Payment:
         return self.find(selectors.payments_seen_by(self.access), id)
 
+    def read_optionally_wrapped(self, request: Request, wrapper: str, asked: type[Asked]) -> Asked:
+        """The body, or what it has under the wrapper. Raises Invalid."""
+        body = self.body(request)
+        inner = body.get(wrapper)
+        return asked.read(body if inner is None else inner, wrapper)
+
 
 class PaymentById(PaymentDoor):
     """Everything there is to know about an intent."""
+
+    answers = {"GET": composed.PaymentDetail}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(composed.payment_detail(find_whole(self.access, self.access.store, id)))
@@ -94,14 +88,17 @@ class PaymentById(PaymentDoor):
 class PaymentEvents(PaymentDoor):
     """The history of an intent, oldest first."""
 
+    answers = {"GET": list[PaymentEventDocument]}
+
     def get(self, request: Request, id: str) -> Response:
-        return Response([parts.event(one) for one in self.payment(id).events.all()])
+        return Response([event(one) for one in self.payment(id).events.all()])
 
 
 class Summary(Door):
     """Counts, volume and a day-by-day series of a range."""
 
     query = Days
+    answers = {"GET": summary.PaymentSummaryDocument}
 
     def get(self, request: Request) -> Response:
         asked = Days.read(request.query_params)
@@ -111,6 +108,8 @@ class Summary(Door):
 class Reconciliation(PaymentDoor):
     """Whether chain, intent and ledger agree."""
 
+    answers = {"GET": ReconciliationDocument}
+
     def get(self, request: Request, id: str) -> Response:
         return Response(composed.reconciliation_of(self.payment(id)))
 
@@ -119,38 +118,36 @@ class SimulatedPayments(PaymentDoor):
     """Credit a deposit without a chain; test mode only."""
 
     shape = Coded
-    bodies = {"POST": SIMULATED_BODY}
+    bodies = {"POST": SimulationRequest}
+    answers = {"POST": composed.PaymentSimulated}
     statuses = {"POST": 201}
+
+    def refusal(self, refusal: Invalid) -> Failure:
+        return simulate.refusal_of(refusal)
 
     def post(self, request: Request, id: str) -> Response:
         if self.access.is_live:
-            raise LiveMode
+            raise simulate.LiveMode
         payment = self.payment(id)
-        body = self.body(request)
-        fields: dict[str, Any] = body["simulated_payment"] if isinstance(body.get("simulated_payment"), dict) else body
-        payment, deposit = simulate_deposit(self.access, payment, fields)
-        told = {
-            "reference": deposit.simulated_reference,
-            "amount_atomic": str(deposit.amount_atomic),
-            "confirmations": deposit.simulated_confirmations,
-            "status": deposit.status,
-        }
-        return Response(
-            {**composed.payment_detail(whole_of(payment)), "payment_status": payment.status, "simulated_payment": told}, status=201
-        )
+        asked = self.read_optionally_wrapped(request, "simulated_payment", SimulationRequest)
+        payment, deposit = simulate.simulate_deposit(self.access, payment, asked)
+        return Response(composed.simulated_payment(whole_of(payment), deposit), status=201)
 
 
 class TestPayments(PaymentDoor):
     """Let the service's test wallet pay an intent on the test chain; test mode only."""
 
     shape = Coded
-    bodies = {"POST": {"type": "object", "properties": {"amount_atomic": _TEXT}}}
+    bodies = {"POST": WalletPaymentRequest}
+    answers = {"POST": test_wallet.WalletPaymentDocument}
     statuses = {"POST": 202}
+
+    def refusal(self, refusal: Invalid) -> Failure:
+        return test_wallet.InvalidAmount()
 
     def post(self, request: Request, id: str) -> Response:
         if self.access.is_live:
             raise test_wallet.LiveMode
         payment = self.payment(id)
-        body = self.body(request)
-        fields: dict[str, Any] = body["test_payment"] if isinstance(body.get("test_payment"), dict) else body
-        return Response(test_wallet.send_test_payment(self.access, payment, fields), status=202)
+        asked = self.read_optionally_wrapped(request, "test_payment", WalletPaymentRequest)
+        return Response(test_wallet.send_test_payment(self.access, payment, asked), status=202)

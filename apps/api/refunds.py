@@ -1,23 +1,21 @@
 """/payments/{id}/refunds: ask for a refund, or list a payment's."""
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.payments import PaymentDoor
-from apps.payments.documents.refund import refund_document
+from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.models import Refund
-from apps.payments.services.fields import REFUND
+from apps.payments.requests import RefundRequest
 from apps.payments.services.refund import request_refund
-from apps.payments.services.refund_shares import Wish
 
 
 class Refunds(PaymentDoor):
     """Refund a payment (while one is under way, and on a replay, the answer is that one), or list its refunds newest first."""
 
     asks_for_code = is_act = True
-    bodies = {"POST": REFUND.schema()}
+    bodies = {"POST": RefundRequest}
+    answers = dict.fromkeys(("GET", "POST"), list[RefundDocument])
     statuses = {"POST": 201}
 
     def get(self, request: Request, id: str) -> Response:
@@ -27,10 +25,7 @@ class Refunds(PaymentDoor):
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)
         key = self.idempotency_key(request)
-        body = self.body(request)
-        given: Any = body["refund"] if body.get("refund") is not None else body
-        wish = Wish(**REFUND.check(given, "refund"))
-        asked = request_refund(self.access, payment, wish, str(key))
+        asked = request_refund(self.access, payment, self.read_optionally_wrapped(request, "refund", RefundRequest), str(key))
         headers = None if asked.is_new else {"Idempotent-Replayed": "true"}
         told = [refund_document(one, is_other=asked.is_other) for one in asked.refunds]
         return Response(told, status=201, headers=headers)

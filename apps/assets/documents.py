@@ -1,7 +1,6 @@
 """Assets and currencies as the API tells them."""
 
 from functools import cache
-from typing import Any
 
 from babel.numbers import get_currency_name, get_currency_precision, get_currency_symbol
 
@@ -44,15 +43,22 @@ def supported_asset(asset: Asset, settlement_currency: str) -> SupportedAsset:
     )
 
 
+class CurrencyDocument(Document, frozen=True, kw_only=True):
+    code: str
+    label: str
+    symbol: str
+    decimals: int
+
+
 @cache
-def payment_currencies() -> list[dict[str, Any]]:
+def payment_currencies() -> list[CurrencyDocument]:
     """Every currency that prices a payment."""
     return [
-        {
-            "code": code,
-            "label": get_currency_name(code, locale="en"),
-            "symbol": get_currency_symbol(code, locale="en"),
-            "decimals": get_currency_precision(code),
-        }
+        CurrencyDocument(
+            code=code,
+            label=get_currency_name(code, locale="en"),
+            symbol=get_currency_symbol(code, locale="en"),
+            decimals=get_currency_precision(code),
+        )
         for code in Currency.values
     ]

@@ -9,6 +9,8 @@ from babel import Locale
 # Code -> capitalized names in the languages of those who are billed most, as Babel has them. A file of our own: eleven languages
 # stay in a process that has asked Babel for one name in each, nine megabytes of them.
 NAMES = Path(__file__).with_name("country_names.json")
+# The list of territories has them too.
+_NOT_COUNTRIES = frozenset({"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"})
 # How the common ones are written too.
 _OTHER_NAMES = {
     "UK": "GB",
@@ -32,6 +34,14 @@ def _codes() -> dict[str, str]:
     names = json.loads(NAMES.read_text("utf-8"))
     known = {name: code for code, several in names.items() for name in several}
     return known | _OTHER_NAMES | {code: code for code in names}
+
+
+@cache
+def countries() -> list[tuple[str, str]]:
+    """(code, name in English) of every country, by name."""
+    named = [(str(code), str(name)) for code, name in Locale("en").territories.items()]
+    found = [(code, name) for code, name in named if len(code) == 2 and code not in _NOT_COUNTRIES]
+    return sorted(found, key=lambda country: country[1])
 
 
 def country_name(code: str) -> str:

@@ -2,8 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -12,6 +11,7 @@ from django.http import FileResponse, HttpResponse, QueryDict
 from msgspec.structs import asdict
 
 from apps.agents.selectors import signed_payment_of
+from apps.assets.models import Asset
 from apps.billing.selectors import invoice_of, payments_of
 from apps.core import clock, money
 from apps.core.literal import parse_date
@@ -23,7 +23,8 @@ from apps.onramp.selectors import sessions_of
 from apps.payments import selectors, states
 from apps.payments.documents import parts
 from apps.payments.documents.checkout import outstanding
-from apps.payments.documents.detail import detail
+from apps.payments.documents.deposits import oldest_first
+from apps.payments.documents.detail import LateDepositDocument, PaymentFacts, detail
 from apps.payments.documents.order import order_of
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
@@ -64,7 +65,7 @@ class Filters:
         days = [day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", ""))]
         return cls(status if status in Payment.Status.values else "", query.get("q", "").strip()[:255], *days)
 
-    def query(self, **changes: Any) -> str:
+    def query(self, **changes: str | int) -> str:
         """The address of the same list with something changed."""
         asked = {"status": self.status, "q": self.q, "from": self.first_day, "to": self.last_day, **changes}
         return urlencode({name: value for name, value in asked.items() if value})
@@ -122,10 +123,37 @@ def _page_number(text: str) -> int:
     return min(max(int(text), 1), PAGE_MAX) if text.isascii() and text.isdigit() and len(text) <= 6 else 1
 
 
+class ShownLateDeposit(LateDepositDocument, frozen=True, kw_only=True):
+    is_held: bool
+
+
+class ShownAddress(parts.AddressDocument, frozen=True, kw_only=True):
+    """With its page on the explorer."""
+
+    explorer_url: str | None
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """In cents of the payment's currency; `left_cents` is below zero when all went back, for fees don't."""
+
+    paid_cents: int
+    fee_cents: int
+    refunded_cents: int
+    left_cents: int
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What an underpaid payment still waits for."""
+
+    asset: Asset
+    amount_atomic: int
+
+
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     whole = find_whole(request.access, request.access.store, id)
     payment, received, told = whole.payment, whole.received, detail(whole)
-    late = [{**one, "is_held": held_atomic(payment, one["asset_id"]) >= int(one["amount_atomic"])} for one in told["late_deposits"]]
     deliveries = deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL)
     context = {
         "payment": payment,
@@ -135,8 +163,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "amounts": _amounts(told),
         "addresses": _addresses(told, received),
         "missing": _missing(payment, received),
-        "transactions": _transactions(received),
-        "late_deposits": late,
+        "transactions": oldest_first((row, one.address.asset) for one in received for row in one.counted),
+        "late_deposits": [_late_deposit(payment, one) for one in told.late_deposits],
         "signed": signed_payment_of(request.access, payment),
         "refunds": refunds.rows(request, payment),
         "is_refund_offered": refunds.is_offered(request, payment),
@@ -147,42 +175,39 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     return show(request, "dashboard/payments/_detail.html" if part else "dashboard/payments/detail.html", context)
 
 
-def _amounts(told: dict[str, Any]) -> dict[str, int]:
-    """The amounts that the page shows in the payment's currency, in cents."""
-    financials = told["financials"] or {}
-    texts = {"paid": told["amount_paid"], **{name: financials[f"{name}_amount"] for name in ("fee", "refunded", "net") if financials}}
-    cents = {name: money.cents_from_text(text) for name, text in texts.items()}
-    return {**cents, "left": cents.get("net", 0) - cents.get("refunded", 0)}  # below zero when all went back: fees don't
+def _amounts(told: PaymentFacts) -> Amounts:
+    paid, financials = money.cents_from_text(told.amount_paid), told.financials
+    if financials is None:
+        return Amounts(paid, 0, 0, 0)
+    texts = (financials.fee_amount, financials.refunded_amount, financials.net_amount)
+    fee, refunded, net = map(money.cents_from_text, texts)
+    return Amounts(paid, fee, refunded, net - refunded)
 
 
-def _missing(payment: Payment, received: "list[selectors.Received]") -> dict[str, Any] | None:
-    """What an underpaid payment still waits for, in the coin that came."""
+def _missing(payment: Payment, received: "list[selectors.Received]") -> Missing | None:
+    """In the coin that came."""
     paid_in = next((one.address.asset for one in received if one.received_atomic), None)
     if payment.state_reason != states.PROCESSING_UNDERPAID or paid_in is None:
         return None
-    return {"asset": paid_in, "amount_atomic": outstanding(received)[paid_in.pk]}
+    return Missing(paid_in, outstanding(received)[paid_in.pk])
 
 
-def _addresses(told: dict[str, Any], received: "list[selectors.Received]") -> list[dict[str, Any]]:
-    """The deposit addresses as the API tells them, each with its page on the explorer."""
+def _addresses(told: PaymentFacts, received: "list[selectors.Received]") -> list[ShownAddress]:
     bases = [one.address.asset.chain.explorer_url for one in received]
-    rows = zip(told["payment_addresses"], bases, strict=True)
-    return [{**asdict(row), "explorer_url": f"{base}/address/{row.address}" if base else None} for row, base in rows]
+    rows = zip(told.payment_addresses, bases, strict=True)
+    return [ShownAddress(**asdict(row), explorer_url=f"{base}/address/{row.address}" if base else None) for row, base in rows]
 
 
-def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> Any:
+def _late_deposit(payment: Payment, late: LateDepositDocument) -> ShownLateDeposit:
+    is_held = held_atomic(payment, late.asset_id) >= int(late.amount_atomic)
+    return ShownLateDeposit(**asdict(late), is_held=is_held)
+
+
+def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> datetime:
     moments = [
         moment for one in received for row in one.deposits for moment in (row.detected_at, row.confirmed_at, row.failed_at) if moment
     ]
     return max([payment.created_at, payment.updated_at, payment.expires_at, *moments])
-
-
-def _transactions(received: "list[selectors.Received]") -> list[dict[str, Any]]:
-    """Every deposit that counts, oldest first, as the API tells it."""
-    counted = [(deposit, one.address.asset) for one in received for deposit in one.counted]
-    known = parts.heads_for([deposit for deposit, _ in counted])
-    ordered = sorted(counted, key=lambda pair: pair[0].detected_at)
-    return [parts.transaction(deposit, asset, known) for deposit, asset in ordered]
 
 
 def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:

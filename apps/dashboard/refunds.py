@@ -3,31 +3,82 @@
 The page that was agreed to is sent or nothing: its figures come back with the form and are compared under the lock.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
 from apps.core import money
+from apps.core.forms import Form
 from apps.core.web import status_of
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payments import states
 from apps.payments.models import Payment, Refund
-from apps.payments.selectors import payments_seen_by, received_by
-from apps.payments.services.fields import REFUND
+from apps.payments.requests import RefundRequest
+from apps.payments.selectors import Received, payments_seen_by, received_by
 from apps.payments.services.refund import FiguresChanged, plan_digest, request_refund
-from apps.payments.services.refund_shares import PayerUnknown, Share, Wish, left_to_refund, shares_to_send
+from apps.payments.services.refund_shares import PayerUnknown, Share, left_to_refund, shares_to_send
 from apps.stores import roles
 
-_FIELDS = ("amount", "asset_id", "destination_address")
+
+@dataclass(frozen=True)
+class ShownRefund:
+    refund: Refund
+    to_address: str
 
 
-def rows(request: PageRequest, payment: Payment) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Transfer:
+    share: Share
+    to_address: str
+
+
+class RefundForm(Form):
+    """A coin is chosen where several came, an amount where a part may go back; the other inputs aren't on the page."""
+
+    names = ("asset_id", "amount", "destination_address")
+    hidden = ("form_key", "agreed")
+    labels = {"asset_id": "What to send back", "amount": "Amount in coins", "destination_address": "Address"}
+
+    def __init__(self, typed: Mapping[str, str], payment: Payment) -> None:
+        super().__init__(typed)
+        self.payment = payment
+
+    @cached_property
+    def received(self) -> list[Received]:
+        """The assets of which something has confirmed."""
+        return [one for one in received_by(self.payment) if any(row.status == "confirmed" for row in one.deposits)]
+
+    @property
+    def takes_asset(self) -> bool:
+        return len(self.received) > 1
+
+    @property
+    def takes_amount(self) -> bool:
+        return self.payment.status == states.COMPLETED
+
+    def request(self) -> RefundRequest:
+        """What is asked for. Raises Invalid."""
+        form_keys.of(self.values)
+        return RefundRequest.read(self.sent)
+
+    @property
+    def key(self) -> str:
+        return f"dashboard-{self.values['form_key']}"
+
+    def input_of(self, field: str) -> str:
+        is_shown = {"asset_id": self.takes_asset, "amount": self.takes_amount}
+        return field if is_shown.get(field, True) else ""
+
+
+def rows(request: PageRequest, payment: Payment) -> list[ShownRefund]:
     """The refunds of a payment, newest first."""
     found = Refund.objects.seen_by(request.access).filter(payment=payment).select_related("asset__chain").order_by("-created_at", "-part")
-    return [{"refund": one, "to_address": checksummed(one.destination_address)} for one in found]
+    return [ShownRefund(one, checksummed(one.destination_address)) for one in found]
 
 
 def is_offered(request: PageRequest, payment: Payment) -> bool:
@@ -35,7 +86,7 @@ def is_offered(request: PageRequest, payment: Payment) -> bool:
     if not roles.may(request.member.role, roles.MOVE_MONEY):
         return False
     try:
-        return any(isinstance(one, Share) for one in shares_to_send(payment, Wish())) or bool(payment.needs_attention)
+        return any(isinstance(one, Share) for one in shares_to_send(payment, RefundRequest())) or bool(payment.needs_attention)
     except PayerUnknown:
         return True
     except Refusals:
@@ -45,51 +96,49 @@ def is_offered(request: PageRequest, payment: Payment) -> bool:
 def create(request: PageRequest, id: str) -> HttpResponse:
     payment: Payment = find(payments_seen_by(request.access), id)
     if request.method == "GET":
-        return _form(request, payment, form_keys.new(), [])
-    given = {name: request.POST.get(name, "").strip() for name in (*_FIELDS, "form_key", "agreed")}
+        return _form(request, RefundForm(form_keys.new(), payment))
+    form = RefundForm(request.POST.dict(), payment)
     try:
-        wish, key = _read(given)
-        if given["agreed"]:
-            wanted = _ask(request, payment, wish, given)
-            if wanted is not None:
-                return _review(request, payment, given, wish, wanted.errors, wanted.status)
-            asked = request_refund(request.access, payment, wish, key, agreed=given["agreed"])
-            if asked.is_other:
-                messages.error(request, "Another refund was under way already. Nothing more is sent.")
-            else:
-                messages.success(request, "The refund is on its way. This page shows how far it is.")
-            return go("payment", payment.pk)
-        return _review(request, payment, given, wish, [])
-    except FiguresChanged as refusal:
-        return _review(request, payment, given, wish, sentences(refusal), status_of(refusal))
+        asked = form.request()
+        return _reviewed(request, form, asked) if form.values["agreed"] else _review(request, form, asked, [])
     except Refusals as refusal:
-        return _form(request, payment, given, sentences(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
 
 
-def _ask(request: PageRequest, payment: Payment, wish: Wish, given: dict[str, str]) -> confirming.Asked | None:
+def _reviewed(request: PageRequest, form: RefundForm, asked: RefundRequest) -> HttpResponse:
+    """Send what was agreed to, once a code was given for it; other figures are looked at anew."""
+    payment, agreed = form.payment, form.values["agreed"]
+    try:
+        wanted = _ask(request, form, asked)
+        if wanted is not None:
+            return _review(request, form, asked, wanted.errors, wanted.status)
+        made = request_refund(request.access, payment, asked, form.key, agreed=agreed)
+    except FiguresChanged as refusal:
+        return _review(request, form, asked, sentences(refusal), status_of(refusal))
+    if made.is_other:
+        messages.error(request, "Another refund was under way already. Nothing more is sent.")
+    else:
+        messages.success(request, "The refund is on its way. This page shows how far it is.")
+    return go("payment", payment.pk)
+
+
+def _ask(request: PageRequest, form: RefundForm, asked: RefundRequest) -> confirming.Asked | None:
     """A code for the figures that were looked at. Other figures are told before it is taken."""
-    act = _act(request, given, given["agreed"])
-    if not confirming.is_open(request, act) and plan_digest(shares_to_send(payment, wish)) != given["agreed"]:
+    agreed = form.values["agreed"]
+    act = _act(request, form, agreed)
+    if not confirming.is_open(request, act) and plan_digest(shares_to_send(form.payment, asked)) != agreed:
         raise FiguresChanged
     return confirming.ask(request, act)
 
 
-def _act(request: PageRequest, given: dict[str, str], agreed: str) -> str:
-    return confirming.act_of(request, agreed, given["form_key"])
+def _act(request: PageRequest, form: RefundForm, agreed: str) -> str:
+    return confirming.act_of(request, agreed, form.values["form_key"])
 
 
-def _read(given: dict[str, str]) -> tuple[Wish, str]:
-    """The form as the service takes it: what was left empty is not sent."""
-    key = form_keys.of(given)
-    fields: dict[str, Any] = REFUND.check({name: given[name] for name in _FIELDS if given[name]}, "refund")
-    return Wish(**fields), f"dashboard-{key}"
-
-
-def _review(
-    request: PageRequest, payment: Payment, given: dict[str, str], wish: Wish, errors: list[str], status: int = 200
-) -> HttpResponse:
+def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, errors: list[str], status: int = 200) -> HttpResponse:
     """What would leave, where to, and what can't be done any more afterwards."""
-    shares = shares_to_send(payment, wish)
+    payment = form.payment
+    shares = shares_to_send(payment, asked)
     transfers = [one for one in shares if isinstance(one, Share)]
     if not shares:
         raise PayerUnknown
@@ -101,12 +150,12 @@ def _review(
         return go("payment", payment.pk)
     context = {
         "payment": payment,
-        "given": given,
+        "given": form.values,
         "errors": errors,
-        "transfers": [{"share": one, "to_address": checksummed(one.to_address)} for one in transfers],
+        "transfers": [Transfer(one, checksummed(one.to_address)) for one in transfers],
         "is_partial": payment.status == states.COMPLETED and _total(transfers) != left_to_refund(payment),
         "agreed": plan_digest(shares),
-        **confirming.fields(request, _act(request, given, plan_digest(shares))),
+        **confirming.fields(request, _act(request, form, plan_digest(shares))),
     }
     return show(request, "dashboard/refunds/review.html", context, status=status)
 
@@ -124,13 +173,6 @@ def _total(shares: list[Share]) -> dict[str, int]:
     return totals
 
 
-def _form(request: PageRequest, payment: Payment, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
-    received = [one for one in received_by(payment) if any(row.status == "confirmed" for row in one.deposits)]
-    context = {
-        "payment": payment,
-        "given": given,
-        "errors": errors,
-        "received": received,
-        "takes_amount": payment.status == states.COMPLETED,
-    }
-    return show(request, "dashboard/refunds/create.html", context, status=status)
+def _form(request: PageRequest, form: RefundForm) -> HttpResponse:
+    context = {"payment": form.payment, "form": form, "errors": form.common_errors}
+    return show(request, "dashboard/refunds/create.html", context, status=form.status)

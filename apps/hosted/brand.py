@@ -1,7 +1,5 @@
 """A store's looks on public pages: what it is called, its picture, and its colours as a stylesheet, for no inline style is allowed."""
 
-from typing import Any
-
 from django.http import HttpResponse
 
 from apps.hosted import plumbing
@@ -9,7 +7,7 @@ from apps.stores.branding import colour, ink_on
 from apps.stores.models import Store
 
 
-def brand_of(store: Store) -> dict[str, Any]:
+def brand_of(store: Store) -> plumbing.Context:
     """What the templates of every public page of a store show of it."""
     return {
         "merchant": store.brand_name or store.name,

@@ -3,16 +3,17 @@
 Prices are asked for only when the customer looks at them. A card that was charged is not a paid intent, and no page says so.
 """
 
-from functools import cache
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
-from babel import Locale
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.core import clock
+from apps.core.countries import countries
 from apps.core.errors import Failure
 from apps.core.literal import Invalid
 from apps.hosted import plumbing
@@ -36,79 +37,115 @@ TOO_OFTEN = "Too many attempts. Wait a moment and try again."
 CHOICE_SEPARATOR = "|"
 
 
-def card_context(request: HttpRequest, payment: Payment, *, is_asked_for: bool = False) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Choice:
+    """One offer; the figures of a method are its first provider's."""
+
+    value: str
+    name: str
+    provider: str
+    charge_cents: int
+    on_top_cents: int
+    is_recommended: bool
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a card payment costs where the customer is. `is_asked` once the providers have been asked."""
+
+    countries: list[tuple[str, str]]  # to choose from; none when the place is known
+    country: str
+    country_name: str
+    region: str
+    takes_region: bool
+    choices: Sequence[Choice] = ()
+    others: Sequence[Choice] = ()
+    is_asked: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
     """What the checkout shows of card payments: whether there are any, the one under way, and when looked at, the prices."""
+
+    session: FundingSession | None
+    returned: str
+    is_offered: bool
+    is_chosen: bool
+    is_open: bool
+    is_paid: bool
+    has_failed: bool
+    prices: Prices | None
+    problem: str
+
+    @property
+    def is_choosing(self) -> bool:
+        return self.is_chosen and not self.is_open
+
+
+def card_of(request: HttpRequest, payment: Payment, *, problem: str = "") -> Card:
+    """`problem` is why the card payment that was asked for can't be opened."""
     session, networks = latest_session(payment), card_networks(payment)
-    is_open = session is not None and session.status == FundingSession.Status.PENDING and session.expires_at > _now(payment)
-    is_chosen = (is_asked_for or request.GET.get("pay") == "card") and (bool(networks) or is_open)
-    context: dict[str, Any] = {
-        "is_offered": bool(networks) or is_open,
-        "is_chosen": is_chosen,
-        "is_choosing": is_chosen and not is_open,
-        "is_open": is_open,
-        "is_paid": session is not None and session.status == FundingSession.Status.PAID,
-        "has_failed": session is not None and session.status == FundingSession.Status.FAILED,
-        "session": session,
-        "returned": request.GET.get("onramp", ""),
-    }
-    return context | (_prices(request, payment) if is_chosen and not is_open else {})
+    status = session.status if session is not None else None
+    is_open = session is not None and status == FundingSession.Status.PENDING and session.expires_at > _now(payment)
+    is_chosen = (bool(problem) or request.GET.get("pay") == "card") and (bool(networks) or is_open)
+    prices = _prices(request, payment) if is_chosen and not is_open else None
+    return Card(
+        session=session,
+        returned=request.GET.get("onramp", ""),
+        is_offered=bool(networks) or is_open,
+        is_chosen=is_chosen,
+        is_open=is_open,
+        is_paid=status == FundingSession.Status.PAID,
+        has_failed=status == FundingSession.Status.FAILED,
+        prices=prices,
+        problem=problem or (prices.problem if prices is not None else ""),
+    )
 
 
-def _now(payment: Payment) -> Any:
+def _now(payment: Payment) -> datetime:
     return clock.now(payment.store, payment.mode)
 
 
-def _prices(request: HttpRequest, payment: Payment) -> dict[str, Any]:
+def _prices(request: HttpRequest, payment: Payment) -> Prices:
     at_edge = country_at_edge(request.headers)
     given = request.POST if request.method == "POST" else request.GET
     country, region = given.get("country", ""), given.get("region", "")
     chosen = at_edge or country or payment.store.country
-    context: dict[str, Any] = {
-        "countries": [] if at_edge else countries(),
-        "country": chosen,
-        "country_name": dict(countries()).get(chosen, chosen),
-        "region": region,
-        "takes_region": chosen in _WITH_REGIONS,
-    }
+    prices = Prices(
+        countries=[] if at_edge else countries(),
+        country=chosen,
+        country_name=dict(countries()).get(chosen, chosen),
+        region=region,
+        takes_region=chosen in _WITH_REGIONS,
+    )
     try:
         place = place_of(request.headers, payment.store, country, region)
         if plumbing.is_too_often(request, payment.reference, _METHODS):
-            return context | {"problem": TOO_OFTEN}
-        priced = price_methods(payment, place)
+            return replace(prices, problem=TOO_OFTEN)
+        choices = _choices(price_methods(payment, place))
     except CountryRequired:
-        return context
+        return prices
     except Failure as failure:
-        return context | {"problem": failure.text}
-    choices = _choices(priced)
-    return context | {
-        "choices": [one for one in choices if one["is_recommended"]],
-        "others": [one for one in choices if not one["is_recommended"]],
-        "is_asked": True,
-    }
+        return replace(prices, problem=failure.text)
+    recommended, others = ([one for one in choices if one.is_recommended is wanted] for wanted in (True, False))
+    return replace(prices, choices=recommended, others=others, is_asked=True)
 
 
-def _choices(priced: Priced) -> list[dict[str, Any]]:
-    """Every offer as one choice, best first; the figures of a method are its first provider's."""
+def _choices(priced: Priced) -> list[Choice]:
+    """Best first."""
     return [
-        {
-            "value": f"{method.id}{CHOICE_SEPARATOR}{offer.service_id}",
-            "name": method.method.name,
-            "provider": offer.service_name,
-            "charge_cents": offer.charge_cents,
-            "on_top_cents": offer.charge_cents - priced.settlement_amount_cents,
-            "is_recommended": offer is method.best,
-        }
+        Choice(
+            value=f"{method.id}{CHOICE_SEPARATOR}{offer.service_id}",
+            name=method.method.name,
+            provider=offer.service_name,
+            charge_cents=offer.charge_cents,
+            on_top_cents=offer.charge_cents - priced.settlement_amount_cents,
+            is_recommended=offer is method.best,
+        )
         for method in priced.methods
         for offer in method.offers
     ]
-
-
-@cache
-def countries() -> list[tuple[str, str]]:
-    """(code, name) of every country, by name."""
-    names = Locale("en").territories
-    left_out = {"XA", "XB", "ZZ", "EU", "EZ", "UN", "QO"}
-    return sorted(((code, name) for code, name in names.items() if len(code) == 2 and code not in left_out), key=lambda one: one[1])
 
 
 def start(request: HttpRequest, payment: Payment) -> str:

@@ -4,7 +4,6 @@ It shows what the public checkout document holds and nothing more; a card paymen
 """
 
 from functools import cache
-from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -14,18 +13,19 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.core.literal import Invalid
 from apps.hosted import cards, plumbing
 from apps.hosted.brand import brand_of, sheet
-from apps.hosted.plumbing import Framing, public_page
+from apps.hosted.plumbing import Context, Framing, public_page
 from apps.payments import states
-from apps.payments.documents.checkout import checkout_document
+from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts, CheckoutTransaction, checkout_facts
 from apps.payments.documents.order import order_of
 from apps.payments.models import Payment
+from apps.payments.requests import SCENARIOS, SimulationRequest
 from apps.payments.selectors import simulated_waiting
-from apps.payments.services.simulate import SCENARIOS, simulate_deposit
+from apps.payments.services.simulate import simulate_deposit
 from config.local_chain import LOCAL_CHAIN_ID
 
-Document = dict[str, Any]
 # What the QR code may hold: the address alone, or an EIP-681 link with chain, coin and amount.
 ADDRESS, LINK = "address", "link"
 CODE_COOKIE, CODE_KEPT_SECONDS = "checkout_code", 365 * 24 * 3600
@@ -62,12 +62,12 @@ def simulated(request: HttpRequest, payment: Payment) -> str:
     scenario = request.POST.get("scenario", "exact")
     if payment.is_live or scenario not in SCENARIOS:
         raise Http404
-    body: Document = {"scenario": scenario, "confirmations": 1 if scenario == "unconfirmed" else 0}
-    body |= {name: request.POST[name] for name in ("asset_id", "reference") if request.POST.get(name)}
+    sent = {name: request.POST.get(name) or None for name in ("asset_id", "reference")}
     try:
-        simulate_deposit(Access.for_public(payment.store, payment.mode), payment, body)
-    except Failure as failure:
-        return failure.text
+        asked = SimulationRequest.read({**sent, "scenario": scenario, "confirmations": 1 if scenario == "unconfirmed" else 0})
+        simulate_deposit(Access.for_public(payment.store, payment.mode), payment, asked)
+    except (Failure, Invalid) as refusal:
+        return refusal.text
     return ""
 
 
@@ -117,11 +117,12 @@ def _script() -> bytes:
 def _page(request: HttpRequest, payment: Payment, *, problem: str = "", card_problem: str = "", status: int = 200) -> HttpResponse:
     path = request.path.removesuffix("/simulate").removesuffix("/card")
     framing = Framing.asked_by(request)
-    context = checkout_context(request, payment, path, card_problem=card_problem) | {"framing": framing, "problem": problem}
+    card = cards.card_of(request, payment, problem=card_problem)
+    context = checkout_context(request, payment, card, path) | {"framing": framing, "problem": problem}
     template = "hosted/_checkout.html" if is_part(request) else "hosted/checkout.html"
     response = render(request, template, context, status=status)
     remember_code(request, response)
-    if not payment.is_live or context["card"]["is_choosing"]:
+    if not payment.is_live or card.is_choosing:
         # Without any referrer the browser would hide the origin of a form of the page, which then looks forged.
         response["Referrer-Policy"] = "same-origin"
     return framing.apply(response)
@@ -132,12 +133,9 @@ def is_part(request: HttpRequest) -> bool:
     return bool(request.headers.get("HX-Request")) and not request.headers.get("HX-History-Restore-Request")
 
 
-def checkout_context(request: HttpRequest, payment: Payment, path: str, *, card_path: str = "", card_problem: str = "") -> Document:
+def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, path: str, *, card_path: str = "") -> Context:
     """What the parts of a checkout show. Their links lead to `path`, that to card payments to `card_path` if it is another page."""
-    document = checkout_document(payment, clock.now(payment.store, payment.mode))
-    card = cards.card_context(request, payment, is_asked_for=bool(card_problem))
-    if card_problem:
-        card["problem"] = card_problem
+    document = checkout_facts(payment, clock.now(payment.store, payment.mode))
     query, stage = request.GET, stage_of(document)
     chosen = _chosen(document, query.get("asset"))
     code = code_chosen(request)
@@ -147,20 +145,20 @@ def checkout_context(request: HttpRequest, payment: Payment, path: str, *, card_
         "card": card,
         "stage": stage,
         "stage_template": f"hosted/stages/{stage}.html",
-        "is_waiting": not document["terminal"],
-        "is_polled": not document["terminal"] and not card["is_choosing"],
+        "is_waiting": not document.terminal,
+        "is_polled": not document.terminal and not card.is_choosing,
         "chosen": chosen,
         "code": code,
-        "code_text": chosen and (chosen["payment_uri"] if code == LINK else chosen["address"]),
+        "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
         "path": path,
         "query": query.urlencode(),
-        "asset_links": [(one, plumbing.query_with(query, asset=one["asset"]["asset_id"])) for one in document["payment_addresses"]],
+        "asset_links": [(one, plumbing.query_with(query, asset=one.asset.asset_id)) for one in document.payment_addresses],
         "code_links": {name: plumbing.query_with(query, code=name) for name in (ADDRESS, LINK)},
         "order": order_of(payment),
-        "is_local_chain": payment.is_live and any(one["asset"]["chain_id"] == LOCAL_CHAIN_ID for one in document["payment_addresses"]),
+        "is_local_chain": payment.is_live and any(one.asset.chain_id == LOCAL_CHAIN_ID for one in document.payment_addresses),
         "progress": _progress(document),
         "completed_at": payment.completed_at,
-        "return_host": plumbing.host_shown(document["success_url"] if stage == COMPLETED else document["failed_url"]),
+        "return_host": plumbing.host_shown(document.success_url if stage == COMPLETED else document.failed_url),
         "is_card_return": query.get("onramp") == "success" and stage in (PAY, UNDERPAID, CONFIRMING),
         "way_links": {"crypto": f"{path}?{ways['crypto']}", "card": f"{card_path or path}?{ways['card']}"},
         "confirming_reference": "" if payment.is_live or stage not in (UNDERPAID, CONFIRMING) else simulated_waiting(payment),
@@ -183,24 +181,24 @@ def remember_code(request: HttpRequest, response: HttpResponse) -> None:
         response.delete_cookie(CODE_COOKIE, samesite="Lax")
 
 
-def stage_of(document: Document) -> str:
+def stage_of(document: CheckoutFacts) -> str:
     """What the customer is to do or to know."""
-    if document["status"] == states.PENDING:
+    if document.status == states.PENDING:
         return PAY
-    if document["status"] == states.PROCESSING:
-        return UNDERPAID if document["state_reason"] == states.PROCESSING_UNDERPAID else CONFIRMING
-    return str(document["status"])
+    if document.status == states.PROCESSING:
+        return UNDERPAID if document.state_reason == states.PROCESSING_UNDERPAID else CONFIRMING
+    return document.status
 
 
-def _chosen(document: Document, asset_id: str | None) -> Document | None:
+def _chosen(document: CheckoutFacts, asset_id: str | None) -> CheckoutAddress | None:
     """The asset asked for, else the one that money has come in, else the first."""
-    offered: list[Document] = document["payment_addresses"]
-    asked = [one for one in offered if one["asset"]["asset_id"] == asset_id]
-    paid = [one for one in offered if one["received_atomic"] != "0"]
+    offered = document.payment_addresses
+    asked = [one for one in offered if one.asset.asset_id == asset_id]
+    paid = [one for one in offered if one.received_atomic != "0"]
     return next(iter([*asked, *paid, *offered]), None)
 
 
-def _progress(document: Document) -> Document | None:
+def _progress(document: CheckoutFacts) -> CheckoutTransaction | None:
     """The confirmations of the deposit that is furthest from its goal."""
-    waiting = [one for one in document["transactions"] if one["status"] in ("pending", "confirming")]
-    return min(waiting, key=lambda one: one["confirmations"] - one["required_confirmations"]) if waiting else None
+    waiting = [one for one in document.transactions if one.status in ("pending", "confirming")]
+    return min(waiting, key=lambda one: one.confirmations - one.required_confirmations) if waiting else None

@@ -5,7 +5,6 @@ Whoever has the page may look and type; only the contact of the business has the
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -14,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.core.acting import become
 from apps.core.errors import Flat, NotFound
 from apps.hosted.onboarding import private, too_many
-from apps.hosted.plumbing import host_shown
+from apps.hosted.plumbing import Context, host_shown
 from apps.payouts.services.destinations import title
 from apps.platforms.models import DestinationConfirmation
 from apps.platforms.services import confirmations
@@ -101,7 +100,7 @@ def _show(request: HttpRequest, token: str, row: DestinationConfirmation, refusa
     return render(request, "hosted/onboarding/destination/page.html", context, status=422 if refusal else 200)
 
 
-def _frame(row: DestinationConfirmation) -> dict[str, Any]:
+def _frame(row: DestinationConfirmation) -> Context:
     platform = row.link.store
     return {
         "link": row.link,

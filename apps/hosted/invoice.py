@@ -3,7 +3,8 @@
 The token is the only key. Starting a payment makes the one payable intent or returns it; its checkout stands inside the page.
 """
 
-from typing import Any
+from collections.abc import Callable
+from datetime import datetime
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -20,10 +21,11 @@ from apps.core.drawings import NotDrawn
 from apps.core.errors import Failure
 from apps.core.outage import unavailable
 from apps.hosted.brand import brand_of, sheet
+from apps.hosted.cards import card_of
 from apps.hosted.checkout import back_from_simulating, checkout_context, is_part, remember_code, simulated
-from apps.hosted.plumbing import public_page
+from apps.hosted.plumbing import Context, public_page
 from apps.payments import states
-from apps.payments.documents.checkout import checkout_document
+from apps.payments.documents.checkout import checkout_facts
 from apps.payments.models import Payment
 
 PAYING, ASKING, RECEIPT, CLOSED = "paying", "asking", "receipt", "closed"
@@ -101,7 +103,7 @@ def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
     return HttpResponse(made, content_type="application/xml", headers=headers)
 
 
-def _file(request: HttpRequest, made: Any, kind: str, invoice: Invoice) -> HttpResponse:
+def _file(request: HttpRequest, made: Callable[[Invoice], bytes], kind: str, invoice: Invoice) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{invoice_file.file_name(kind, invoice)}"'}
     try:
         return HttpResponse(made(invoice), content_type="application/pdf", headers=headers)
@@ -130,7 +132,8 @@ def _page(request: HttpRequest, token: str, *, problem: str = "", status: int = 
         return HttpResponseRedirect(f"/pay/{payment.reference}?pay=card")
     context = _context(invoice, payment, stage) | {"path": path, "problem": problem, "framing": {"origin": ""}}
     if stage == PAYING and payment is not None:
-        context |= checkout_context(request, payment, path, card_path=f"/pay/{payment.reference}")
+        card = card_of(request, payment)
+        context |= checkout_context(request, payment, card, path, card_path=f"/pay/{payment.reference}")
     context["was_portal_sent"] = request.GET.get("sent") == "1"
     response = render(request, "hosted/invoice/_page.html" if is_part(request) else "hosted/invoice/page.html", context, status=status)
     # Without any referrer the browser would hide the origin of the page's forms, which then look forged.
@@ -150,9 +153,9 @@ def _stage_of(invoice: Invoice, payment: Payment | None) -> str:
     return PAYING if payment is not None and payment.status in PAYABLE else ASKING
 
 
-def _context(invoice: Invoice, payment: Payment | None, stage: str) -> dict[str, Any]:
+def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
     now, document = clock.now(invoice.store, invoice.mode), hosted_invoice(invoice)
-    last = checkout_document(payment, now) if payment is not None and stage == ASKING else None
+    last = checkout_facts(payment, now) if payment is not None and stage == ASKING else None
     left, seller = invoice.total_cents - invoice.amount_paid_cents, parties.seller_of(invoice)
     return brand_of(invoice.store) | {
         "invoice": document,
@@ -177,7 +180,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> dict[str,
     }
 
 
-def _state(invoice: Invoice, document: HostedInvoice, now: Any) -> str:
+def _state(invoice: Invoice, document: HostedInvoice, now: datetime) -> str:
     """The status in the customer's words; see the badges."""
     if invoice.status == OPEN and invoice.due_at is not None and invoice.due_at < now:
         return "past_due"

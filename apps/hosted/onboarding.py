@@ -4,11 +4,9 @@ The token is the only key. Reading uses nothing up; the last step ends the link,
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache, wraps
-from typing import Any
+from functools import wraps
 from urllib.parse import urlsplit
 
-from babel import Locale
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -16,12 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.assets.selectors import active_assets
 from apps.core import buckets
 from apps.core.acting import become
+from apps.core.countries import countries
 from apps.core.errors import Coded, Failure, RefusalKind
 from apps.core.forms import Form
 from apps.core.literal import Invalid
 from apps.core.middleware import client_address
 from apps.core.web import status_of
-from apps.hosted.plumbing import host_shown
+from apps.hosted.plumbing import Context, host_shown
 from apps.payouts.models import Network
 from apps.platforms.models import OnboardingLink
 from apps.platforms.requests import VerificationRequest
@@ -33,8 +32,6 @@ VALUE_MAX = 200
 INVALID_VERIFICATION = "invalid_verification"
 BUSINESS, PAYOUT = "business", "payout"
 TITLES = {BUSINESS: "Your business", PAYOUT: "Where your money goes"}
-# No countries, though the list of territories has them.
-_NOT_COUNTRIES = frozenset({"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"})
 
 
 class BusinessForm(Form):
@@ -209,7 +206,7 @@ def _leave(request: HttpRequest, link: OnboardingLink, token: str, is_last: bool
 def _business(request: HttpRequest, link: OnboardingLink, token: str, form: BusinessForm | None = None, code: str = "") -> HttpResponse:
     if form is None:
         form = BusinessForm({"business_legal_name": link.account.name, "business_country": link.account.country})
-    context = {"countries": _countries(), "is_told": onboarding.is_business_told(link), "code": code}
+    context = {"countries": countries(), "is_told": onboarding.is_business_told(link), "code": code}
     return _show(request, link, token, BUSINESS, form, context)
 
 
@@ -226,12 +223,12 @@ def _payout(request: HttpRequest, link: OnboardingLink, token: str, form: Destin
     return _show(request, link, token, PAYOUT, form, context)
 
 
-def _show(request: HttpRequest, link: OnboardingLink, token: str, step: str, form: Form, context: dict[str, Any]) -> HttpResponse:
+def _show(request: HttpRequest, link: OnboardingLink, token: str, step: str, form: Form, context: Context) -> HttpResponse:
     context = {**_frame(link, token, step), **context, "form": form, "errors": form.common_errors}
     return render(request, f"hosted/onboarding/{step}.html", context, status=422 if form.errors else 200)
 
 
-def _frame(link: OnboardingLink, token: str, step: str) -> dict[str, Any]:
+def _frame(link: OnboardingLink, token: str, step: str) -> Context:
     wanted = [one for one, is_asked in ((BUSINESS, link.has_business_step), (PAYOUT, link.has_payout_step)) if is_asked]
     told = {BUSINESS: onboarding.is_business_told(link), PAYOUT: onboarding.is_destination_told(link)}
     return {
@@ -243,11 +240,3 @@ def _frame(link: OnboardingLink, token: str, step: str) -> dict[str, Any]:
         "steps": [{"name": one, "title": TITLES[one], "is_told": told[one], "is_current": one == step} for one in wanted],
         "return_host": host_shown(link.return_url),
     }
-
-
-@cache
-def _countries() -> list[tuple[str, str]]:
-    """(code, name in English), by name."""
-    territories = Locale("en").territories
-    rows = [(code, str(name)) for code, name in territories.items() if len(code) == 2 and code.isalpha() and code not in _NOT_COUNTRIES]
-    return sorted(rows, key=lambda row: row[1])

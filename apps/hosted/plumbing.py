@@ -22,6 +22,7 @@ from apps.payments.selectors import by_reference
 from apps.payments.services.expire import expire_if_due
 
 Page = Callable[..., HttpResponse]
+Context = dict[str, object]  # what a template is rendered with: values of every kind
 # The form of an Origin header. Anything else could smuggle a directive into the policy.
 _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?", re.ASCII)
 LOCAL_HOSTS = ("localhost", "127.0.0.1")
@@ -72,7 +73,7 @@ def _limited(request: HttpRequest, policy: str, reference: str, renders: str) ->
     return None if empty is None else _too_fast(request, empty)
 
 
-def _rendered(request: HttpRequest, view: Page, policy: str, reference: str, named: dict[str, Any]) -> HttpResponse:
+def _rendered(request: HttpRequest, view: Page, policy: str, reference: str, named: dict[str, str]) -> HttpResponse:
     """A file, which takes more of the bucket when it has to be drawn."""
     try:
         with drawings.charged_to(policy, "live", reference):

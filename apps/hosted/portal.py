@@ -4,6 +4,8 @@ A signed link is the only key. One that is too old can only do this: have a new 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -25,7 +27,7 @@ from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
 from apps.core import acting
 from apps.core.errors import Failure
 from apps.hosted.brand import brand_of, sheet
-from apps.hosted.plumbing import public_page
+from apps.hosted.plumbing import Context, public_page
 
 INVOICES_PER_PAGE = 25
 SUBSCRIPTIONS_MAX = 100
@@ -130,7 +132,7 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
     return sheet(customer.store)
 
 
-def _frame(token: str, customer: Customer) -> dict[str, Any]:
+def _frame(token: str, customer: Customer) -> Context:
     return brand_of(customer.store) | {"path": f"/portal/{token}", "customer": customer, "livemode": customer.is_live}
 
 
@@ -162,16 +164,29 @@ def _subscription(row: Subscription) -> ShownSubscription:
     return ShownSubscription(**document, name=name, coming=outlook(row), can_cancel=can_cancel)
 
 
-def _invoice(row: Invoice, access: Access) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ShownInvoice:
+    number: str | None
+    path: str
+    state: str
+    total_cents: int
+    currency: str
+    issued_at: datetime | None
+    due_at: datetime | None
+    description: str | None
+    is_open: bool
+
+
+def _invoice(row: Invoice, access: Access) -> ShownInvoice:
     is_late = row.status == "open" and row.due_at is not None and row.due_at < access.now()
-    return {
-        "number": formatted_number(row),
-        "path": f"/invoice/{row.public_token}",
-        "state": "past_due" if is_late else "part_paid" if row.status == "open" and row.amount_paid_cents else row.status,
-        "total_cents": row.total_cents,
-        "currency": row.currency,
-        "issued_at": row.finalized_at,
-        "due_at": row.due_at,
-        "description": row.description,
-        "is_open": row.status == "open",
-    }
+    return ShownInvoice(
+        number=formatted_number(row),
+        path=f"/invoice/{row.public_token}",
+        state="past_due" if is_late else "part_paid" if row.status == "open" and row.amount_paid_cents else row.status,
+        total_cents=row.total_cents,
+        currency=row.currency,
+        issued_at=row.finalized_at,
+        due_at=row.due_at,
+        description=row.description,
+        is_open=row.status == "open",
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from apps.core.documents import FreeForm
+from apps.payments.documents.deposits import TransactionDocument
 from apps.payments.documents.events import intent_event, transaction_event
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.states import Decision
@@ -19,7 +19,7 @@ def record(
     at: datetime,
     *,
     payload: Mapping[str, str | None] | None = None,
-    transaction: FreeForm | None = None,
+    transaction: TransactionDocument | None = None,
 ) -> None:
     """Write the history row; when somebody can subscribe to the event, write it with its deliveries too.
 

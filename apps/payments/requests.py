@@ -1,13 +1,33 @@
-"""What is asked for with a payment intent: the same class for every door."""
+"""What is asked for with a payment intent and of it: the same class for every door."""
 
-from typing import Annotated
+from typing import Annotated, Self
+from uuid import uuid4
 
-from apps.core.literal import FiatAmount, Integer, List, Metadata, Object, Text, Url
+from msgspec import field
+
+from apps.core.literal import (
+    MAX_INTEGER,
+    AtomicAmount,
+    FiatAmount,
+    Integer,
+    Invalid,
+    List,
+    Metadata,
+    Object,
+    Pattern,
+    Schema,
+    Text,
+    Url,
+    check_storable,
+)
 from apps.core.requests import Request, by
 
 EXPIRES_IN_DEFAULT, EXPIRES_IN_MIN, EXPIRES_IN_MAX = 3600, 300, 86400
 LINE_ITEMS_MAX = 50
+SCENARIOS = ("exact", "underpaid", "overpaid", "unconfirmed", "failed")
+REFERENCE_MAX = 255
 Link = Annotated[str, by(Url())]
+Coins = Annotated[str, by(Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "decimal"))]
 
 
 class LineItem(Request, frozen=True, kw_only=True):
@@ -42,3 +62,56 @@ class TestModePaymentRequest(PaymentRequest, frozen=True, kw_only=True):
 def payment_request(mode: str) -> type[PaymentRequest]:
     """The class that reads a body in this mode."""
     return PaymentRequest if mode == "live" else TestModePaymentRequest
+
+
+class RefundRequest(Request, frozen=True, kw_only=True):
+    """Nothing named means everything, back to where it came from."""
+
+    amount: Coins | None = None
+    asset_id: Annotated[str, by(Text(20))] | None = None
+    destination_address: Annotated[str, by(Text(100))] | None = None
+
+
+class Scenario(Text):
+    def __init__(self) -> None:
+        super().__init__(20, choices=SCENARIOS)
+
+    def schema(self) -> Schema:
+        return {**super().schema(), "default": SCENARIOS[0]}
+
+
+class Reference(Text):
+    """The name of a simulated deposit."""
+
+    def check(self, value: object, name: str) -> str:
+        if not isinstance(value, str) or not 0 < len(value) <= self.longest:
+            raise Invalid(name, "reference")
+        check_storable(value, name)
+        return value
+
+
+class SimulationRequest(Request, frozen=True, kw_only=True):
+    """A deposit without a chain: of what a scenario sends, or of one of the three amounts; under a reference, else a random one."""
+
+    scenario: Annotated[str, by(Scenario())] = SCENARIOS[0]
+    confirmations: Annotated[int, by(Integer(-MAX_INTEGER))] = 0
+    late: bool = False
+    asset_id: Annotated[str, by(Text(20))] | None = None
+    reference: Annotated[str, by(Reference(REFERENCE_MAX))] = field(default_factory=lambda: uuid4().hex)
+    settlement_amount: Annotated[str, by(FiatAmount())] | None = None
+    amount: Coins | None = None
+    amount_atomic: Annotated[str, by(AtomicAmount())] | None = None
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        """Two amounts are one too many, whatever they are."""
+        amounts = ("settlement_amount", "amount", "amount_atomic")
+        if isinstance(value, dict) and sum(value.get(one) is not None for one in amounts) > 1:
+            raise Invalid("amounts", "ambiguous_amount")
+        return super().read(value, name)
+
+
+class WalletPaymentRequest(Request, frozen=True, kw_only=True):
+    """What the test wallet is to pay; nothing named means all that the intent asks for."""
+
+    amount_atomic: Annotated[str, by(AtomicAmount())] | None = None

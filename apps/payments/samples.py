@@ -1,7 +1,7 @@
 """What a test delivery of a payment or transaction event carries: of the classes that real events are of."""
 
-from apps.core.documents import FreeForm
 from apps.payments import states
+from apps.payments.documents.deposits import TransactionDocument
 from apps.payments.documents.events import IntentEvent, TransactionEvent, transaction_event
 from apps.webhooks.samples import SAMPLE_AT, SAMPLE_ID
 
@@ -47,24 +47,24 @@ def _intent(before: str | None, after: str, reason: str | None) -> IntentEvent:
     )
 
 
-def _transaction(status: str) -> FreeForm:
-    return {
-        "tx_hash": "0x" + "11" * 32,
-        "from_address": "0x" + "22" * 20,
-        "deposit_address": "0x" + "33" * 20,
-        "confirmations": 3 if status == "confirmed" else 0,
-        "required_confirmations": 3,
-        "status": status,
-        "asset_id": "SETH",
-        "coin_symbol": "ETH",
-        "chain_symbol": "SETH",
-        "chain_name": "Ethereum Sepolia",
-        "network": "sepolia",
-        "amount_atomic": "5555560000000000",
-        "atomic_decimals": 18,
-        "block_number": None,
-        "explorer_url": None,
-        "detected_at": SAMPLE_AT,
-        "confirmed_at": SAMPLE_AT if status == "confirmed" else None,
-        "simulated": True,
-    }
+def _transaction(status: str) -> TransactionDocument:
+    return TransactionDocument(
+        tx_hash="0x" + "11" * 32,
+        from_address="0x" + "22" * 20,
+        deposit_address="0x" + "33" * 20,
+        confirmations=3 if status == "confirmed" else 0,
+        required_confirmations=3,
+        status=status,
+        asset_id="SETH",
+        coin_symbol="ETH",
+        chain_symbol="SETH",
+        chain_name="Ethereum Sepolia",
+        network="sepolia",
+        amount_atomic="5555560000000000",
+        atomic_decimals=18,
+        block_number=None,
+        explorer_url=None,
+        detected_at=SAMPLE_AT,
+        confirmed_at=SAMPLE_AT if status == "confirmed" else None,
+        simulated=True,
+    )

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.assets import services
-from apps.assets.documents import payment_currencies
+from apps.assets.documents import CurrencyDocument, payment_currencies
 from apps.assets.models import Asset
 from apps.assets.selectors import accepted_assets, accepted_priced
 from apps.core import clock
@@ -55,10 +55,10 @@ def test_pricing_is_one_query_in_the_order_of_the_assets(bakery: Shop) -> None:
 
 
 def test_every_currency_has_a_name_and_a_symbol() -> None:
-    told = {one["code"]: one for one in payment_currencies()}
+    told = {one.code: one for one in payment_currencies()}
     assert told.keys() == set(Currency.values)
-    assert told["EUR"] == {"code": "EUR", "label": "Euro", "symbol": "€", "decimals": 2}
-    assert told["JPY"]["decimals"] == 0
+    assert told["EUR"] == CurrencyDocument(code="EUR", label="Euro", symbol="€", decimals=2)
+    assert told["JPY"].decimals == 0
 
 
 def test_a_token_is_switched_on_with_its_contract() -> None:

@@ -81,3 +81,14 @@ def hidden_fields(answer: Any) -> dict[str, str]:
 
 def text(answer: Any) -> str:
     return " ".join(answer.content.decode().split())
+
+
+def field_errors(answer: Any) -> dict[str, str]:
+    """What a page says at its inputs, by input; each is marked as wrong and names its sentence."""
+    page = answer.content.decode()
+    told = {
+        name: unescape(sentence) for name, sentence in re.findall(r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page)
+    }
+    marked = re.findall(r'<(?:input|select|textarea) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(?:[\w-]+ )?(\w+)-error"', page)
+    assert marked == [(name, name) for name in told]
+    return told

@@ -12,7 +12,7 @@ from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.late import ACCEPTED_EVENT
 from tests.billing import records
 from tests.cast import Cast
-from tests.dashboard.browse import Browser, text
+from tests.dashboard.browse import Browser, field_errors, text
 from tests.make import advance, detail, late_deposit, payment, simulated
 
 
@@ -66,10 +66,10 @@ def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plain
     shown = text(browser.get(f"payments/{half['id']}"))
     missing = browser.get(f"payments/{half['id']}").context["missing"]
     received, asked = (int(half["payment_addresses"][0][name]) for name in ("received_atomic", "crypto_amount_atomic"))
-    assert missing["amount_atomic"] == asked - received > 0
+    assert missing.amount_atomic == asked - received > 0
     assert "is missing.</strong> The customer's page says so" in shown and "is sent back." in shown
     assert "Less than asked for has arrived" in shown and "payment_intent.underpaid_detected" in shown
-    simulated(api, half["id"], None, amount_atomic=str(missing["amount_atomic"]))
+    simulated(api, half["id"], None, amount_atomic=str(missing.amount_atomic))
     assert browser.get(f"payments/{half['id']}").context["missing"] is None
 
 
@@ -147,7 +147,7 @@ def test_an_open_payment_is_looked_at_again_and_an_ended_one_is_not(cast: Cast) 
 
 
 def new_link(browser: Browser, **fields: Any) -> Any:
-    key = browser.get("payments/new").context["given"]["form_key"]
+    key = browser.get("payments/new").context["form"].values["form_key"]
     return browser.post("payments/new", **{"form_key": key, "amount": "25", "currency": "EUR", "expires_in": "3600", "fee": "", **fields})
 
 
@@ -163,7 +163,7 @@ def test_a_payment_link_is_made_and_shown_with_its_code(cast: Cast) -> None:
 
 def test_a_form_that_is_sent_twice_makes_one_payment(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    key = browser.get("payments/new").context["given"]["form_key"]
+    key = browser.get("payments/new").context["form"].values["form_key"]
     answers = [new_link(browser, form_key=key).headers["Location"] for _ in range(2)]
     assert answers[0] == answers[1]
     assert Payment.objects.count() == 1
@@ -171,20 +171,24 @@ def test_a_form_that_is_sent_twice_makes_one_payment(cast: Cast) -> None:
 
 def test_a_refused_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    for fields, sentence in (
-        ({"amount": "0"}, "Amount must be greater than zero."),
-        ({"amount": ""}, "Amount is required."),
-        ({"amount": "1.234"}, "Amount must be a decimal string with at most 2 decimals."),
-        ({"currency": "XXX"}, "Unsupported settlement currency: XXX."),
-        ({"currency": "JPY", "amount": "1.50"}, "Amount must be a whole number in JPY."),
-        ({"title": "x" * 151}, "Title is too long (maximum is 150 characters)."),
-        ({"success_url": "javascript:alert(1)"}, "Success_url must be a valid URL."),
-        ({"expires_in": "5"}, "Choose one of the offered values."),
-        ({"form_key": "old"}, "The form is too old; open it again."),
+    for fields, name, sentence in (
+        ({"amount": "0"}, "amount", "Amount must be greater than zero."),
+        ({"amount": ""}, "amount", "Amount is required."),
+        ({"amount": "1.234"}, "amount", "Amount must be a decimal string with at most 2 decimals."),
+        ({"currency": "XXX"}, "currency", "Unsupported settlement currency: XXX."),
+        ({"currency": "JPY", "amount": "1.50"}, "amount", "Amount must be a whole number in JPY."),
+        ({"title": "x" * 151}, "title", "Title is too long (maximum is 150 characters)."),
+        ({"order_id": "x" * 256}, "order_id", "Your order id is too long (maximum is 255 characters)."),
+        ({"success_url": "javascript:alert(1)"}, "success_url", "The address must be a valid URL."),
+        ({"expires_in": "5"}, "expires_in", "Choose one of the offered values."),
+        ({"fee": "nobody"}, "fee", "Choose one of the offered values."),
     ):
-        answer = new_link(browser, order_id="kept", **fields)
+        answer = new_link(browser, **{"description": "kept", **fields})
         assert answer.status_code == 422
-        assert sentence in text(answer) and 'value="kept"' in text(answer)
+        assert field_errors(answer) == {name: sentence}
+        assert ">kept</textarea>" in text(answer)
+    answer = new_link(browser, form_key="old")
+    assert answer.status_code == 422 and field_errors(answer) == {} and "The form is too old; open it again." in text(answer)
     assert Payment.objects.count() == 0
 
 

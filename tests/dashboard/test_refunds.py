@@ -8,7 +8,7 @@ import pytest
 from apps.access import second_factor
 from apps.payments.models import Refund
 from tests.cast import Cast
-from tests.dashboard.browse import Browser, next_code, text
+from tests.dashboard.browse import Browser, field_errors, next_code, text
 from tests.make import advance, detail, late_deposit, paid, payment
 
 TO = "0x1111111111111111111111111111111111111111"
@@ -72,19 +72,35 @@ def test_a_part_is_warned_about_and_shown_as_partial(cast: Cast, made: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("fields", "sentence"),
+    ("fields", "name", "sentence"),
     [
-        ({"amount": "1000"}, "Amount exceeds the refundable balance."),
-        ({"amount": "0"}, "Amount must be greater than zero."),
-        ({"destination_address": "0x12"}, "Destination address is not valid for Ethereum Sepolia."),
-        ({"form_key": "x"}, "The form is too old; open it again."),
+        ({"amount": "1000"}, "amount", "Amount exceeds the refundable balance."),
+        ({"amount": "0"}, "amount", "Amount must be greater than zero."),
+        ({"amount": "0.1234567890123456789"}, "amount", "Amount in coins must be a decimal string."),
+        ({"destination_address": "0x12"}, "destination_address", "Destination address is not valid for Ethereum Sepolia."),
     ],
 )
-def test_a_wish_that_can_not_be_met_comes_back_with_its_reason(
+def test_a_request_that_can_not_be_met_comes_back_with_its_reason_at_its_input(
+    cast: Cast, made: dict[str, Any], fields: dict[str, str], name: str, sentence: str
+) -> None:
+    answer = reviewed(Browser(cast.alice), made, **fields)
+    assert answer.status_code == 422 and field_errors(answer) == {name: sentence}
+    assert f'value="{fields[name]}"' in text(answer)
+    assert not Refund.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"form_key": "x"}, "The form is too old; open it again."),
+        ({"asset_id": "BTC"}, "Payment did not receive this asset."),
+    ],
+)
+def test_what_is_wrong_about_no_input_of_the_page_stands_above_them(
     cast: Cast, made: dict[str, Any], fields: dict[str, str], sentence: str
 ) -> None:
     answer = reviewed(Browser(cast.alice), made, **fields)
-    assert answer.status_code == 422 and sentence in text(answer)
+    assert answer.status_code == 422 and field_errors(answer) == {} and sentence in text(answer)
     assert not Refund.objects.exists()
 
 

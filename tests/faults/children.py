@@ -100,8 +100,8 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
     from apps.chain.models import Address, OutgoingTransaction
     from apps.core import clock
     from apps.payments.models import Payment
+    from apps.payments.requests import RefundRequest
     from apps.payments.services.refund import request_refund
-    from apps.payments.services.refund_shares import Wish
     from apps.payouts.requests import PayoutRequest, RawAddress
     from apps.payouts.services.create import create_payout
     from apps.swaps.requests import SwapRequest
@@ -115,7 +115,7 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
             asked = PayoutRequest(COIN, int(wish["amount"]), RawAddress(wish["to"]))
             return str(create_payout(access, asked, key, caller="kills")[0].status)
         case "refund":
-            wanted = Wish(amount="0.01", destination_address=wish["to"])
+            wanted = RefundRequest(amount="0.01", destination_address=wish["to"])
             return str(request_refund(access, Payment.objects.get(pk=wish["payment"]), wanted, key)[0][0].status)
         case "swap":
             source, buy, amount = (COIN, TOKEN, ETHER // 10) if wish["number"] // 4 % 2 else (TOKEN, COIN, 100 * DOLLAR)

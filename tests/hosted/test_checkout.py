@@ -181,6 +181,13 @@ def test_a_refusal_is_told_on_the_page(bakery: Shop) -> None:
     assert answer.status_code == 422 and b"no deposit address for this asset" in answer.content
 
 
+def test_a_reference_that_can_not_be_one_is_told_on_the_page(bakery: Shop) -> None:
+    made = make.payment(bakery.test)
+    answer = press(made, scenario="exact", reference="x" * 256)
+    assert answer.status_code == 422 and b"reference must be a string of 1 to 255 characters" in answer.content
+    assert make.detail(bakery.test, made["id"])["status"] == "pending"
+
+
 def test_the_panel_refuses_a_forged_form(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     assert press(made, Client(enforce_csrf_checks=True), scenario="exact").status_code == 403

@@ -12,6 +12,7 @@ from apps.chain.addresses import BelongsToService
 from apps.core.errors import Coded, Flat
 from apps.core.literal import Invalid
 from apps.payments.models import Payment
+from apps.payments.requests import RefundRequest
 from apps.payments.services import create, refund_shares
 from apps.payments.services import fields as merchant
 from apps.payments.services.refund import InsufficientForRefund, Requested, request_refund
@@ -55,7 +56,7 @@ def refund_payment(access: Access, payment: Payment, request: AgentRefund, key: 
     details = RefundDetails(payment_id=str(payment.pk), amount=request.amount)
     authorize.require(access, details, envelope, asset_id=request.asset_id)
     try:
-        return request_refund(access, payment, refund_shares.Wish(amount=request.amount, asset_id=request.asset_id), key)
+        return request_refund(access, payment, RefundRequest(amount=request.amount, asset_id=request.asset_id), key)
     except Flat as refusal:
         if isinstance(refusal, refund_shares.AssetNotReceived):
             raise AssetNotFound(str(refusal)) from None

@@ -7,13 +7,13 @@ from rest_framework.response import Response
 from apps.agents.requests.payments import AgentPayment, AgentRefund, agent_payment
 from apps.agents.services.payments import create_payment, refund_payment, refuse_unread
 from apps.api.agentic.plumbing import AgentDoor
-from apps.api.composed import payment_detail
+from apps.api.composed import PaymentDetail, payment_detail
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, PerPage
-from apps.core.documents import Page
+from apps.core.documents import Data, Page
 from apps.core.literal import Invalid
 from apps.payments.documents import parts
-from apps.payments.documents.refund import refund_document
+from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import payments_seen_by
 from apps.payments.services.cancel import cancel_payment
@@ -67,6 +67,8 @@ class AgentPayments(AgentPaymentDoor):
 class AgentPaymentById(AgentPaymentDoor):
     """Everything there is to know about an intent."""
 
+    answers = {"GET": PaymentDetail}
+
     def get(self, request: Request, id: str) -> Response:
         return Response(payment_detail(whole_of(self.payment(id))))
 
@@ -75,6 +77,7 @@ class AgentPaymentCancel(AgentPaymentDoor):
     """Call off an intent that nothing was paid on."""
 
     bodies = {"POST": None}
+    answers = {"POST": PaymentDetail}
 
     def post(self, request: Request, id: str) -> Response:
         return Response(payment_detail(whole_of(cancel_payment(self.payment(id)))))
@@ -85,11 +88,12 @@ class AgentRefunds(AgentPaymentDoor):
 
     codes = {"amount": "invalid_amount"}
     bodies = {"POST": AgentRefund}
+    answers = dict.fromkeys(("GET", "POST"), Data[RefundDocument])
     statuses = {"POST": 201}
 
     def get(self, request: Request, id: str) -> Response:
         rows = Refund.objects.seen_by(self.access).filter(payment=self.payment(id)).select_related("asset__chain")
-        return Response({"data": [refund_document(one) for one in rows.order_by("-created_at", "-part")]})
+        return Response(Data(data=[refund_document(one) for one in rows.order_by("-created_at", "-part")]))
 
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)
@@ -101,4 +105,4 @@ class AgentRefunds(AgentPaymentDoor):
         answer = refund_payment(self.access, payment, wanted, key, self.envelope(request))
         headers = None if answer.is_new else {"Idempotent-Replayed": "true"}
         refunds = [refund_document(one, is_other=answer.is_other) for one in answer.refunds]
-        return Response({"data": refunds}, status=201, headers=headers)
+        return Response(Data(data=refunds), status=201, headers=headers)

@@ -1,11 +1,9 @@
 """/billing/invoice/{token}: what the customer's page reads, and how it gets something to pay. Public, from any origin."""
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.composed import hosted_invoice_body
+from apps.api.composed import InvoiceWithPayment, invoice_with_payment
 from apps.api.plumbing.views import Door
 from apps.billing.models import Invoice
 from apps.billing.selectors import by_token
@@ -16,11 +14,11 @@ class HostedInvoice(Door):
     """The invoice as its customer sees it, with its latest payment."""
 
     missing = InvoiceNotFound()
+    answers = {"GET": InvoiceWithPayment}
 
     def get(self, request: Request, token: str) -> Response:
         payment = shown_payment(self._invoice(token))
-        body: dict[str, Any] = hosted_invoice_body(self._invoice(token), payment)
-        return Response(body)
+        return Response(invoice_with_payment(self._invoice(token), payment))
 
     def _invoice(self, token: str) -> Invoice:
         found = by_token(token)
@@ -33,9 +31,10 @@ class StartPayment(Door):
     """Something to pay the invoice with: its payable intent, or a new one for what is left."""
 
     bodies = {"POST": None}
+    answers = {"POST": InvoiceWithPayment}
     also = {"POST": {200: None}}
     statuses = {"POST": 201}
 
     def post(self, request: Request, token: str) -> Response:
         invoice, payment, is_new = start_payment(token)
-        return Response(hosted_invoice_body(invoice, payment), status=201 if is_new else 200)
+        return Response(invoice_with_payment(invoice, payment), status=201 if is_new else 200)

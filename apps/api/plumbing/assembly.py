@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from apps.api.plumbing.components import components, reference
-from apps.api.schemas import access, money, payments, platforms
+from apps.api.schemas import access, money, platforms
 from apps.api.schemas.events import operation_of
 from apps.core.documents import Document, schema_of
 from apps.core.literal import Schema
@@ -12,8 +12,6 @@ from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 
 # What a schema that is no class yet is called where its constant says it only beside its neighbors.
 _CLASSES = {
-    "DETAIL": "PaymentDetail", "SIMULATED": "PaymentSimulated", "EVENT": "PaymentEvent", "TIMELINE": "TimelineEntry",
-    "SUMMARY": "PaymentSummary", "FEE": "PaymentFee", 
     "KEY": "ApiKey", "APP": "OAuthApp", "APP_WITH_SECRET": "OAuthAppWithSecret", "TOKENS": "OAuthTokens", "CLOCK": "TestClock",
     "CONTEXT": "AgentContext", "_TOKEN": "AgentToken",
 }  # fmt: skip
@@ -48,7 +46,7 @@ def _all(cls: type) -> list[type]:
 
 def _tables() -> dict[str, Schema]:
     """The constants of the tables of answers."""
-    constants = {name: value for module in (payments, money, access, platforms) for name, value in vars(module).items() if name.isupper()}
+    constants = {name: value for module in (money, access, platforms) for name, value in vars(module).items() if name.isupper()}
     objects = {name: value for name, value in constants.items() if isinstance(value, dict) and ("properties" in value or "anyOf" in value)}
     return {_CLASSES.get(name, name.strip("_").title().replace("_", "")): value for name, value in objects.items()}
 

@@ -14,7 +14,9 @@ from apps.access import request_log
 from apps.access.access import Access
 from apps.api.plumbing.routes import Route
 from apps.core import clock
+from apps.core.documents import Data
 from apps.core.logs import request_id
+from apps.payments.documents.refund import RefundDocument
 
 _PART = re.compile(r"<str:(\w+)>")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -70,8 +72,8 @@ def _digest(path: str, data: Any) -> bytes | None:
 
 def _remark_on(data: Any) -> tuple[str, str]:
     """What an answer says that isn't a refusal, and that whoever asked must not overlook."""
-    rows = data.get("data") if isinstance(data, dict) else data
-    if isinstance(rows, list) and any(isinstance(one, dict) and one.get(_OTHER) for one in rows):
+    rows = data.data if isinstance(data, Data) else data
+    if isinstance(rows, list) and any(isinstance(one, RefundDocument) and one.refund_in_progress for one in rows):
         return _OTHER, "An earlier refund is under way; what was asked for is not sent"
     return "", ""
 

@@ -3,13 +3,11 @@
 from django.conf import settings
 from msgspec import to_builtins
 
-from apps.api.plumbing.shapes import plus
-from apps.api.schemas.payments import TRANSACTION
 from apps.billing.documents.invoices import InvoiceDocument
 from apps.billing.documents.subscriptions import SubscriptionDocument
 from apps.core.documents import FreeForm, schema_of
 from apps.core.literal import Schema
-from apps.payments.documents.events import IntentEvent
+from apps.payments.documents.events import IntentEvent, TransactionEvent
 from apps.platforms.documents import DeletedEvent, VerificationEvent
 from apps.webhooks.catalogue import family_of
 from apps.webhooks.documents import EventData, EventDocument, PayoutEvent, SweepEvent
@@ -17,7 +15,7 @@ from apps.webhooks.samples import sample
 
 _OBJECTS: dict[str, Schema] = {
     "payment_intent": schema_of(IntentEvent),
-    "transaction": plus(schema_of(IntentEvent), transaction=TRANSACTION),
+    "transaction": schema_of(TransactionEvent),
     "invoice": schema_of(InvoiceDocument),
     "subscription": schema_of(SubscriptionDocument),
     "store.verification": schema_of(VerificationEvent),

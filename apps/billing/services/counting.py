@@ -12,7 +12,7 @@ from apps.billing.states import OPEN, PAID
 from apps.core import money
 from apps.core.money import BASIS_POINTS
 from apps.payments import states
-from apps.payments.documents.detail import paid_cents
+from apps.payments.documents.financials import paid_cents
 from apps.payments.models import Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by
 from apps.payments.services.withdraw import withdraw

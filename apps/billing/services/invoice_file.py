@@ -21,7 +21,7 @@ from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core import clock, drawings, pdf
 from apps.core.pdf_metadata import Vocabulary
 from apps.core.rows import Job
-from apps.payments.documents.checkout import checkout_document
+from apps.payments.documents.checkout import checkout_facts
 from apps.stores.branding import colour, read_logo
 
 AHEAD = Job("documents.prepare_invoices")
@@ -126,7 +126,7 @@ def received(invoice: Invoice, now: datetime) -> list[dict[str, Any]]:
             "at": link.counted_at if link.counted_cents else link.late_seen_at,
             "amount_cents": link.counted_cents + link.late_cents,
             "reference": link.payment.reference,
-            "transactions": checkout_document(link.payment, now)["transactions"],
+            "transactions": checkout_facts(link.payment, now).transactions,
         }
         for link in payments_received(invoice)
     ]

@@ -12,6 +12,7 @@ from apps.billing.services.invoice import create_invoice
 from apps.billing.services.invoice_states import finalize_invoice, mark_uncollectible, send_invoice, void_invoice
 from apps.billing.services.paying import settle_invoices, start_payment
 from apps.billing.services.subscription import create_subscription, pause_subscription
+from apps.payments.requests import SimulationRequest
 from apps.payments.services.simulate import simulate_deposit
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import approve_verification, submit_verification
@@ -60,7 +61,7 @@ def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
     send_invoice(access, finalize_invoice(access, create_invoice(access, terms)))
     paid = finalize_invoice(access, create_invoice(access, _wish(ben, BEANS, discount_type="percent", discount_value=10)))
     _, payment, _ = start_payment(str(paid.public_token))
-    simulate_deposit(access, payment, {"scenario": "exact"})
+    simulate_deposit(access, payment, SimulationRequest())
     settle_invoices([payment.pk])
     void_invoice(access, finalize_invoice(access, create_invoice(access, _wish(ben, TRAINING))))
     mark_uncollectible(access, finalize_invoice(access, create_invoice(access, _wish(ben, BEANS))))

@@ -8,11 +8,9 @@ from apps.console.demo.chain import Wallet
 from apps.core import clock
 from apps.core.money import CENTS
 from apps.payments.models import Payment, PaymentAddress
-from apps.payments.requests import EXPIRES_IN_MAX, EXPIRES_IN_MIN, PaymentRequest
+from apps.payments.requests import EXPIRES_IN_MAX, EXPIRES_IN_MIN, PaymentRequest, RefundRequest, SimulationRequest
 from apps.payments.services.create import create_payment
-from apps.payments.services.fields import REFUND
 from apps.payments.services.refund import request_refund
-from apps.payments.services.refund_shares import Wish
 from apps.payments.services.simulate import simulate_deposit
 from apps.stores.models import Store, User
 from apps.stores.services import change_store
@@ -80,9 +78,9 @@ def _simulate(store: Store, merchant: User, order: Order, lifetime_seconds: int)
     access = Access.for_session(merchant, store, "test", proof=ACT)
     payment, _ = _create(access, order.title, order.cents, order.currency, lifetime_seconds)
     if order.scenario:
-        payment, _ = simulate_deposit(access, payment, {"scenario": order.scenario})
+        payment, _ = simulate_deposit(access, payment, SimulationRequest(scenario=order.scenario))
     if order.is_given_back:
-        request_refund(access, payment, Wish(**REFUND.check({}, "refund")), f"demo: {order.title}")
+        request_refund(access, payment, RefundRequest(), f"demo: {order.title}")
 
 
 def _create(

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from apps.access.access import ACT, Access
 from apps.assets.services import accept_all_active
-from apps.payments.requests import EXPIRES_IN_MAX, PaymentRequest
+from apps.payments.requests import EXPIRES_IN_MAX, PaymentRequest, SimulationRequest
 from apps.payments.services.create import create_payment
 from apps.payments.services.simulate import simulate_deposit
 from apps.platforms.requests import AccountRequest, VerificationRequest
@@ -42,4 +42,4 @@ def _sell(access: Access) -> None:
         asked = PaymentRequest(amount=amount, currency="EUR", title=title, expires_in=EXPIRES_IN_MAX)
         payment, _ = create_payment(access, asked)
         if is_paid:
-            simulate_deposit(access, payment, {"scenario": "exact"})
+            simulate_deposit(access, payment, SimulationRequest())

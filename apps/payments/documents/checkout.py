@@ -2,51 +2,144 @@
 
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
+
+from msgspec import UNSET, UnsetType
 
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.clock import iso
+from apps.core.documents import Decimals, Digits, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
+from apps.payments.documents.deposits import oldest_first
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
+from apps.stores.models import Store
 
-_BRANDING = ("logo_url", "brand_name", "primary_color", "secondary_color")
+
+class CheckoutAsset(Document, frozen=True, kw_only=True):
+    asset_id: str
+    coin_symbol: str
+    chain_symbol: str
+    chain_name: str
+    chain_id: int
+    atomic_decimals: int
+    display_decimals: int
+    token_standard: str
 
 
-def checkout_document(payment: Payment, at: datetime) -> dict[str, Any]:
+class CheckoutAddress(Document, frozen=True, kw_only=True):
+    """Where to send one asset, and how much of it is still to come; the last two are there when the customer pays the fee."""
+
+    id: Id
+    address: str
+    crypto_amount_atomic: Digits
+    crypto_amount: Decimals
+    outstanding_atomic: Digits
+    received_atomic: Digits
+    confirmed_atomic: Digits
+    required_confirmations: int
+    status: str
+    payment_uri: str
+    asset: CheckoutAsset
+    base_crypto_atomic: Digits | UnsetType = UNSET
+    fee_crypto_atomic: Digits | UnsetType = UNSET
+
+
+class OrderSummary(Document, frozen=True, kw_only=True):
+    image_url: str | None
+    line_items: list[parts.LineItemDocument]
+    total_cents: int
+    currency: str
+
+
+class CheckoutTransaction(Document, frozen=True, kw_only=True):
+    """A deposit without who paid it."""
+
+    tx_hash: str
+    status: str
+    confirmations: int
+    required_confirmations: int
+    amount_atomic: Digits
+    coin_symbol: str
+    chain_symbol: str
+    atomic_decimals: int
+    explorer_url: str | None
+
+
+class BrandingDocument(Document, frozen=True, kw_only=True):
+    logo_url: str | None
+    brand_name: str | None
+    primary_color: str | None
+    secondary_color: str | None
+    remove_service_branding: bool
+
+
+class CheckoutFacts(Document, frozen=True, kw_only=True):
     """The body of GET /checkout/{reference} but for `onramp`, which a door adds."""
+
+    token: str
+    payment_intent_id: Id
+    store_id: Id
+    store_name: str
+    status: str
+    state_reason: str | None
+    terminal: bool
+    settlement_amount_cents: int
+    settlement_currency: str
+    title: str | None
+    description: str | None
+    expires_at: Time
+    expired: bool
+    seconds_left: int
+    success_url: str | None
+    failed_url: str | None
+    customer_pays_fee: bool
+    fee_percentage: Decimals | None
+    payment_addresses: list[CheckoutAddress]
+    order_summary: OrderSummary | None
+    transactions: list[CheckoutTransaction]
+    branding: BrandingDocument | None
+    support_email: str | None
+    livemode: bool
+
+
+def checkout_facts(payment: Payment, at: datetime) -> CheckoutFacts:
     received = received_by(payment)
     store, rest = payment.store, outstanding(received)
     pays = payment.customer_pays_fee
-    return {
-        "token": payment.reference,
-        "payment_intent_id": str(payment.pk),
-        "store_id": str(payment.store_id),
-        "store_name": store.name,
-        "status": payment.status,
-        "state_reason": payment.state_reason,
-        "terminal": payment.status in states.TERMINAL,
-        "settlement_amount_cents": payment.settlement_amount_cents,
-        "settlement_currency": payment.settlement_currency,
-        "title": payment.title,
-        "description": payment.description,
-        "expires_at": iso(payment.expires_at),
-        "expired": payment.expires_at <= at,
-        "seconds_left": parts.seconds_left(payment, at),
-        "success_url": payment.success_url,
-        "failed_url": payment.failed_url,
-        "customer_pays_fee": pays,
-        "fee_percentage": money.fraction_text(payment.fee_fraction + (payment.platform_fee_fraction or 0)) if pays else None,
-        "payment_addresses": [_address(one, rest) for one in received],
-        "order_summary": _order_summary(payment),
-        "transactions": _transactions(received),
-        "branding": _branding(store),
-        "support_email": store.support_email or None,
-        "livemode": payment.is_live,
-    }
+    fraction = payment.fee_fraction + (payment.platform_fee_fraction or 0)
+    return CheckoutFacts(
+        token=payment.reference,
+        payment_intent_id=str(payment.pk),
+        store_id=str(payment.store_id),
+        store_name=store.name,
+        status=payment.status,
+        state_reason=payment.state_reason,
+        terminal=payment.status in states.TERMINAL,
+        settlement_amount_cents=payment.settlement_amount_cents,
+        settlement_currency=payment.settlement_currency,
+        title=payment.title,
+        description=payment.description,
+        expires_at=iso(payment.expires_at),
+        expired=payment.expires_at <= at,
+        seconds_left=_seconds_left(payment, at),
+        success_url=payment.success_url,
+        failed_url=payment.failed_url,
+        customer_pays_fee=pays,
+        fee_percentage=money.fraction_text(fraction) if pays else None,
+        payment_addresses=[_address(one, rest) for one in received],
+        order_summary=_order_summary(payment),
+        transactions=_transactions(received),
+        branding=_branding(store),
+        support_email=store.support_email or None,
+        livemode=payment.is_live,
+    )
+
+
+def _seconds_left(payment: Payment, at: datetime) -> int:
+    return max(0, int((payment.expires_at - at).total_seconds()))
 
 
 def outstanding(received: list[Received]) -> dict[str, int]:
@@ -61,70 +154,59 @@ def outstanding(received: list[Received]) -> dict[str, int]:
     }
 
 
-def _address(one: Received, rest: dict[str, int]) -> dict[str, Any]:
+def _address(one: Received, rest: dict[str, int]) -> CheckoutAddress:
     entry = one.address
     outstanding_atomic = rest[entry.asset_id]
-    return {
-        "id": str(entry.pk),
-        "address": checksummed(entry.address_id),
-        "crypto_amount_atomic": str(entry.required_atomic),
-        "crypto_amount": money.decimal_from_atomic(entry.required_atomic, entry.asset.atomic_decimals),
-        "outstanding_atomic": str(outstanding_atomic),
-        "received_atomic": str(one.received_atomic),
-        "confirmed_atomic": str(one.confirmed_atomic),
-        "required_confirmations": entry.required_confirmations,
-        "status": "confirmed" if one.confirmed_atomic else "pending",
-        "payment_uri": parts.payment_uri(entry, outstanding_atomic or None),
-        "asset": _asset(entry.asset),
+    return CheckoutAddress(
+        id=str(entry.pk),
+        address=checksummed(entry.address_id),
+        crypto_amount_atomic=str(entry.required_atomic),
+        crypto_amount=money.decimal_from_atomic(entry.required_atomic, entry.asset.atomic_decimals),
+        outstanding_atomic=str(outstanding_atomic),
+        received_atomic=str(one.received_atomic),
+        confirmed_atomic=str(one.confirmed_atomic),
+        required_confirmations=entry.required_confirmations,
+        status="confirmed" if one.confirmed_atomic else "pending",
+        payment_uri=parts.payment_uri(entry, outstanding_atomic or None),
+        asset=_asset(entry.asset),
         **parts.fee_on_top(entry),
-    }
+    )
 
 
-def _asset(asset: Asset) -> dict[str, Any]:
-    return {
-        "asset_id": asset.pk,
-        "coin_symbol": asset.coin_symbol,
-        "chain_symbol": asset.chain.symbol,
-        "chain_name": asset.chain.name,
-        "chain_id": asset.chain.chain_id,
-        "atomic_decimals": asset.atomic_decimals,
-        "display_decimals": asset.display_decimals,
-        "token_standard": asset.token_standard,
-    }
+def _asset(asset: Asset) -> CheckoutAsset:
+    return CheckoutAsset(
+        asset_id=asset.pk,
+        coin_symbol=asset.coin_symbol,
+        chain_symbol=asset.chain.symbol,
+        chain_name=asset.chain.name,
+        chain_id=asset.chain.chain_id,
+        atomic_decimals=asset.atomic_decimals,
+        display_decimals=asset.display_decimals,
+        token_standard=asset.token_standard,
+    )
 
 
-def _order_summary(payment: Payment) -> dict[str, Any] | None:
+def _order_summary(payment: Payment) -> OrderSummary | None:
     if not payment.line_items and not payment.image_url:
         return None
-    return {
-        "image_url": payment.image_url,
-        "line_items": payment.line_items,
-        "total_cents": payment.settlement_amount_cents,
-        "currency": payment.settlement_currency,
-    }
-
-
-def _transactions(received: list[Received]) -> list[dict[str, Any]]:
-    """Oldest first."""
-    every = sorted(((deposit, one.address.asset) for one in received for deposit in one.deposits), key=lambda pair: pair[0].detected_at)
-    known = parts.heads_for([deposit for deposit, _ in every])
-    names = (
-        "tx_hash",
-        "status",
-        "confirmations",
-        "required_confirmations",
-        "amount_atomic",
-        "coin_symbol",
-        "chain_symbol",
-        "atomic_decimals",
-        "explorer_url",
+    return OrderSummary(
+        image_url=payment.image_url,
+        line_items=payment.line_items,
+        total_cents=payment.settlement_amount_cents,
+        currency=payment.settlement_currency,
     )
-    told = (parts.transaction(deposit, asset, known) for deposit, asset in every)
-    return [{name: body[name] for name in names} for body in told]
 
 
-def _branding(store: Any) -> dict[str, Any] | None:
-    values = {name: getattr(store, name) or None for name in _BRANDING}
+def _transactions(received: list[Received]) -> list[CheckoutTransaction]:
+    """Oldest first."""
+    every = oldest_first((deposit, one.address.asset) for one in received for deposit in one.deposits)
+    names = CheckoutTransaction.__struct_fields__
+    return [CheckoutTransaction(**{name: getattr(one, name) for name in names}) for one in every]
+
+
+def _branding(store: Store) -> BrandingDocument | None:
+    names = ("logo_url", "brand_name", "primary_color", "secondary_color")
+    values = {name: getattr(store, name) or None for name in names}
     if not any(values.values()) and not store.remove_service_branding:
         return None
-    return {**values, "remove_service_branding": store.remove_service_branding}
+    return BrandingDocument(**values, remove_service_branding=store.remove_service_branding)

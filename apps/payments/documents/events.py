@@ -6,6 +6,7 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from apps.core.documents import Document, FreeForm, Id
+from apps.payments.documents.deposits import TransactionDocument
 from apps.payments.models import Payment
 from apps.payments.states import Decision
 
@@ -31,7 +32,7 @@ class IntentEvent(Document, frozen=True, kw_only=True):
 class TransactionEvent(IntentEvent, frozen=True, kw_only=True):
     """The object of transaction.*: the intent before and after the transaction was seen, and the transaction."""
 
-    transaction: FreeForm
+    transaction: TransactionDocument
 
 
 def intent_event(payment: Payment, before: str | None, after: Decision) -> IntentEvent:
@@ -50,5 +51,5 @@ def intent_event(payment: Payment, before: str | None, after: Decision) -> Inten
     )
 
 
-def transaction_event(intent: IntentEvent, transaction: FreeForm) -> TransactionEvent:
+def transaction_event(intent: IntentEvent, transaction: TransactionDocument) -> TransactionEvent:
     return TransactionEvent(**asdict(intent), transaction=transaction)

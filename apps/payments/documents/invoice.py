@@ -5,15 +5,15 @@ It renders in every status and says in words whether it is paid. A merchant's im
 
 import base64
 from collections.abc import Sequence
-from typing import Any
 
 from django.template.loader import render_to_string
+from msgspec.structs import asdict
 
-from apps.chain.models import Deposit
 from apps.core import drawings, money
 from apps.core.rows import Job
-from apps.payments.documents import parts
+from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
 from apps.payments.documents.detail import detail
+from apps.payments.documents.financials import paid_cents
 from apps.payments.documents.order import order_of
 from apps.payments.models import Payment
 from apps.payments.selectors import Received
@@ -49,24 +49,24 @@ def _page(payment: Payment) -> str:
     return render_to_string("pdf/invoice.html", _context(payment))
 
 
-def _context(payment: Payment) -> dict[str, Any]:
+def _context(payment: Payment) -> dict[str, object]:
     whole, store = whole_of(payment), payment.store
     received, told = whole.received, detail(whole)
-    financials = told["financials"] or {}
+    refunded = told.financials.refunded_amount if told.financials is not None else "0"
     return {
         "payment": payment,
         "told": told,
         "words": _words(payment, received),
         "is_paid": payment.status == Payment.Status.COMPLETED,
         "merchant": store.brand_name or store.name,
-        "legal": told["merchant"],
+        "legal": told.merchant,
         "logo": _logo(payment),
         "colour": colour(store.primary_color) or "#0a6b4c",
         "is_service_shown": not store.remove_service_branding,
         "order": order_of(payment),
-        "paid_cents": money.cents_from_text(told["amount_paid"]),
-        "refunded_cents": money.cents_from_text(financials.get("refunded_amount", "0")),
-        "addresses": told["payment_addresses"],
+        "paid_cents": paid_cents(received),
+        "refunded_cents": money.cents_from_text(refunded),
+        "addresses": told.payment_addresses,
         "transactions": _transactions(received),
     }
 
@@ -85,9 +85,15 @@ def _words(payment: Payment, received: list[Received]) -> str:
     return WORDS[Payment.Status(payment.status)]
 
 
-def _transactions(received: list[Received]) -> list[dict[str, Any]]:
+class _Transaction(TransactionDocument, frozen=True, kw_only=True):
+    is_late: bool
+
+
+def _transactions(received: list[Received]) -> list[_Transaction]:
     """Every deposit, late ones too, oldest first."""
-    every: list[tuple[Deposit, Received]] = [(deposit, one) for one in received for deposit in one.deposits]
-    known = parts.heads_for([deposit for deposit, _ in every])
-    ordered = sorted(every, key=lambda pair: pair[0].detected_at)
-    return [{**parts.transaction(deposit, one.address.asset, known), "is_late": deposit.pk in one.late_ids} for deposit, one in ordered]
+    every = sorted(((deposit, one) for one in received for deposit in one.deposits), key=lambda pair: pair[0].detected_at)
+    known = heads_for([deposit for deposit, _ in every])
+    return [
+        _Transaction(**asdict(transaction_document(deposit, one.address.asset, known)), is_late=deposit.pk in one.late_ids)
+        for deposit, one in every
+    ]

@@ -4,16 +4,20 @@ The API tells the items as they were given; whoever reads a bill sees one that a
 """
 
 from dataclasses import dataclass
-from typing import Any
 
+from apps.payments.documents.parts import LineItemDocument
 from apps.payments.models import Payment
+
+
+class OrderItem(LineItemDocument, frozen=True, kw_only=True):
+    amount_cents: int
 
 
 @dataclass(frozen=True)
 class Order:
     """The items with their amounts. `other_cents` is what the total holds beyond them, less than zero when it is below their sum."""
 
-    items: list[dict[str, Any]]
+    items: list[OrderItem]
     other_cents: int
     total_cents: int
     currency: str
@@ -25,7 +29,7 @@ class Order:
 
 def order_of(payment: Payment) -> Order:
     """What a payment is for. One without items has nothing to add up."""
-    items = [{**one, "amount_cents": one["quantity"] * one["unit_amount_cents"]} for one in payment.line_items]
+    items = [OrderItem(**one, amount_cents=one["quantity"] * one["unit_amount_cents"]) for one in payment.line_items]
     total = payment.settlement_amount_cents
-    other = total - sum(one["amount_cents"] for one in items) if items else 0
+    other = total - sum(one.amount_cents for one in items) if items else 0
     return Order(items, other, total, payment.settlement_currency)

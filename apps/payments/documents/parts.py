@@ -1,23 +1,19 @@
-"""The parts that the views of an intent share: the list row, an address, a transaction, a line of history."""
+"""The parts that the views of an intent share: the list row, an address."""
 
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Any
+from decimal import Decimal
 
 from django.conf import settings
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
 from apps.assets.documents import SupportedAsset, supported_asset
-from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
-from apps.chain.models import Deposit, Head
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Digits, Document, Id, Time
+from apps.core.documents import Decimals, Digits, Document, FreeForm, Id, Time
 from apps.payments import states
-from apps.payments.models import Payment, PaymentAddress, PaymentEvent
-from apps.payments.selectors import Received, confirmations_of, known_heads, received_by
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.selectors import Received, received_by
 from apps.stores import domains
 
 
@@ -66,7 +62,7 @@ class PaymentRow(Document, frozen=True, kw_only=True):
     image_url: str | None
     success_url: str | None
     failed_url: str | None
-    metadata: dict[str, Any]
+    metadata: FreeForm
     line_items: list[LineItemDocument]
     livemode: bool
     expires_at: Time
@@ -131,7 +127,7 @@ def row(payment: Payment) -> PaymentRow:
     )
 
 
-def _fraction(fraction: Any) -> str | None:
+def _fraction(fraction: Decimal | None) -> str | None:
     return None if fraction is None else money.fraction_text(fraction)
 
 
@@ -175,57 +171,3 @@ def payment_uri(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
         return f"ethereum:{to}@{asset.chain.chain_id}?value={amount}"
     contract = checksummed(asset.contract_address)
     return f"ethereum:{contract}@{asset.chain.chain_id}/transfer?address={to}&uint256={amount}"
-
-
-def heads_for(deposits: Iterable[Deposit]) -> dict[str, Head]:
-    """The heads that the confirmations of real deposits are counted against."""
-    return known_heads() if any(not one.is_simulated for one in deposits) else {}
-
-
-def _explorer_url(deposit: Deposit, asset: Asset) -> str | None:
-    return f"{asset.chain.explorer_url}/tx/{deposit.tx_hash}" if asset.chain.explorer_url and not deposit.is_simulated else None
-
-
-def transaction(deposit: Deposit, asset: Asset, known: dict[str, Head]) -> dict[str, Any]:
-    """A deposit as the detail view and the webhooks tell it."""
-    return {
-        "tx_hash": deposit.tx_hash,
-        "from_address": checksummed(deposit.from_address),
-        "deposit_address": checksummed(deposit.address_id),
-        "confirmations": confirmations_of(deposit, known),
-        "required_confirmations": deposit.required_confirmations,
-        "status": deposit.status,
-        "asset_id": asset.pk,
-        "coin_symbol": asset.coin_symbol,
-        "chain_symbol": asset.chain.symbol,
-        "chain_name": asset.chain.name,
-        "network": asset.chain_id,
-        "amount_atomic": str(deposit.amount_atomic),
-        "atomic_decimals": asset.atomic_decimals,
-        "block_number": deposit.block_number,
-        "explorer_url": _explorer_url(deposit, asset),
-        "detected_at": iso(deposit.detected_at),
-        "confirmed_at": iso(deposit.confirmed_at),
-        "simulated": deposit.is_simulated,
-    }
-
-
-def event(one: PaymentEvent) -> dict[str, Any]:
-    """A line of the history."""
-    return {
-        "id": str(one.id),
-        "event_type": one.event_type,
-        "from_status": one.from_status,
-        "to_status": one.to_status,
-        "payload": one.payload,
-        "created_at": iso(one.created_at),
-    }
-
-
-def timeline_entry(one: PaymentEvent) -> dict[str, Any]:
-    """The same without id, in short names."""
-    return {"type": one.event_type, "from": one.from_status, "to": one.to_status, "at": iso(one.created_at), "payload": one.payload}
-
-
-def seconds_left(payment: Payment, at: datetime) -> int:
-    return max(0, int((payment.expires_at - at).total_seconds()))

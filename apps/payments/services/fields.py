@@ -1,7 +1,7 @@
-"""The rules of a payment intent that need two fields, and the fields of a refund."""
+"""The rules of a payment intent that need two fields."""
 
 from apps.core.errors import Coded
-from apps.core.literal import Invalid, Object, Pattern, Text
+from apps.core.literal import Invalid
 from apps.core.money import CENTS, cents_from_text
 from apps.payments.requests import PaymentRequest
 from apps.stores.models import Currency
@@ -9,17 +9,11 @@ from apps.stores.models import Currency
 AMOUNT_CENTS_MAX = 100_000_000 * CENTS
 WHOLE_UNIT_CURRENCIES = frozenset({"JPY"})
 
-REFUND = Object(
-    {
-        "amount": Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "decimal"),
-        "asset_id": Text(20),
-        "destination_address": Text(100),
-    }
-)
-
 
 class UnsupportedCurrency(Coded):
     """422, structured, code null."""
+
+    field = "currency"
 
     def __init__(self, code: str) -> None:
         super().__init__(f"Unsupported settlement currency: {code}")

@@ -1,17 +1,14 @@
 """Does what the chain brought, what the intent says and what the ledger has agree? Asked within a minute of each change."""
 
-from typing import Any
-
-from apps.core import clock, money
-from apps.core.clock import iso
+from apps.core import clock
 from apps.core.rows import Job
 from apps.ledger.selectors import booked_deposits, payment_split
 from apps.payments import states
-from apps.payments.documents.detail import asset_row, main_asset
+from apps.payments.documents.reconciliation import UNDER_INVESTIGATION
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 
-UNDER_INVESTIGATION, FINAL, DISPUTED, CLOSED = "under_investigation", "final", "disputed", "closed"
+FINAL, DISPUTED, CLOSED = "final", "disputed", "closed"
 JOB = Job("payments.reconcile", limit=200)
 
 
@@ -56,42 +53,3 @@ def is_balanced(payment: Payment, received: list[Received]) -> bool:
     return all(
         (splits[one.address.asset_id].gross_atomic if one.address.asset_id in splits else 0) == one.confirmed_atomic for one in received
     )
-
-
-def document(payment: Payment) -> dict[str, Any]:
-    """GET /payment_intents/{id}/reconciliation."""
-    received = received_by(payment)
-    main = main_asset(received) or received[0]
-    decimals = main.address.asset.atomic_decimals
-    is_checked = payment.reconciled_at is not None
-    expected, got = main.address.required_atomic, main.confirmed_atomic
-    return {
-        "payment_intent_id": str(payment.pk),
-        "reference": payment.reference,
-        "status": payment.reconciliation_status or UNDER_INVESTIGATION,
-        "balanced": is_balanced(payment, received),
-        "expected_amount": money.decimal_from_atomic(expected, decimals) if is_checked else None,
-        "received_amount": money.decimal_from_atomic(got, decimals) if is_checked else None,
-        "swap_delta": "0" if is_checked else None,
-        "currency": main.address.asset.coin_symbol,
-        "expected_amount_atomic": str(expected) if is_checked else "0",
-        "received_amount_atomic": str(got) if is_checked else "0",
-        "swap_delta_atomic": "0",
-        "last_checked_at": iso(payment.reconciled_at),
-        "assets": _assets(payment, received),
-    }
-
-
-def _assets(payment: Payment, received: list[Received]) -> list[dict[str, Any]]:
-    splits = payment_split([payment.pk]).get(payment.pk, {})
-    return [
-        {
-            **asset_row(one, splits.get(one.address.asset_id)),
-            "required_atomic": str(one.address.required_atomic),
-            "confirmed_atomic": str(one.confirmed_atomic),
-            "unconfirmed_atomic": str(one.unconfirmed_atomic),
-            "tx_hashes": [deposit.tx_hash for deposit in one.deposits],
-        }
-        for one in received
-        if one.deposits
-    ]

@@ -18,10 +18,11 @@ from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payments import states
 from apps.payments.models import Payment, Refund
+from apps.payments.requests import RefundRequest
 from apps.payments.selectors import received_by
 from apps.payments.services import hold
 from apps.payments.services.refund_again import is_other
-from apps.payments.services.refund_shares import Share, Wish, shares_to_send, to_payers
+from apps.payments.services.refund_shares import Share, shares_to_send, to_payers
 from apps.stores import audit
 
 
@@ -53,7 +54,7 @@ class Requested(NamedTuple):
     is_other: bool = False
 
 
-def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, agreed: str | None = None) -> Requested:
+def request_refund(access: Access, payment: Payment, request: RefundRequest, key: str, *, agreed: str | None = None) -> Requested:
     """The records of this request, made now, or by an earlier call and still under way.
 
     On failed and expired intents the list holds every refund of the intent. `agreed` is the digest of the plan that a person
@@ -63,7 +64,7 @@ def request_refund(access: Access, payment: Payment, wish: Wish, key: str, *, ag
     try:
         return make_once(
             lambda: _earlier(access, payment, key),
-            lambda: _request(access, payment, wish, key, agreed),
+            lambda: _request(access, payment, request, key, agreed),
         )[0]
     except InsufficientBalance:
         raise InsufficientForRefund from None
@@ -76,18 +77,18 @@ def _earlier(access: Access, payment: Payment, key: str) -> Requested | None:
     return Requested(_answer(payment, refunds), is_new=False) if refunds else None
 
 
-def _request(access: Access, payment: Payment, wish: Wish, key: str, agreed: str | None) -> Requested:
+def _request(access: Access, payment: Payment, request: RefundRequest, key: str, agreed: str | None) -> Requested:
     """The same under the intent's lock, where no other request for it changes what is left."""
     locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
     earlier = _earlier(access, locked, key)
     if earlier is not None:
         return earlier
-    at, shares = clock.now(locked.store, locked.mode), shares_to_send(locked, wish)
+    at, shares = clock.now(locked.store, locked.mode), shares_to_send(locked, request)
     if agreed is not None and plan_digest(shares) != agreed:
         raise FiguresChanged
     under_way = [one for one in shares if isinstance(one, Refund)]
     if under_way:
-        other = is_other(locked, wish, under_way)
+        other = is_other(locked, request, under_way)
         return Requested(_answer(locked, under_way), is_new=False, is_other=other)
     wanted = [one for one in shares if isinstance(one, Share)]
     made = _make(locked, wanted, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)

@@ -14,6 +14,7 @@ from apps.core import money
 from apps.core.errors import Flat
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
+from apps.payments.requests import RefundRequest
 from apps.payments.selectors import Received, received_by
 
 LIVE_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED, Refund.Status.CONFIRMED)
@@ -30,32 +31,40 @@ class NothingLeft(Flat):
 
 
 class AmountExceeds(Flat):
+    field = "amount"
     message = "Amount exceeds the refundable balance"
 
 
 class AmountNotAllowed(Flat):
+    field = "amount"
     message = "Amount is only valid for completed payments"
 
 
+class AmountZero(Flat):
+    field = "amount"
+    message = "amount must be greater than zero"
+
+
+class TooManyDecimals(Flat):
+    field = "amount"
+
+    def __init__(self, asset: Asset) -> None:
+        super().__init__(f"amount has more decimals than {asset.coin_symbol}")
+
+
 class AssetRequired(Flat):
+    field = "asset_id"
     message = "asset_id is required when a payment received several assets"
 
 
 class AssetNotReceived(Flat):
+    field = "asset_id"
     message = "Payment did not receive this asset"
 
 
 class PayerUnknown(Flat):
+    field = "destination_address"
     message = "The paying address is unknown; send destination_address"
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What the caller asked for: nothing named means everything, back to where it came from."""
-
-    amount: str | None = None
-    asset_id: str | None = None
-    destination_address: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class Share:
     is_simulated: bool
 
 
-def shares_to_send(payment: Payment, wish: Wish) -> Sequence[Share | Refund]:
+def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share | Refund]:
     """What there is to send, or the records that are already under way."""
     received = [one for one in received_by(payment) if _confirmed(one)]
     has_late = any(_held_late(payment, one) for one in received)
@@ -77,18 +86,18 @@ def shares_to_send(payment: Payment, wish: Wish) -> Sequence[Share | Refund]:
         raise NotRefundable
     if not received:
         raise NothingLeft
-    if payment.is_card_funded and wish.destination_address is None:
+    if payment.is_card_funded and request.destination_address is None:
         return _without_destination(payment, received)
     if payment.status == states.COMPLETED:
-        return _from_completed(payment, received, wish)
-    if wish.amount is not None:
+        return _from_completed(payment, received, request)
+    if request.amount is not None:
         raise AmountNotAllowed
-    if wish.asset_id is not None and wish.asset_id not in {one.address.asset_id for one in received}:
+    if request.asset_id is not None and request.asset_id not in {one.address.asset_id for one in received}:
         raise AssetNotReceived
-    if wish.destination_address is not None and len(received) > 1 and wish.asset_id is None:
+    if request.destination_address is not None and len(received) > 1 and request.asset_id is None:
         raise AssetRequired
-    chosen = [one for one in received if wish.asset_id in (None, one.address.asset_id)] if wish.destination_address else received
-    return _from_closed(payment, chosen, wish)
+    chosen = [one for one in received if request.asset_id in (None, one.address.asset_id)] if request.destination_address else received
+    return _from_closed(payment, chosen, request)
 
 
 def _without_destination(payment: Payment, received: list[Received]) -> Sequence[Share | Refund]:
@@ -121,32 +130,32 @@ def _under_way(payment: Payment, received: Sequence[Received]) -> list[Refund]:
     return list(rows.order_by("created_at", "part"))
 
 
-def _from_completed(payment: Payment, received: list[Received], wish: Wish) -> Sequence[Share | Refund]:
+def _from_completed(payment: Payment, received: list[Received], request: RefundRequest) -> Sequence[Share | Refund]:
     """Full or partial, from what is available: the fees that were taken are the merchant's to bear."""
-    if wish.asset_id is not None:
-        received = [one for one in received if one.address.asset_id == wish.asset_id]
+    if request.asset_id is not None:
+        received = [one for one in received if one.address.asset_id == request.asset_id]
         if not received:
             raise AssetNotReceived
-    elif len(received) > 1 and (wish.amount is not None or wish.destination_address is not None):
+    elif len(received) > 1 and (request.amount is not None or request.destination_address is not None):
         raise AssetRequired
     if under_way := _under_way(payment, received):
         return under_way
-    shares = [share for one in received for share in _completed_shares(payment, one, wish)]
+    shares = [share for one in received for share in _completed_shares(payment, one, request)]
     if not shares:
         raise NothingLeft
     return shares
 
 
-def _completed_shares(payment: Payment, one: Received, wish: Wish) -> list[Share]:
+def _completed_shares(payment: Payment, one: Received, request: RefundRequest) -> list[Share]:
     left = _left_atomic(payment, one)
     if left <= 0:
-        if wish.amount is not None or wish.asset_id is not None:
+        if request.amount is not None or request.asset_id is not None:
             raise NothingLeft
         return []
-    amount = left if wish.amount is None else _amount_atomic(wish.amount, one.address.asset)
+    amount = left if request.amount is None else _amount_atomic(request.amount, one.address.asset)
     if amount > left:
         raise AmountExceeds
-    to_address = _destination(wish.destination_address, one.address.asset) or _main_payer(one)
+    to_address = _destination(request.destination_address, one.address.asset) or _main_payer(one)
     is_simulated = all(deposit.is_simulated for deposit in _confirmed(one))
     return [Share(one.address.asset, to_address, amount, is_from_held=False, is_simulated=is_simulated)]
 
@@ -161,13 +170,13 @@ def _left_atomic(payment: Payment, one: Received) -> int:
     return one.confirmed_atomic - _refunded_atomic(payment, one.address.asset_id)
 
 
-def _from_closed(payment: Payment, received: list[Received], wish: Wish) -> Sequence[Share | Refund]:
+def _from_closed(payment: Payment, received: list[Received], request: RefundRequest) -> Sequence[Share | Refund]:
     """Everything that is held, of every asset."""
     if under_way := _under_way(payment, received):
         return under_way
     shares: list[Share] = []
     for one in received:
-        to_address = _destination(wish.destination_address, one.address.asset)
+        to_address = _destination(request.destination_address, one.address.asset)
         for deposits, is_from_held in _sources(payment, one):
             owed = _owed(payment, one, deposits, is_from_held=is_from_held)
             if not owed:
@@ -241,9 +250,9 @@ def _main_payer(one: Received) -> str:
 def _amount_atomic(text: str, asset: Asset) -> int:
     amount = money.atomic_from_decimal(text, asset.atomic_decimals)
     if amount is None:
-        raise Flat(f"amount has more decimals than {asset.coin_symbol}")
+        raise TooManyDecimals(asset)
     if amount == 0:
-        raise Flat("amount must be greater than zero")
+        raise AmountZero
     return amount
 
 

@@ -22,7 +22,7 @@ from apps.core.money import BASIS_POINTS
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments import events, states
-from apps.payments.documents import parts
+from apps.payments.documents.deposits import heads_for, transaction_document
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
 from apps.payments.services import auto_swap, hold
@@ -237,7 +237,7 @@ def _tell_of_deposits(payment: Payment, news: list[tuple[Received, Deposit]], be
         for kind in kinds:
             if kind not in told:
                 payload = {"deposit_id": str(deposit.pk), "tx_hash": deposit.tx_hash, "amount_atomic": str(deposit.amount_atomic)}
-                body = parts.transaction(deposit, one.address.asset, parts.heads_for([deposit]))
+                body = transaction_document(deposit, one.address.asset, heads_for([deposit]))
                 events.record(payment, kind, before, after, at, payload=payload, transaction=body)
         if deposit.is_lost:
             _stop_for_review(payment, deposit, at)

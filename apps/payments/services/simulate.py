@@ -1,9 +1,6 @@
 """Deposits without a chain, for test mode: what a scenario sends is counted from what is still outstanding."""
 
-import uuid
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -12,16 +9,14 @@ from apps.chain import simulated
 from apps.chain.models import Deposit
 from apps.core import clock, money
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import AtomicAmount, FiatAmount, Invalid, Pattern, check_storable
+from apps.core.literal import Invalid
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import Payment
+from apps.payments.requests import SimulationRequest
 from apps.payments.selectors import Received, received_by
 from apps.payments.services.settle import settle_locked
 
-SCENARIOS = ("exact", "underpaid", "overpaid", "unconfirmed", "failed")
-_AMOUNTS = ("settlement_amount", "amount", "amount_atomic")
-_COIN_AMOUNT = Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "decimal")
 ATOMIC_MAX = 10**60
 
 
@@ -59,80 +54,55 @@ class TooSmallToUnderpay(Coded):
     code, message = "simulated_payment_amount_too_small_to_underpay", "What is outstanding is too small to underpay"
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What the caller asked for."""
-
-    scenario: str
-    amounts: dict[str, str]
-    reference: str
-    confirmations: int
-    asset_id: str | None
-    is_late: bool
-
-
-def wish_from(body: dict[str, Any]) -> Wish:
-    """Read a request literally. Raises one of the codes, or Invalid for a field that has none."""
-    scenario = body.get("scenario")
-    if scenario is not None and scenario not in SCENARIOS:
-        raise UnknownScenario
-    amounts = {name: body[name] for name in _AMOUNTS if body.get(name) is not None}
-    if len(amounts) > 1:
-        raise AmbiguousAmount
-    confirmations, is_late = body.get("confirmations"), body.get("late")
-    if confirmations is not None and (not isinstance(confirmations, int) or isinstance(confirmations, bool)):
-        raise Invalid("confirmations", "integer")
-    if is_late is not None and not isinstance(is_late, bool):
-        raise Invalid("late", "boolean")
-    asset_id = body.get("asset_id")
-    if asset_id is not None and not isinstance(asset_id, str):
-        raise NoAddress
-    return Wish(scenario or "exact", amounts, _reference(body), max(0, confirmations or 0), asset_id, bool(is_late))
+# Broken field of a request -> what it is refused with; a field that isn't here has no code.
+_CODES: dict[str, type[Coded]] = {
+    "amounts": AmbiguousAmount,
+    "scenario": UnknownScenario,
+    "asset_id": NoAddress,
+    "settlement_amount": InvalidAmount,
+    "amount": InvalidAmount,
+    "amount_atomic": InvalidAmount,
+}
 
 
-def _reference(body: dict[str, Any]) -> str:
-    reference = body.get("reference")
-    if reference is None:
-        return uuid.uuid4().hex
-    if not isinstance(reference, str) or not 0 < len(reference) <= 255:
-        raise Invalid("reference", "reference")
-    check_storable(reference, "reference")
-    return reference
+def refusal_of(refusal: Invalid) -> Coded:
+    """How a request that can't be read is refused."""
+    refused = _CODES.get(refusal.field)
+    return Coded(refusal.text) if refused is None else refused()
 
 
-def simulate_deposit(access: Access, payment: Payment, body: dict[str, Any]) -> tuple[Payment, Deposit]:
+def simulate_deposit(access: Access, payment: Payment, request: SimulationRequest) -> tuple[Payment, Deposit]:
     """Credit a deposit to an intent and settle it; the intent re-evaluated and the deposit."""
     if access.is_live:
         raise LiveMode
-    wish = wish_from(body)
     with transaction.atomic():
         locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
-        if locked.status == states.REFUNDED or (locked.status in states.TERMINAL and not wish.is_late):
+        if locked.status == states.REFUNDED or (locked.status in states.TERMINAL and not request.late):
             raise AlreadyFinalized
         at = clock.now(locked.store, locked.mode)
-        one = _target(locked, wish)
-        deposit = _put(locked, one, wish, at)
+        one = _target(locked, request)
+        deposit = _put(locked, one, request, at)
         return settle_locked(locked, at), deposit
 
 
-def _target(payment: Payment, wish: Wish) -> Received:
+def _target(payment: Payment, request: SimulationRequest) -> Received:
     received = received_by(payment)
-    found = next((one for one in received if wish.asset_id in (None, one.address.asset_id)), None)
+    found = next((one for one in received if request.asset_id in (None, one.address.asset_id)), None)
     if found is None:
         raise NoAddress
     return found
 
 
-def _put(payment: Payment, one: Received, wish: Wish, at: datetime) -> Deposit:
+def _put(payment: Payment, one: Received, request: SimulationRequest, at: datetime) -> Deposit:
     entry, needed = one.address, one.address.required_confirmations
-    status = {"unconfirmed": Deposit.Status.CONFIRMING, "failed": Deposit.Status.FAILED}.get(wish.scenario, Deposit.Status.CONFIRMED)
-    confirmations = min(wish.confirmations, needed - 1) if wish.scenario == "unconfirmed" else needed
+    status = {"unconfirmed": Deposit.Status.CONFIRMING, "failed": Deposit.Status.FAILED}.get(request.scenario, Deposit.Status.CONFIRMED)
+    confirmations = min(max(0, request.confirmations), needed - 1) if request.scenario == "unconfirmed" else needed
     deposit, grown_atomic = simulated.put(
         entry.address,
         entry.asset,
-        wish.reference,
-        amount_atomic=_amount(payment, one, wish),
-        confirmations=0 if wish.scenario == "failed" else confirmations,
+        request.reference,
+        amount_atomic=_amount(payment, one, request),
+        confirmations=0 if request.scenario == "failed" else confirmations,
         status=status,
         at=at,
     )
@@ -151,24 +121,25 @@ def _put(payment: Payment, one: Received, wish: Wish, at: datetime) -> Deposit:
     return deposit
 
 
-def _amount(payment: Payment, one: Received, wish: Wish) -> int:
-    if wish.amounts:
-        return _given_amount(one, wish)
-    outstanding = _outstanding(one, wish)
-    if wish.scenario == "overpaid":
+def _amount(payment: Payment, one: Received, request: SimulationRequest) -> int:
+    named = _named_amount(one, request)
+    if named is not None:
+        return named
+    outstanding = _outstanding(one, request)
+    if request.scenario == "overpaid":
         return outstanding + _clear_of_tolerance(payment, one)
     if outstanding <= 0:
         raise NoExpectedAmount
-    if wish.scenario == "underpaid":
+    if request.scenario == "underpaid":
         if outstanding // 2 == 0:
             raise TooSmallToUnderpay
         return outstanding // 2
     return outstanding
 
 
-def _outstanding(one: Received, wish: Wish) -> int:
+def _outstanding(one: Received, request: SimulationRequest) -> int:
     """What is still to pay, leaving out the deposit whose reference is sent again."""
-    others = [d for d in one.counted if d.status != Deposit.Status.FAILED and d.simulated_reference != wish.reference]
+    others = [d for d in one.counted if d.status != Deposit.Status.FAILED and d.simulated_reference != request.reference]
     return max(0, one.address.required_atomic - sum(deposit.amount_atomic for deposit in others))
 
 
@@ -179,19 +150,18 @@ def _clear_of_tolerance(payment: Payment, one: Received) -> int:
     return max(twice, int(10 ** (asset.atomic_decimals - asset.display_decimals)))
 
 
-def _given_amount(one: Received, wish: Wish) -> int:
-    (name, value) = next(iter(wish.amounts.items()))
+def _named_amount(one: Received, request: SimulationRequest) -> int | None:
+    """The one amount that was named, in atomic units; None without any."""
     asset = one.address.asset
-    try:
-        if name == "amount_atomic":
-            amount: int | None = int(AtomicAmount().check(value, name))
-        elif name == "amount":
-            amount = money.atomic_from_decimal(_COIN_AMOUNT.check(value, name), asset.atomic_decimals)
-        else:
-            cents = money.cents_from_text(FiatAmount().check(value, name))
-            amount = money.atomic_for_cents(cents, one.address.exchange_rate, asset.atomic_decimals, asset.display_decimals)
-    except Invalid:
-        raise InvalidAmount from None
+    if request.amount_atomic is not None:
+        amount: int | None = int(request.amount_atomic)
+    elif request.amount is not None:
+        amount = money.atomic_from_decimal(request.amount, asset.atomic_decimals)
+    elif request.settlement_amount is not None:
+        cents = money.cents_from_text(request.settlement_amount)
+        amount = money.atomic_for_cents(cents, one.address.exchange_rate, asset.atomic_decimals, asset.display_decimals)
+    else:
+        return None
     if not amount or amount > ATOMIC_MAX:
         raise InvalidAmount
     return amount

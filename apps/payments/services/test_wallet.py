@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -13,12 +12,13 @@ from apps.assets.models import TokenStandard
 from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs
+from apps.core.documents import Digits, Document
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import AtomicAmount, Invalid
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress, TestPayment
+from apps.payments.requests import WalletPaymentRequest
 from apps.payments.selectors import addresses_of
 from apps.stores.models import Store
 
@@ -62,7 +62,15 @@ class Unfunded(Coded):
     message = "The test wallet is empty"
 
 
-def send_test_payment(access: Access, payment: Payment, body: dict[str, Any]) -> dict[str, str]:
+class WalletPaymentDocument(Document, frozen=True, kw_only=True):
+    """What is sent, what the intent asks for, and what is left of the allowance."""
+
+    amount_atomic: Digits
+    required_atomic: Digits
+    remaining_daily_atomic: Digits
+
+
+def send_test_payment(access: Access, payment: Payment, request: WalletPaymentRequest) -> WalletPaymentDocument:
     """Have the test wallet pay an intent; what is sent, what the intent asks for and what is left for today.
 
     Raises one of the codes above. The worker sends it; the intent is still as it was when this returns.
@@ -74,7 +82,7 @@ def send_test_payment(access: Access, payment: Payment, body: dict[str, Any]) ->
     entry = _entry(payment)
     if entry is None:
         raise NoAddress
-    amount = _amount(body, entry.required_atomic)
+    amount = _amount(request, entry.required_atomic)
     if amount > PER_PAYMENT_ATOMIC:
         raise TooLarge
     if not sender.can_afford(entry.asset.chain_id, entry.asset_id, amount):
@@ -82,7 +90,11 @@ def send_test_payment(access: Access, payment: Payment, body: dict[str, Any]) ->
     left = _take(access, payment, amount)
     if settings.WORK_INLINE:
         request_test_payments()
-    return {"amount_atomic": str(amount), "required_atomic": str(entry.required_atomic), "remaining_daily_atomic": str(left)}
+    return WalletPaymentDocument(
+        amount_atomic=str(amount),
+        required_atomic=str(entry.required_atomic),
+        remaining_daily_atomic=str(left),
+    )
 
 
 def _entry(payment: Payment) -> PaymentAddress | None:
@@ -90,14 +102,10 @@ def _entry(payment: Payment) -> PaymentAddress | None:
     return next((one for one in addresses_of(payment) if one.asset.token_standard == TokenStandard.NATIVE), None)
 
 
-def _amount(body: dict[str, Any], required_atomic: int) -> int:
-    given = body.get("amount_atomic")
-    if given is None:
+def _amount(request: WalletPaymentRequest, required_atomic: int) -> int:
+    if request.amount_atomic is None:
         return required_atomic
-    try:
-        amount = int(AtomicAmount().check(given, "amount_atomic"))
-    except Invalid:
-        raise InvalidAmount from None
+    amount = int(request.amount_atomic)
     if not amount:
         raise InvalidAmount
     return amount

@@ -1,0 +1,150 @@
+"""What an intent brought: sums over ledger entries at its locked rates, never separate bookkeeping."""
+
+from collections.abc import Callable
+
+from apps.core import money
+from apps.core.clock import iso
+from apps.core.documents import Decimals, Digits, Document, Time
+from apps.ledger.selectors import Split
+from apps.payments.models import Payment
+from apps.payments.selectors import Received
+
+
+class AssetShares(Document, frozen=True, kw_only=True):
+    """How one asset was divided; before settlement the gross is what is confirmed."""
+
+    asset_id: str
+    atomic_decimals: int
+    gross_atomic: Digits
+    service_fee_atomic: Digits
+    platform_fee_atomic: Digits
+    net_atomic: Digits
+    refunded_atomic: Digits
+
+
+class FinancialsDocument(Document, frozen=True, kw_only=True):
+    """In the intent's currency; the asset is the one received, of several the one worth most."""
+
+    gross_amount: Decimals
+    fee_amount: Decimals
+    net_amount: Decimals
+    fee_percentage: Decimals
+    platform_fee_amount: Decimals
+    refunded_amount: Decimals
+    currency: str
+    asset_id: str
+    exchange_rate: Decimals
+    assets: list[AssetShares]
+
+
+class OverpaymentDocument(Document, frozen=True, kw_only=True):
+    required_atomic: Digits
+    received_atomic: Digits
+    excess_atomic: Digits
+    excess_cents: int
+    asset_id: str
+    coin_symbol: str
+    atomic_decimals: int
+
+
+class PaymentFeeDocument(Document, frozen=True, kw_only=True):
+    """The service's fee as it was booked."""
+
+    fee_atomic: Digits
+    fee_percentage: Decimals
+    asset_id: str
+    platform_fee_atomic: Digits
+    booked_at: Time | None
+
+
+def paid_cents(received: list[Received]) -> int:
+    """The fiat value of confirmed funds at the locked rates."""
+    return sum(worth(one, one.confirmed_atomic) for one in received)
+
+
+def worth(one: Received, amount_atomic: int) -> int:
+    """Cents at the address's locked rate."""
+    return money.cents_for_atomic(amount_atomic, one.address.exchange_rate, one.address.asset.atomic_decimals)
+
+
+def main_asset(received: list[Received]) -> Received | None:
+    """The asset received; of several, the one worth most."""
+    counted = [one for one in received if one.received_atomic or one.deposits]
+    return max(counted, key=lambda one: worth(one, one.received_atomic), default=None)
+
+
+def asset_shares(one: Received, split: Split | None) -> AssetShares:
+    booked = split or Split()
+    gross = booked.gross_atomic or one.confirmed_atomic
+    service, platform = booked.service_fee_atomic, booked.platform_fee_atomic
+    return AssetShares(
+        asset_id=one.address.asset_id,
+        atomic_decimals=one.address.asset.atomic_decimals,
+        gross_atomic=str(gross),
+        service_fee_atomic=str(service),
+        platform_fee_atomic=str(platform),
+        net_atomic=str(gross - service - platform),
+        refunded_atomic=str(booked.refunded_atomic),
+    )
+
+
+def financials(payment: Payment, received: list[Received], splits: dict[str, Split]) -> FinancialsDocument | None:
+    """Null until crypto is received."""
+    main = main_asset(received)
+    if main is None or not any(one.received_atomic for one in received):
+        return None
+    rows = [(one, asset_shares(one, splits.get(one.address.asset_id))) for one in received if one.received_atomic]
+
+    def total(share: Callable[[AssetShares], str]) -> int:
+        return sum(worth(one, int(share(shares))) for one, shares in rows)
+
+    gross, platform = total(lambda shares: shares.gross_atomic), total(lambda shares: shares.platform_fee_atomic)
+    fees = total(lambda shares: shares.service_fee_atomic) + platform
+    return FinancialsDocument(
+        gross_amount=money.text_from_cents(gross),
+        fee_amount=money.text_from_cents(fees),
+        net_amount=money.text_from_cents(gross - fees),
+        fee_percentage=money.percentage_text(payment.fee_fraction + (payment.platform_fee_fraction or 0)),
+        platform_fee_amount=money.text_from_cents(platform),
+        refunded_amount=money.text_from_cents(total(lambda shares: shares.refunded_atomic)),
+        currency=payment.settlement_currency,
+        asset_id=main.address.asset_id,
+        exchange_rate=money.rate_text(main.address.exchange_rate),
+        assets=[shares for _, shares in rows],
+    )
+
+
+def overpayment(received: list[Received]) -> OverpaymentDocument | None:
+    """Present once an address is confirmed; `excess_atomic` is 0 unless more than required came in all."""
+    confirmed = [one for one in received if one.confirmed_atomic]
+    if not confirmed:
+        return None
+    main = max(confirmed, key=lambda one: worth(one, one.confirmed_atomic))
+    elsewhere = sum(worth(one, one.confirmed_atomic) for one in confirmed if one is not main)
+    entry, asset = main.address, main.address.asset
+    covered = money.atomic_at_least(elsewhere, entry.exchange_rate, asset.atomic_decimals)
+    excess = max(0, main.confirmed_atomic + covered - entry.required_atomic)
+    return OverpaymentDocument(
+        required_atomic=str(entry.required_atomic),
+        received_atomic=str(main.confirmed_atomic),
+        excess_atomic=str(excess),
+        excess_cents=worth(main, excess),
+        asset_id=asset.pk,
+        coin_symbol=asset.coin_symbol,
+        atomic_decimals=asset.atomic_decimals,
+    )
+
+
+def fee(payment: Payment, received: list[Received], splits: dict[str, Split]) -> PaymentFeeDocument | None:
+    """The service fee booked; null until there is one."""
+    main = main_asset(received)
+    split = splits.get(main.address.asset_id) if main is not None else None
+    if main is None or split is None or split.booked_at is None:
+        return None
+    return PaymentFeeDocument(
+        fee_atomic=str(split.service_fee_atomic),
+        fee_percentage=money.fraction_text(payment.fee_fraction),
+        asset_id=main.address.asset_id,
+        platform_fee_atomic=str(split.platform_fee_atomic),
+        booked_at=iso(split.booked_at),
+    )
