@@ -1,8 +1,10 @@
 """Accounts, verifications, links, requests and rows of payments, as every door tells them."""
 
 from datetime import datetime
+from typing import Annotated
 
 from django.conf import settings
+from msgspec import Meta
 
 from apps.core import money
 from apps.core.clock import iso
@@ -12,6 +14,8 @@ from apps.platforms.models import AccessRequest, OnboardingLink
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.selectors import Account
 from apps.stores.models import Store, Verification
+
+VerificationStatus = Annotated[str, Meta(extra_json_schema={"enum": Verification.Status.values})]
 
 
 class AccountDocument(Document, frozen=True, kw_only=True):
@@ -50,7 +54,7 @@ class VerificationEvent(Document, frozen=True, kw_only=True):
     id: Id
     name: str
     external_id: str | None
-    verification_status: str
+    verification_status: VerificationStatus
     rejection_reason: str | None
 
 

@@ -24,7 +24,7 @@ def body(
     *, event_id: uuid.UUID, type: str, created: int, is_live: bool, api_version: str, account_id: uuid.UUID | None, object_json: str
 ) -> bytes:
     """The envelope. `created` is in unix seconds; `object_json` is `data.object` as PostgreSQL writes it, in one fixed order."""
-    envelope = EventDocument[Raw](
+    envelope = EventDocument(
         id=str(event_id),
         type=type,
         created=created,

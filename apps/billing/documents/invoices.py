@@ -1,13 +1,17 @@
 """Invoices as every door and their events tell them, and as their customers see them."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from django.conf import settings
+from msgspec import Meta
 
 from apps.billing.documents.customers import Party, party
 from apps.billing.models import Invoice, InvoiceLine
 from apps.core.clock import iso
 from apps.core.documents import Document, FreeForm, Id, Time
+
+InvoiceStatus = Annotated[str, Meta(extra_json_schema={"enum": Invoice.Status.values})]
 
 
 class LineDocument(Document, frozen=True, kw_only=True):
@@ -21,7 +25,7 @@ class LineDocument(Document, frozen=True, kw_only=True):
 
 class InvoiceDocument(Document, frozen=True, kw_only=True):
     id: Id
-    status: str
+    status: InvoiceStatus
     number: int | None
     formatted_number: str | None
     custom_number: str | None
@@ -77,7 +81,7 @@ class HostedInvoice(Document, frozen=True, kw_only=True):
     number: int | None
     formatted_number: str | None
     po_number: str | None
-    status: str
+    status: InvoiceStatus
     currency: str
     subtotal_cents: int
     discount_cents: int

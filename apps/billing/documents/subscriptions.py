@@ -1,10 +1,16 @@
 """Subscriptions as every door and their events tell them. Callers fetch with the selectors, which load what is shown."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from apps.billing.documents.catalog import IntervalName
 from apps.billing.documents.customers import Party, party
 from apps.billing.models import Price, Subscription
 from apps.core.clock import iso
 from apps.core.documents import Document, FreeForm, Id, Time
+
+SubscriptionStatus = Annotated[str, Meta(extra_json_schema={"enum": Subscription.Status.values})]
 
 
 class PricedDocument(Document, frozen=True, kw_only=True):
@@ -34,7 +40,7 @@ class SubscriptionDocument(Document, frozen=True, kw_only=True):
     customer_id: Id
     price_id: Id
     quantity: int
-    status: str
+    status: SubscriptionStatus
     started_at: Time | None
     current_period_start: Time | None
     current_period_end: Time | None
