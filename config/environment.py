@@ -94,6 +94,8 @@ OWN_HOSTS: list[str] = sorted({PUBLIC_HOST, API_HOST, DASHBOARD_HOST, ADMIN_HOST
 ALLOWED_HOSTS += [host for host in OWN_HOSTS if host not in ALLOWED_HOSTS and "*" not in ALLOWED_HOSTS]
 # The networks that the staff site may be asked for from; empty: from anywhere.
 ADMIN_NETWORKS: list[str] = networks_from_env("ADMIN_NETWORKS")
+# Who may create an account and open a store: anybody, whom the operator has invited, or nobody.
+SIGN_UP: str = env.str("SIGN_UP", "invitation" if IS_PRODUCTION else "open")
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 DNS_SERVERS: list[str] = env.list("DNS_SERVERS", default=[])
 WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])

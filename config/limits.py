@@ -46,6 +46,7 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
     "password_reset": LetterLimit(("password_reset",), 10, 10),
     "email_change": LetterLimit(("email_change",), 10, 10),
     "invitation": LetterLimit(("invitation",), 10, 10),
+    "sign_up": LetterLimit(("sign_up_code", "sign_up_known", "sign_up_invitation"), 10, 10),
     "destination_named": LetterLimit(("destination_named",), 20, 20),
     "customer": LetterLimit(
         (

@@ -32,6 +32,7 @@ CHARACTERS_MIN = 8  # different ones
 KEY_BYTES, KEY_BYTES_DIFFERENT_MIN = 32, 16
 RATE_AGE_SECONDS_MAX = 3600
 CHOICES = {
+    "SIGN_UP": ("open", "invitation", "closed"),
     "RATE_PROVIDERS": ("coingecko", "kraken", "fixed"),
     "SWAP_PROVIDER": ("treasury", "uniswap"),
     "OFFRAMP_PROVIDER": ("http", "sandbox"),

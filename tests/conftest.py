@@ -53,6 +53,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: object) -> None:
     """Rates of the embedded provider stand in the test database from the start."""
     with django_db_blocker.unblock():  # type: ignore[attr-defined]
         refresh()
+        if User.objects.exists():
+            _committed.append("a run before this one, whose database is used again")
 
 
 @pytest.fixture(scope="session", autouse=True)

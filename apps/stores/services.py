@@ -25,6 +25,12 @@ class EmailTaken(Flat):
     message = "A user with this email already exists"
 
 
+class BadPassword(Flat):
+    """What is wrong with it stands in the sentence."""
+
+    field = "password"
+
+
 def create_user(email: str, password: str, *, name: str = "", is_staff: bool = False) -> User:
     """A person who can sign in; staff in every role. Raises Flat when the address is malformed or taken."""
     try:
@@ -114,16 +120,16 @@ def change_password(user: User, password: str) -> None:
 
 
 def check_password(password: str, user: User) -> None:
-    """Whether it may be the person's password. Raises Flat with what is wrong with it."""
+    """Whether it may be the person's password. Raises BadPassword."""
     try:
         check_storable(password)
         validate_password(password, user)
     except Invalid:
-        raise Flat("password contains characters that can't be stored") from None
+        raise BadPassword("password contains characters that can't be stored") from None
     except ValidationError as refusal:
-        raise Flat(" ".join(refusal.messages)) from None
+        raise BadPassword(" ".join(refusal.messages)) from None
     if len(password) > PASSWORD_LENGTH_MAX:
-        raise Flat(f"This password is too long. It may have {PASSWORD_LENGTH_MAX} characters.")
+        raise BadPassword(f"This password is too long. It may have {PASSWORD_LENGTH_MAX} characters.")
 
 
 def sign_out_everywhere(user: User) -> None:

@@ -141,6 +141,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "email": lambda cast: {"token": "unknown"},
     "invoices": billed_by(billing.opened, act="void"),
     "join": lambda cast: {"token": "unknown"},
+    "sign-up": lambda cast: {"token": "unknown"},
     "stop": lambda cast: {"token": "unknown"},
     "payments": payment_with_a_late_deposit,
     "payouts": sent_payout,

@@ -1,0 +1,141 @@
+"""Pages of signing up: an address, the code from its email, then the store; and opening one more store."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.access import sign_up
+from apps.access.sessions import MODE_KEY, STORE_KEY
+from apps.assets import opening
+from apps.core import clock
+from apps.core.errors import NotFound
+from apps.core.forms import Form
+from apps.core.middleware import client_address
+from apps.core.models import Mode
+from apps.core.web import headers_of
+from apps.dashboard.plumbing import PageRequest, Refusals, go, show
+from apps.dashboard.sign_in import enter
+from apps.stores.models import Currency, Store
+from apps.stores.requests import PersonRequest, StoreRequest
+
+
+class AddressForm(Form):
+    names = ("email",)
+    labels = {"email": "The email address"}
+
+
+class CodeForm(Form):
+    names = ("code",)
+
+
+class StoreForm(Form):
+    names: tuple[str, ...] = ("name", "country", "settlement_currency")
+    labels: ClassVar[Mapping[str, str]] = {"name": "The store name", "settlement_currency": "The currency"}
+
+    def request(self) -> StoreRequest:
+        """Raises Invalid."""
+        return StoreRequest.read(self.sent)
+
+
+class SignUpForm(StoreForm):
+    """The first store and its owner."""
+
+    names = ("name", "person_name", "password", "country", "settlement_currency")
+    labels = {**StoreForm.labels, "person_name": "Your name", "password": "The password"}
+
+    def person(self, password: str) -> PersonRequest:
+        """A password is taken as it was typed. Raises Invalid."""
+        return PersonRequest.read({"person_name": self.sent["person_name"], "password": password or None})
+
+
+def begin(request: HttpRequest) -> HttpResponse:
+    """An address, to which a code is sent; opening the page changes nothing."""
+    form = AddressForm(request.POST.dict())
+    if request.method == "GET":
+        return _page(request, "address" if sign_up.is_open() else "closed", form)
+    try:
+        sign_up.begin(request.session, form.values["email"], client_address(request), clock.real_now())
+    except Refusals as refusal:
+        return _page(request, "address" if sign_up.is_open() else "closed", form.refuse(refusal), refusal)
+    return go("sign_up_code")
+
+
+def code(request: HttpRequest) -> HttpResponse:
+    form = CodeForm(request.POST.dict())
+    if not sign_up.awaited(request.session):
+        return go("sign_up")
+    if request.method == "GET":
+        return _page(request, "code", form)
+    try:
+        sign_up.prove(request.session, form.values["code"], client_address(request), clock.real_now())
+    except Refusals as refusal:
+        return _page(request, "code", form.refuse(refusal), refusal)
+    request.session.cycle_key()
+    return go("sign_up_store")
+
+
+def first_store(request: HttpRequest) -> HttpResponse:
+    email = sign_up.proved(request.session, clock.real_now())
+    return _first_store(request, email) if email else go("sign_up")
+
+
+def invited(request: HttpRequest, token: str) -> HttpResponse:
+    """The link of an invitation proves the address by itself."""
+    try:
+        email = sign_up.invited(token)
+    except NotFound:
+        return _page(request, "over", AddressForm({}), status=404)
+    return _first_store(request, email)
+
+
+def _first_store(request: HttpRequest, email: str) -> HttpResponse:
+    form = SignUpForm(request.POST.dict() if request.method == "POST" else {"settlement_currency": Currency.EUR})
+    if request.method == "GET":
+        return _page(request, "store", form, email=email)
+    try:
+        person = form.person(request.POST.get("password", ""))
+        user, store = opening.sign_up_with_store(email, person, form.request())
+    except Refusals as refusal:
+        return _page(request, "store", form.refuse(refusal), refusal, email=email)
+    response = enter(request, user, None)
+    _look_at(request, store)
+    messages.success(request, f"Welcome to {store.name}. You're in test mode: nothing here moves real money.")
+    return response
+
+
+def another_store(request: PageRequest) -> HttpResponse:
+    """One more store of somebody who has signed in."""
+    form = StoreForm(request.POST.dict() if request.method == "POST" else {"settlement_currency": Currency.EUR})
+    if request.method == "POST":
+        try:
+            store = opening.open_store(request.person, form.request())
+        except Refusals as refusal:
+            form.refuse(refusal)
+        else:
+            _look_at(request, store)
+            messages.success(request, f"{store.name} is open. You're in test mode.")
+            return go("home")
+    context = {"form": form, "errors": form.common_errors, "currencies": Currency.choices, "may_open": sign_up.may_open(request.person)}
+    return show(request, "dashboard/sign_up/another.html", context, status=form.status)
+
+
+def _look_at(request: HttpRequest, store: Store) -> None:
+    request.session[STORE_KEY], request.session[MODE_KEY] = str(store.pk), Mode.TEST
+
+
+def _page(
+    request: HttpRequest, name: str, form: Form, refusal: Exception | None = None, *, email: str = "", status: int = 0
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "email": email or sign_up.awaited(request.session),
+        "currencies": Currency.choices,
+    }
+    response = render(request, f"dashboard/sign_up/{name}.html", context, status=status or form.status)
+    for header, value in headers_of(refusal).items():
+        response[header] = value
+    return response

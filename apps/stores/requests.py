@@ -1,0 +1,24 @@
+"""What is asked for by people who open a store."""
+
+from typing import Annotated
+
+from apps.core.literal import Pattern, Text
+from apps.core.requests import Request, by
+from apps.stores.models import Currency
+
+Name = Annotated[str, by(Text(100, shortest=1, trim=True))]
+
+
+class StoreRequest(Request, frozen=True, kw_only=True):
+    """A store of one's own."""
+
+    name: Name
+    country: Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))] | None = None
+    settlement_currency: Annotated[str, by(Text(3, choices=Currency.values))]
+
+
+class PersonRequest(Request, frozen=True, kw_only=True):
+    """Who signs up. The password is judged with the person whose it is to be."""
+
+    person_name: Name
+    password: Annotated[str, by(Text(1024, shortest=1))]
