@@ -10,11 +10,11 @@ from mcp.server.mcpserver import MCPServer
 
 from apps.agents.requests.mandates import DEFAULT_SCOPE, EXPIRES_IN_DEFAULT, MandateBody, SettlementBody
 from apps.agents.requests.payments import AgentPayment, AgentPayout, AgentRefund, TokenChange
-from apps.console.providers.agent_api import AgentApi, Answer, PaymentBody
+from apps.console.providers.agent_api import AgentAnswer, AgentApi, PaymentBody
 from apps.core.documents import FreeForm
 from apps.payments.requests import EXPIRES_IN_DEFAULT as PAYMENT_EXPIRES_IN
 
-Tool = Callable[..., Answer]
+Tool = Callable[..., AgentAnswer]
 
 
 def server(api: AgentApi) -> MCPServer:
@@ -42,7 +42,7 @@ def _of_payments(api: AgentApi) -> list[Tool]:
         order_id: str | None = None,
         metadata: dict[str, str] | None = None,
         expires_in: int = PAYMENT_EXPIRES_IN,
-    ) -> Answer:
+    ) -> AgentAnswer:
         """Ask to be paid `amount` (major units, as "12.50") of a fiat `currency`; answers with hosted_url and deposit addresses."""
         wanted = AgentPayment(
             amount=amount,
@@ -53,24 +53,24 @@ def _of_payments(api: AgentApi) -> list[Tool]:
         )
         return api.post("payments", PaymentBody(wanted))
 
-    def get_payment(payment_id: str) -> Answer:
+    def get_payment(payment_id: str) -> AgentAnswer:
         """One of this agent's payments, with its status and what has arrived."""
         return api.get(_path("payments", payment_id))
 
-    def list_payments(page: int = 1, reference: str | None = None) -> Answer:
+    def list_payments(page: int = 1, reference: str | None = None) -> AgentAnswer:
         """This agent's payments, newest first."""
         return api.get("payments", _asked(page=str(page), reference=reference))
 
-    def cancel_payment(payment_id: str) -> Answer:
+    def cancel_payment(payment_id: str) -> AgentAnswer:
         """Call off a payment that nothing was paid on."""
         return api.post(_path("payments", payment_id, "cancel"))
 
-    def refund_payment(payment_id: str, idempotency_key: str, amount: str | None = None, asset_id: str | None = None) -> Answer:
+    def refund_payment(payment_id: str, idempotency_key: str, amount: str | None = None, asset_id: str | None = None) -> AgentAnswer:
         """Send a payment's coins back to who paid: all of it, or `amount` coins of `asset_id`."""
         wanted = AgentRefund(amount=amount, asset_id=asset_id)
         return api.post(_path("payments", payment_id, "refunds"), wanted, key=idempotency_key)
 
-    def list_refunds(payment_id: str) -> Answer:
+    def list_refunds(payment_id: str) -> AgentAnswer:
         """The refunds of one payment."""
         return api.get(_path("payments", payment_id, "refunds"))
 
@@ -78,20 +78,20 @@ def _of_payments(api: AgentApi) -> list[Tool]:
 
 
 def _of_payouts(api: AgentApi) -> list[Tool]:
-    def send_payout(asset_id: str, amount_atomic: str, destination_address: str, idempotency_key: str) -> Answer:
+    def send_payout(asset_id: str, amount_atomic: str, destination_address: str, idempotency_key: str) -> AgentAnswer:
         """Send coins to an address. This can't be taken back. `amount_atomic` counts the asset's smallest units."""
         wanted = AgentPayout(asset_id=asset_id, amount_atomic=amount_atomic, destination_address=destination_address)
         return api.post("payouts", wanted, key=idempotency_key)
 
-    def get_payout(payout_id: str) -> Answer:
+    def get_payout(payout_id: str) -> AgentAnswer:
         """One of this agent's payouts."""
         return api.get(_path("payouts", payout_id))
 
-    def list_payouts(page: int = 1) -> Answer:
+    def list_payouts(page: int = 1) -> AgentAnswer:
         """This agent's payouts, newest first."""
         return api.get("payouts", _asked(page=str(page)))
 
-    def get_payout_limits(asset_id: str | None = None) -> Answer:
+    def get_payout_limits(asset_id: str | None = None) -> AgentAnswer:
         """How much may be paid out at once and today, and what is left of it."""
         return api.get("payout_limits", _asked(asset_id=asset_id))
 
@@ -99,27 +99,27 @@ def _of_payouts(api: AgentApi) -> list[Tool]:
 
 
 def _of_assets(api: AgentApi) -> list[Tool]:
-    def get_account() -> Answer:
+    def get_account() -> AgentAnswer:
         """Which store and mode this credential belongs to, and what it may do. Test mode moves no real money."""
         return api.get("account")
 
-    def get_balances(asset_id: str | None = None) -> Answer:
+    def get_balances(asset_id: str | None = None) -> AgentAnswer:
         """What the store holds of each asset."""
         return api.get("balances", _asked(asset_id=asset_id))
 
-    def get_exchange_rates(currency: str | None = None, asset_id: str | None = None) -> Answer:
+    def get_exchange_rates(currency: str | None = None, asset_id: str | None = None) -> AgentAnswer:
         """The rates at which this service prices payments."""
         return api.get("exchange_rates", _asked(currency=currency, asset_id=asset_id))
 
-    def list_tokens() -> Answer:
+    def list_tokens() -> AgentAnswer:
         """The assets that customers can pay with, and those they could."""
         return api.get("tokens")
 
-    def set_token(asset_id: str, active: bool) -> Answer:
+    def set_token(asset_id: str, active: bool) -> AgentAnswer:
         """Accept an asset for payments, or stop."""
         return api.patch(_path("tokens", asset_id), TokenChange(active=active))
 
-    def get_market_data(symbol_or_id: str, currency: str = "usd") -> Answer:
+    def get_market_data(symbol_or_id: str, currency: str = "usd") -> AgentAnswer:
         """Public reference figures of a coin; not the rates that this service uses."""
         return api.get("market_data", _asked(symbol_or_id=symbol_or_id, currency=currency))
 
@@ -134,7 +134,7 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
         per_call_cap_atomic: str | None = None,
         scope: str = DEFAULT_SCOPE,
         expires_in_seconds: int = EXPIRES_IN_DEFAULT,
-    ) -> Answer:
+    ) -> AgentAnswer:
         """Ask for a spending envelope. The same mandate_ref is the same envelope."""
         wanted = MandateBody(
             asset_id=asset_id,
@@ -146,11 +146,11 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
         )
         return api.post("mandates", wanted)
 
-    def list_mandates() -> Answer:
+    def list_mandates() -> AgentAnswer:
         """This agent's envelopes; remaining_atomic is what can still be drawn."""
         return api.get("mandates")
 
-    def get_mandate(mandate_id: str) -> Answer:
+    def get_mandate(mandate_id: str) -> AgentAnswer:
         """One envelope."""
         return api.get(_path("mandates", mandate_id))
 
@@ -162,7 +162,7 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
         pay_to: str | None = None,
         nonce: str | None = None,
         requirements: FreeForm | None = None,
-    ) -> Answer:
+    ) -> AgentAnswer:
         """Draw on an envelope to pay a service that answered 402. The coins are spent at once."""
         wanted = SettlementBody(
             asset_id=asset_id,
@@ -174,11 +174,11 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
         )
         return api.post("x402/settlements", wanted, key=idempotency_key)
 
-    def list_settlements(page: int = 1) -> Answer:
+    def list_settlements(page: int = 1) -> AgentAnswer:
         """This agent's draws, newest first."""
         return api.get("x402/settlements", _asked(page=str(page)))
 
-    def get_settlement(settlement_id: str) -> Answer:
+    def get_settlement(settlement_id: str) -> AgentAnswer:
         """One draw; submitted isn't final, confirmed and failed are."""
         return api.get(_path("x402", "settlements", settlement_id))
 

@@ -71,7 +71,7 @@ class CapLine:
 
 
 @dataclass(frozen=True)
-class Cap:
+class AgentCap:
     """None is no cap."""
 
     asset: Asset
@@ -87,9 +87,9 @@ class CapsForm(Form):
         self.assets = assets
         super().__init__(typed)
 
-    def caps(self) -> list[Cap]:
+    def caps(self) -> list[AgentCap]:
         """What is asked for; what can't be read is an error at its input."""
-        return [Cap(asset, self._cap(asset, PER_TX), self._cap(asset, DAILY)) for asset in self.assets]
+        return [AgentCap(asset, self._cap(asset, PER_TX), self._cap(asset, DAILY)) for asset in self.assets]
 
     def _cap(self, asset: Asset, part: str) -> int | None:
         name = f"{asset.pk}.{part}"

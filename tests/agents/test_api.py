@@ -224,6 +224,25 @@ def test_an_outside_policy_service_is_asked_and_its_silence_is_no_yes(shop: Shop
     assert refusal(silent) == (503, "authorization_unavailable") and silent.headers["Retry-After"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ('{"result": {"allow": 1}}', (403, "authorization_denied")),
+        ('{"result": null}', (403, "authorization_denied")),
+        ("{}", (403, "authorization_denied")),
+        ("[1]", (403, "authorization_denied")),
+        ('{"result": {"allow": true}', (503, "authorization_unavailable")),
+        ("allowed", (503, "authorization_unavailable")),
+        ("[" * 100_000, (503, "authorization_unavailable")),
+    ],
+)
+def test_only_a_readable_true_allows(answer: str, expected: tuple[int, str], shop: Shop, httpserver: Any, settings: Any) -> None:
+    settings.WEBHOOK_ALLOW_HOSTS = ["127.0.0.1", "localhost"]
+    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="http", authorization_url=httpserver.url_for("/allow"))
+    httpserver.expect_request("/allow").respond_with_data(answer)
+    assert refusal(ask(agent(shop))) == expected
+
+
 def _json(body: Any) -> Any:
     return Response(json.dumps(body), content_type="application/json")
 

@@ -3,15 +3,15 @@
 import uuid
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
-from apps.core.documents import Digits, Document, Id
+from apps.core.documents import Digits, Document, FreeForm, Id
 from apps.core.errors import ProviderError
 
 __all__ = ["MarketData", "MarketFigures", "ProviderError", "Question", "TokenUnknown", "UpstreamThrottled"]
 
 PAYMENT, REFUND, TOKEN, PAYOUT, MANDATE = "payment", "refund", "token_change", "payout", "mandate"
-Envelope = dict[str, Any]  # the object in X-Mandate: of any form, read by nobody here, handed on as it came
+Envelope = FreeForm  # the object in X-Mandate: of any form, read by nobody here, handed on as it came
 
 
 class PaymentDetails(Document, frozen=True, kw_only=True):

@@ -9,19 +9,21 @@ from msgspec import DecodeError, Struct, ValidationError
 from apps.agents.providers.base import ProviderError, Question
 from apps.core import net, posting
 from apps.core.errors import ErrorCode
+from apps.core.literal import is_deeper
 
 TIMEOUT_SECONDS = 5.0
+DEPTH_MAX = 32
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Tillgate/1.0"}
 
 
-class Result(Struct, frozen=True):
+class PolicyResult(Struct, frozen=True):
     allow: bool = False
 
 
-class Decision(Struct, frozen=True):
+class PolicyAnswer(Struct, frozen=True):
     """Open Policy Agent's answer, as far as it counts."""
 
-    result: Result = Result()
+    result: PolicyResult = PolicyResult()
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,16 @@ class HttpPolicy:
         answer = asyncio.run(self._ask(msgspec.json.encode({"input": question.document()})))
         if answer.status != 200:
             raise ProviderError(ErrorCode.UNREACHABLE, f"HTTP {answer.status}")
+        if is_deeper(answer.body, DEPTH_MAX):
+            raise ProviderError(ErrorCode.MALFORMED, "nested too deeply")
         try:
-            return msgspec.json.decode(answer.body, type=Decision).result.allow
+            decoded = msgspec.json.decode(answer.body)
+        except DecodeError:
+            raise ProviderError(ErrorCode.MALFORMED, "not JSON") from None
+        try:
+            return msgspec.convert(decoded, PolicyAnswer).result.allow
         except ValidationError:
             return False
-        except (DecodeError, RecursionError):
-            raise ProviderError(ErrorCode.MALFORMED, "not JSON") from None
 
     async def _ask(self, body: bytes) -> posting.Answer:
         try:

@@ -22,7 +22,7 @@ _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}", re.ASCII)
 _CURRENCY = re.compile(r"[a-z]{3,5}", re.ASCII)
 
 
-class Coin(Struct, frozen=True):
+class MarketRow(Struct, frozen=True):
     """A row of the answer, as far as it is told on."""
 
     id: str
@@ -52,7 +52,7 @@ class CoinGeckoMarkets:
                 raise UpstreamThrottled from None
             raise
         try:
-            coins = msgspec.convert(answer, list[Coin])
+            coins = msgspec.convert(answer, list[MarketRow])
         except ValidationError:
             raise ProviderError(ErrorCode.MALFORMED, "not the documented answer") from None
         coin = next((one for one in coins if one.id == coin_id), None)

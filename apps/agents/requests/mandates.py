@@ -62,7 +62,7 @@ class PositiveAmount(AtomicAmount):
         return text
 
 
-class Requirements(Field):
+class KeptRequirements(Field):
     """An object, kept as it came for audit."""
 
     def check(self, value: Any, name: str) -> FreeForm:
@@ -112,7 +112,7 @@ class SettlementBody(Request, frozen=True, kw_only=True):
     pay_to: Named | None = None
     nonce: Named | None = None
     payer: Named | None = None
-    requirements: Annotated[FreeForm, by(Requirements())] | None = None
+    requirements: Annotated[FreeForm, by(KeptRequirements())] | None = None
 
     def request(self) -> SettlementRequest:
         """An empty recipient is none, and an empty nonce isn't one."""

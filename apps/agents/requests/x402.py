@@ -75,7 +75,7 @@ class Extra(Foreign, frozen=True, kw_only=True):
     asset_transfer_method: str | None = METHOD
 
 
-class Requirements(Foreign, frozen=True, kw_only=True):
+class PaymentRequirements(Foreign, frozen=True, kw_only=True):
     """What a payer must sign, or has chosen to sign."""
 
     scheme: str | None
@@ -109,7 +109,7 @@ Version = Annotated[int, Meta(extra_json_schema={"enum": [VERSION]})]
 
 class PaymentPayload(Foreign, frozen=True, kw_only=True):
     x402_version: Version | None
-    accepted: Requirements | None
+    accepted: PaymentRequirements | None
     payload: ExactPayload | None
 
 
@@ -118,7 +118,7 @@ class SignedPaymentRequest(Foreign, frozen=True, kw_only=True):
 
     x402_version: Version | None = VERSION
     payment_payload: PaymentPayload | None
-    payment_requirements: Requirements | None
+    payment_requirements: PaymentRequirements | None
 
     @property
     def network(self) -> str:
@@ -126,9 +126,9 @@ class SignedPaymentRequest(Foreign, frozen=True, kw_only=True):
         return (self.payment_requirements and self.payment_requirements.network) or ""
 
 
-def _readable(cls: type[Foreign], value: Mapping[str, object]) -> dict[str, Any]:
+def _readable(cls: type[Foreign], value: Mapping[str, object]) -> dict[str, object]:
     """Field by field; what can't be read is null."""
-    found: dict[str, Any] = {}  # of the types that the fields have
+    found: dict[str, object] = {}
     for one in fields(cls):
         if one.encode_name in value:
             found[one.name] = _typed(value[one.encode_name], one.type)

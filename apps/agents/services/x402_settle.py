@@ -41,7 +41,7 @@ _ONE_PER_OFFER = "signed_payment_one_per_offer"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SettleOutcome:
     """What the caller hears: a success has no reason."""
 
     signed: SignedPayment | None
@@ -50,7 +50,7 @@ class Outcome:
     text: str = ""
 
 
-def settle(access: Access, request: SignedPaymentRequest) -> Outcome:
+def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
     """Carry it out and wait for a block. Not inside a transaction: it asks the chain, and waits."""
     try:
         checked = x402_verify.check(access, request)
@@ -61,7 +61,7 @@ def settle(access: Access, request: SignedPaymentRequest) -> Outcome:
             signed, is_new = _record(checked)
     except Refused as refusal:
         reason = CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
-        return Outcome(None, refusal.payer, reason, refusal.text)
+        return SettleOutcome(None, refusal.payer, reason, refusal.text)
     if not is_new:
         return _again(checked, signed)
     failpoint("x402.K1")
@@ -117,20 +117,20 @@ def _longest(one: Authorization) -> timedelta:
     return timedelta(seconds=min(max(left, 0), HELD_SECONDS_MAX)) + WATCHED
 
 
-def _again(checked: Checked, signed: SignedPayment) -> Outcome:
+def _again(checked: Checked, signed: SignedPayment) -> SettleOutcome:
     """What a repeat of an authorization hears: the state of its row."""
     if signed.offer_id != checked.offer.pk:
-        return Outcome(None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
+        return SettleOutcome(None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
     if signed.status == _Status.FAILED:
         return _failed(signed)
     if signed.status == _Status.SETTLED or signed.answered_at is not None:
         return _succeeded(signed)
     if signed.status == _Status.UNKNOWN:
         return _wait(signed, checked.asset)
-    return Outcome(signed, signed.payer, x402_verify.DUPLICATE, "The authorization is being carried out")
+    return SettleOutcome(signed, signed.payer, x402_verify.DUPLICATE, "The authorization is being carried out")
 
 
-def _wait(signed: SignedPayment, asset: Asset) -> Outcome:
+def _wait(signed: SignedPayment, asset: Asset) -> SettleOutcome:
     """Until a block has it, it has failed, or the time is over. When too many wait already, one look."""
     is_seated = _seats.acquire(blocking=False)
     try:
@@ -140,7 +140,7 @@ def _wait(signed: SignedPayment, asset: Asset) -> Outcome:
             _seats.release()
 
 
-def _look(signed: SignedPayment, asset: Asset, deadline: float) -> Outcome:
+def _look(signed: SignedPayment, asset: Asset, deadline: float) -> SettleOutcome:
     looked: str | None = None
     with closing(nodes_of(asset.chain)) as nodes:
         while True:
@@ -170,19 +170,19 @@ def _is_mined(signed: SignedPayment, sent: OutgoingTransaction, nodes: Nodes) ->
     return bool(tx_hash)
 
 
-def _succeeded(signed: SignedPayment) -> Outcome:
+def _succeeded(signed: SignedPayment) -> SettleOutcome:
     """Success is told to one caller; a replay hears that it was told."""
     at = clock.now(signed.store, signed.mode)
     if SignedPayment.objects.filter(pk=signed.pk, answered_at=None).update(answered_at=at):
-        return Outcome(signed, signed.payer)
-    return Outcome(signed, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
+        return SettleOutcome(signed, signed.payer)
+    return SettleOutcome(signed, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
 
 
-def _failed(signed: SignedPayment) -> Outcome:
-    return Outcome(signed, signed.payer, FAILED, signed.failure_reason)
+def _failed(signed: SignedPayment) -> SettleOutcome:
+    return SettleOutcome(signed, signed.payer, FAILED, signed.failure_reason)
 
 
-def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> Outcome:
+def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> SettleOutcome:
     """The time is over: say so, and leave the row to the sweep and to whoever asks again."""
     with transaction.atomic():
         row = SignedPayment.objects.select_for_update(no_key=True).get(pk=signed.pk)
@@ -191,4 +191,6 @@ def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> Outcome
             move(row, _Status.UNKNOWN, clock.now(signed.store, signed.mode), note="No block had it in time", tx_hash=tx_hash)
     if row.status == _Status.SETTLED:
         return _succeeded(row)
-    return _failed(row) if row.status == _Status.FAILED else Outcome(row, row.payer, PENDING, "Unknown: no block has the transaction yet")
+    if row.status == _Status.FAILED:
+        return _failed(row)
+    return SettleOutcome(row, row.payer, PENDING, "Unknown: no block has the transaction yet")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from apps.access.access import Access
 from apps.agents.models import PaymentOffer, SignedPayment
-from apps.agents.requests.x402 import METHOD, SCHEME, VERSION, PaymentPayload, Requirements, SignedPaymentRequest
+from apps.agents.requests.x402 import METHOD, SCHEME, VERSION, PaymentPayload, PaymentRequirements, SignedPaymentRequest
 from apps.agents.services.x402_offers import is_signable
 from apps.assets.models import Asset
 from apps.chain import authorizations, costs
@@ -78,7 +78,7 @@ def check(access: Access, request: SignedPaymentRequest) -> Checked:
     return Checked(offer, asset, one)
 
 
-def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, Requirements]:
+def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequirements]:
     """The signed payload and the requirements it must meet."""
     payload, required = request.payment_payload, request.payment_requirements
     if payload is None:
@@ -97,7 +97,7 @@ def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, Requirement
     return payload, required
 
 
-def _asset(access: Access, required: Requirements) -> Asset:
+def _asset(access: Access, required: PaymentRequirements) -> Asset:
     """The token that the requirements name, on a chain of the caller's mode."""
     chain_id = _NETWORK.fullmatch(required.network or "")
     rows = Asset.objects.filter(is_active=True, chain__mode=access.mode).select_related("chain")
@@ -142,7 +142,7 @@ def _number(value: str | None, name: str) -> int:
     return number
 
 
-def _offer(access: Access, asset: Asset, required: Requirements, one: Authorization) -> PaymentOffer:
+def _offer(access: Access, asset: Asset, required: PaymentRequirements, one: Authorization) -> PaymentOffer:
     """The store's own offer at the address that the requirements and the payer name."""
     pay_to = required.pay_to or ""
     if not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != one.to:

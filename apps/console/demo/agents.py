@@ -14,7 +14,7 @@ from apps.agents.requests.x402 import (
     ExactPayload,
     OfferRequest,
     PaymentPayload,
-    Requirements,
+    PaymentRequirements,
     SignedPaymentRequest,
     TransferAuthorization,
 )
@@ -94,7 +94,7 @@ def _signed(offer: PaymentOffer) -> SignedPaymentRequest:
         valid_before=str(unsigned.valid_before),
         nonce=unsigned.nonce,
     )
-    required = Requirements.read(msgspec.to_builtins(requirements_document(offer)))
+    required = PaymentRequirements.read(msgspec.to_builtins(requirements_document(offer)))
     payload = ExactPayload(signature=signature, authorization=authorization)
     return SignedPaymentRequest(
         payment_payload=PaymentPayload(x402_version=VERSION, accepted=required, payload=payload),

@@ -20,7 +20,7 @@ class PaymentBody(Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Answer:
+class AgentAnswer:
     """`body` is any JSON; `status` is 0 when the service could not be reached, so that the model can tell its user."""
 
     status: int
@@ -34,14 +34,14 @@ class AgentApi:
     base_url: str
     credential: str
 
-    def get(self, path: str, query: Mapping[str, str] | None = None) -> Answer:
+    def get(self, path: str, query: Mapping[str, str] | None = None) -> AgentAnswer:
         return self._ask("GET", path, query=query)
 
-    def post(self, path: str, body: Struct | None = None, *, key: str | None = None) -> Answer:
+    def post(self, path: str, body: Struct | None = None, *, key: str | None = None) -> AgentAnswer:
         """With a key the same call is the same act, however often it is sent."""
         return self._ask("POST", path, body, key=key)
 
-    def patch(self, path: str, body: Struct) -> Answer:
+    def patch(self, path: str, body: Struct) -> AgentAnswer:
         return self._ask("PATCH", path, body)
 
     def _ask(
@@ -52,7 +52,7 @@ class AgentApi:
         *,
         query: Mapping[str, str] | None = None,
         key: str | None = None,
-    ) -> Answer:
+    ) -> AgentAnswer:
         headers = {"Authorization": f"Bearer {self.credential}", "Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -70,6 +70,6 @@ class AgentApi:
                     timeout=TIMEOUT_SECONDS,
                     allow_redirects=False,
                 )
-            return Answer(answer.status_code, msgspec.json.decode(answer.content))
+            return AgentAnswer(answer.status_code, msgspec.json.decode(answer.content))
         except (requests.RequestException, DecodeError, ValueError) as error:
-            return Answer(0, {"error": {"message": type(error).__name__, "code": UNREACHABLE}})
+            return AgentAnswer(0, {"error": {"message": type(error).__name__, "code": UNREACHABLE}})
