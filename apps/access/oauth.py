@@ -3,13 +3,13 @@
 The grants are oauthlib's; a request is one transaction, so that a code and a refresh token are used by one at a time.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import msgspec
 from django.conf import settings
 from django.db import transaction
 from oauthlib.common import Request, add_params_to_uri
@@ -21,6 +21,7 @@ from oauthlib.oauth2.rfc6749.tokens import BearerToken
 
 from apps.access import letters, operations, rights, scopes
 from apps.access.access import Access
+from apps.access.documents import OAuthError, OAuthTokens
 from apps.access.models import AccessToken, Application, RefreshToken
 from apps.access.oauth_validator import (
     Validator,
@@ -49,7 +50,7 @@ class OAuthFailure(Failure):
         super().__init__(text, kind=kind)
         self.oauth_code = code
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, str]:
         return {"error": self.oauth_code, "error_description": self.text}
 
 
@@ -200,14 +201,15 @@ def _member_for(user: User, consent: Consent, store_id: str) -> Member | None:
     return member
 
 
-def exchange(form: str, authorization: str) -> tuple[dict[str, Any], int, dict[str, str]]:
+def exchange(form: str, authorization: str) -> tuple[OAuthTokens | OAuthError, int, dict[str, str]]:
     """The answer of the token endpoint: its body, status and headers. Never raises for what a client did."""
     form, given = read_parameters(form)
     if not given.get("grant_type"):
         raise OAuthFailure("invalid_request", "Missing grant_type parameter")
     with transaction.atomic():
         headers, body, status = _server().create_token_response(_uri("token"), "POST", form, _headers(authorization))
-    return _with_description(json.loads(body)), int(status), {name: value for name, value in headers.items() if name != "Content-Type"}
+    told = _refused(body) if int(status) >= 400 else msgspec.json.decode(body, type=OAuthTokens)
+    return told, int(status), {name: value for name, value in headers.items() if name != "Content-Type"}
 
 
 def revoke(form: str, authorization: str) -> None:
@@ -270,10 +272,10 @@ def _redirected(error: Any, redirect_uri: str) -> Redirected:
     return told
 
 
-def _with_description(body: Mapping[str, Any]) -> dict[str, Any]:
-    if "error" not in body:
-        return dict(body)
-    return {"error": body["error"], "error_description": body.get("error_description") or str(body["error"]).replace("_", " ")}
+def _refused(body: str) -> OAuthError:
+    """A refusal of the library's, which always says something."""
+    told = msgspec.json.decode(body, type=OAuthError)
+    return OAuthError(error=told.error, error_description=told.error_description or told.error.replace("_", " "))
 
 
 def as_form(fields: Mapping[str, Any]) -> str:

@@ -4,10 +4,9 @@ A client secret is shown once; only its hash is kept.
 """
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -15,6 +14,7 @@ from apps.access import credentials, operations, rights, scopes
 from apps.access.access import OAUTH, Access
 from apps.access.models import AccessToken, AgentCredential, Application, RefreshToken
 from apps.access.oauth_validator import checksum
+from apps.access.requests import AppChanges, AppRequest
 from apps.core import tenancy
 from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
@@ -28,10 +28,10 @@ class StoreRequired(Coded):
     message = "The grant is for no store"
 
 
-def create_app(store: Store, user: User, fields: Mapping[str, Any], *, by: Access | None = None) -> tuple[Application, str | None]:
+def create_app(store: Store, user: User, asked: AppRequest, *, by: Access | None = None) -> tuple[Application, str | None]:
     """A new app, and its secret when it is confidential. Raises Flat on unknown scopes or repeated addresses."""
     operations.check(by, operations.APP_CREATE)
-    secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX) if fields["confidential"] else None
+    secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX) if asked.confidential else None
     app = Application(
         store=store,
         user=user,
@@ -41,20 +41,25 @@ def create_app(store: Store, user: User, fields: Mapping[str, Any], *, by: Acces
         hash_client_secret=False,  # it is hashed already
         skip_authorization=False,
     )
-    _fill(app, fields)
+    _fill(app, asked.scopes, asked.redirect_uris)
+    app.name, app.website_url, app.logo_url = asked.name, asked.website_url or "", asked.logo_url or ""
     with transaction.atomic():
         app.save()
         audit.record("oauth_app.created", store=store, target=app, name=app.name, details={"scopes": app.scopes})
     return app, secret
 
 
-def change_app(app: Application, fields: Mapping[str, Any], *, by: Access | None = None) -> None:
-    """Those fields that are given; whether it is confidential stays as it was made."""
+def change_app(app: Application, changes: AppChanges, *, by: Access | None = None) -> None:
+    """What was sent. Raises Flat on unknown scopes or a redirect address that can't be."""
     operations.check(by, operations.APP_CHANGE, mode=_reach(app, by))
-    _fill(app, fields)
+    sent = changes.sent()
+    _fill(app, sent.get("scopes"), sent.get("redirect_uris"))
+    for name in ("name", "website_url", "logo_url"):
+        if name in sent:
+            setattr(app, name, sent[name] or "")
     with transaction.atomic():
         app.save()
-        audit.record("oauth_app.changed", store=app.store, target=app, name=app.name, details={"fields": sorted(fields)})
+        audit.record("oauth_app.changed", store=app.store, target=app, name=app.name, details={"fields": sorted(sent)})
 
 
 def _reach(app: Application, by: Access | None) -> str | None:
@@ -65,24 +70,22 @@ def _reach(app: Application, by: Access | None) -> str | None:
     return None
 
 
-def _fill(app: Application, fields: Mapping[str, Any]) -> None:
-    if "scopes" in fields:
-        app.scopes = list(dict.fromkeys(fields["scopes"]))
+def _fill(app: Application, wanted: Sequence[str] | None, redirect_uris: Sequence[str] | None) -> None:
+    """None stays as it is."""
+    if wanted is not None:
+        app.scopes = list(dict.fromkeys(wanted))
         unknown = [scope for scope in app.scopes if scope not in scopes.OAUTH]
         if unknown:
             raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
         if not app.scopes:
             raise Flat("scopes can't be blank")
-    if "redirect_uris" in fields:
-        addresses = list(dict.fromkeys(fields["redirect_uris"]))
+    if redirect_uris is not None:
+        addresses = list(dict.fromkeys(redirect_uris))
         if not addresses:
             raise Flat("redirect_uris can't be blank")
         if any("#" in one for one in addresses):
             raise Flat("redirect_uris must not have a fragment")
         app.redirect_uris = " ".join(addresses)
-    for name in ("name", "website_url", "logo_url"):
-        if name in fields:
-            setattr(app, name, fields[name] or "")
 
 
 def rotate_secret(app: Application, *, by: Access | None = None) -> str:

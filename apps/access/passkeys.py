@@ -9,17 +9,19 @@ from datetime import datetime, timedelta
 from importlib import import_module
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django_otp_webauthn.models import WebAuthnCredential
 
 from apps.access import second_factor, sign_in
+from apps.core.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.literal import Invalid, check_storable, is_deeper
 from apps.stores import audit, notices
 from apps.stores.models import User
 
 NAME_LENGTH_MAX, ANSWER_LENGTH_MAX, ANSWER_DEPTH_MAX, KEPT_MAX = 60, 50_000, 8, 20
+_ONE_OF_EACH = "django_otp_webauthn_webauthncredential_credential_id_sha256_key"
 _WAIT = timedelta(minutes=5)
 _ADD_KEY, _ASK_KEY = "passkey_to_add", "passkey_asked"
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
@@ -70,13 +72,13 @@ def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -
         raise NotAdded
     ceremonies = _ceremonies()
     try:
-        with transaction.atomic():
+        with refused_by(_ONE_OF_EACH, NotAdded):
             made = ceremonies.Ceremonies(None).register_complete(user, state, _parse(answer))
             made.name = name
             made.save(update_fields=["name"])
             audit.record("passkey.added", target=made, name=name)
             notices.tell(user, f"A passkey was added: {name}")
-    except (*ceremonies.REFUSED, IntegrityError, Invalid, *_MALFORMED):
+    except (*ceremonies.REFUSED, Invalid, *_MALFORMED):
         raise NotAdded from None
     return made
 

@@ -5,11 +5,13 @@ from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
 from apps.core import clock
-from apps.ledger.documents import balances_document
+from apps.ledger.documents import BalancesDocument, balances_document
 
 
 class Balances(Door):
     """What the store holds of each asset."""
+
+    answers = {"GET": BalancesDocument}
 
     def get(self, request: Request) -> Response:
         return Response(balances_document(self.access, clock.real_now()))

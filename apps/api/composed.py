@@ -7,7 +7,7 @@ from apps.billing.models import Invoice
 from apps.chain.models import Deposit
 from apps.core import clock
 from apps.core.documents import Digits, Document
-from apps.onramp.documents import PaymentSession, UnavailableDocument, payment_session
+from apps.onramp.documents import CardUnavailableDocument, PaymentCardSession, payment_session
 from apps.onramp.selectors import latest_session
 from apps.onramp.services.availability import availability
 from apps.onramp.services.sessions import card_networks
@@ -42,8 +42,8 @@ class PaymentDetail(PaymentFacts, frozen=True, kw_only=True):
     """Everything there is to know about an intent: its latest card payment, or why there can't be one; its automatic swap, once that
     is under way and as long as it has not failed."""
 
-    onramp_session: PaymentSession | None
-    onramp_unavailable: UnavailableDocument | None
+    onramp_session: PaymentCardSession | None
+    onramp_unavailable: CardUnavailableDocument | None
     auto_swap_detail: AutoSwapDocument | None
 
 

@@ -7,21 +7,11 @@ from rest_framework.response import Response
 
 from apps.access import services
 from apps.access.access import SESSION
-from apps.access.models import ApiKey, KeyType
+from apps.access.documents import ApiKeyDocument, ApiKeyWithSecret, key_document, key_with_secret
+from apps.access.models import ApiKey
+from apps.access.requests import KeyRequest
 from apps.api.plumbing.views import Door
 from apps.core import clock
-from apps.core.clock import iso
-from apps.core.literal import List, Object, Text, wrapped, wrapper_schema
-from apps.core.models import Mode
-
-_FIELDS = Object(
-    {
-        "name": Text(100, required=True, shortest=1, trim=True),
-        "mode": Text(4, required=True, choices=Mode.values),
-        "key_type": Text(11, choices=KeyType.values, default=KeyType.SECRET),
-        "scopes": List(Text(20), 50, default=None),
-    }
-)
 
 
 class SessionDoor(Door):
@@ -40,24 +30,26 @@ class Keys(SessionDoor):
     """Make an API key (its secret is shown once), or list them."""
 
     asks_for_code = True
-    bodies = {"POST": wrapper_schema("api_key", _FIELDS)}
+    wrapper = "api_key"
+    bodies = {"POST": KeyRequest}
+    answers = {"GET": list[ApiKeyDocument], "POST": ApiKeyWithSecret}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
         rows = ApiKey.objects.filter(store_id=self.access.store_id, revoked_at=None).order_by("-created_at")
-        return Response([document(key) for key in rows])
+        return Response([key_document(key) for key in rows])
 
     def post(self, request: Request) -> Response:
-        fields = wrapped(self.body(request), "api_key", _FIELDS)
+        asked = self.read(request, KeyRequest)
         key, secret = services.create_api_key(
             self.access.store,
-            fields["mode"],
-            name=fields["name"],
-            key_type=fields["key_type"],
-            wanted=fields["scopes"],
+            asked.mode,
+            name=asked.name,
+            key_type=asked.key_type,
+            wanted=asked.scopes,
             by=self.access,
         )
-        return Response({**document(key), "secret": secret}, status=201)
+        return Response(key_with_secret(key, secret), status=201)
 
 
 class KeyById(SessionDoor):
@@ -69,18 +61,3 @@ class KeyById(SessionDoor):
         key = self.find(ApiKey.objects.filter(store_id=self.access.store_id, revoked_at=None), id)
         services.revoke_api_key(key, clock.real_now(), by=self.access)
         return Response(status=204)
-
-
-def document(key: ApiKey) -> dict[str, Any]:
-    return {
-        "id": str(key.pk),
-        "name": key.name,
-        "mode": key.mode,
-        "key_type": key.key_type,
-        "scopes": key.scopes,
-        "prefix": key.prefix,
-        "last_four": key.last_four,
-        "last_used_at": iso(key.last_used_at),
-        "revoked_at": iso(key.revoked_at),
-        "created_at": iso(key.created_at),
-    }

@@ -10,7 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.access import oauth, oauth_apps, scopes
-from apps.access.models import AccessToken, AgentCredential
+from apps.access.documents import (
+    AgentCredentialWithSecret,
+    OAuthConsent,
+    OAuthRedirect,
+    OAuthTokens,
+    UserInfo,
+    agent_with_secret,
+    app_named,
+    store_named,
+)
+from apps.access.models import AccessToken
+from apps.access.requests import AgentScopes
 from apps.access.services import Unauthenticated, active_token, credential_from
 from apps.access.sessions import access_of
 from apps.api.plumbing.errors import TooManyFailures, WrongContentType, respond
@@ -18,11 +29,9 @@ from apps.api.plumbing.json import parse_object
 from apps.api.plumbing.queries import Query, choice, described
 from apps.api.plumbing.routes import FORM
 from apps.api.plumbing.views import Door
-from apps.api.schemas import oauth as schemas
 from apps.core import buckets, clock
-from apps.core.clock import iso
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import List, Object, Text, check_storable
+from apps.core.literal import check_storable
 from apps.core.middleware import client_address
 from apps.stores.models import User
 
@@ -39,7 +48,6 @@ _OWN_CODES = (
     "mfa_required",
     "mfa_check_unavailable",
 )
-_SCOPES = Object({"scopes": List(Text(20), 50, default=None)})
 
 
 def respond_oauth(error: Exception, context: dict[str, Any]) -> Response:
@@ -114,11 +122,38 @@ class AuthorizationQuery(Query, frozen=True, kw_only=True):
     livemode: Annotated[str, described("`true` asks for live mode; test mode without it", enum=["true", "false"])] | None = None
 
 
+class Decision(AuthorizationQuery, frozen=True, kw_only=True):
+    store_id: Annotated[str, described("Left out when only the profile is asked for", format="uuid")] | None = None
+    decision: Annotated[str, choice(["allow", "deny"])]
+
+
+class Client(Query, frozen=True, kw_only=True):
+    client_id: str | None = None
+    client_secret: Annotated[str, described("Of a confidential client, unless it comes by HTTP Basic")] | None = None
+
+
+class CodeExchange(Client, frozen=True, kw_only=True):
+    grant_type: Annotated[str, choice(["authorization_code"])]
+    code: str
+    redirect_uri: Annotated[str, Meta(extra_json_schema={"format": "uri"})]
+    code_verifier: Annotated[str, Meta(min_length=43, max_length=128)]
+
+
+class RefreshExchange(Client, frozen=True, kw_only=True):
+    grant_type: Annotated[str, choice(["refresh_token"])]
+    refresh_token: str
+
+
+class Revocation(Client, frozen=True, kw_only=True):
+    token: Annotated[str, described("The bearer token itself when left out")] | None = None
+
+
 class Authorize(OAuthDoor):
     """What an app asks for (a browser is sent to the consent page), and the person's decision."""
 
     query = AuthorizationQuery
-    bodies = {"POST": schemas.DECISION}
+    bodies = {"POST": Decision}
+    answers = {"GET": OAuthConsent, "POST": OAuthRedirect}
 
     def get(self, request: Request) -> Any:
         query = request._request.META.get("QUERY_STRING", "")
@@ -126,19 +161,13 @@ class Authorize(OAuthDoor):
             return HttpResponseRedirect(f"{settings.DASHBOARD_URL}/oauth/authorize" + (f"?{query}" if query else ""))
         consent = oauth.ask(query)
         user = self.person(request)
-        return Response(
-            {
-                "application": {
-                    "name": consent.application.name,
-                    "client_id": consent.application.client_id,
-                    "website_url": consent.application.website_url or None,
-                    "logo_url": consent.application.logo_url or None,
-                },
-                "scopes": list(consent.scopes),
-                "livemode": consent.mode == "live",
-                "stores": [{"id": str(store.pk), "name": store.name} for store in oauth.stores_for(user, consent.scopes)],
-            }
+        told = OAuthConsent(
+            application=app_named(consent.application),
+            scopes=list(consent.scopes),
+            livemode=consent.mode == "live",
+            stores=[store_named(one) for one in oauth.stores_for(user, consent.scopes)],
         )
+        return Response(told)
 
     def post(self, request: Request) -> Response:
         form = self.form(request)
@@ -148,13 +177,14 @@ class Authorize(OAuthDoor):
         access = access_of(user, request._request.session)
         proof = access.proof if access is not None else ""
         chosen = given.get("store_id", ""), given.get("decision", "")
-        return Response({"redirect_to": oauth.decide(user, form, *chosen, proof=proof)})
+        return Response(OAuthRedirect(redirect_to=oauth.decide(user, form, *chosen, proof=proof)))
 
 
 class Token(OAuthDoor):
     """Exchange a code or a refresh token for tokens."""
 
-    bodies = {"POST": schemas.EXCHANGE}
+    bodies = {"POST": CodeExchange | RefreshExchange}
+    answers = {"POST": OAuthTokens}
 
     def post(self, request: Request) -> Response:
         body, status, headers = oauth.exchange(self.form(request), request.headers.get("Authorization", ""))
@@ -165,21 +195,23 @@ class Revoke(OAuthDoor):
     """End a token, and all that its consent led to."""
 
     answers = {"POST": None}
-    bodies = {"POST": schemas.REVOCATION}
+    bodies = {"POST": Revocation}
 
     def post(self, request: Request) -> Response:
         oauth.revoke(self.form(request), request.headers.get("Authorization", ""))
         return Response(status=200)
 
 
-class UserInfo(OAuthDoor):
+class CurrentUser(OAuthDoor):
     """The person who let the app in."""
 
     takes_token = True
+    answers = {"GET": UserInfo}
 
     def get(self, request: Request) -> Response:
         user = self.token(request, scopes.PROFILE).user
-        return Response({"sub": str(user.pk), "name": user.name, "email": user.email}, headers={"Cache-Control": "no-store"})
+        told = UserInfo(sub=str(user.pk), name=user.name, email=user.email)
+        return Response(told, headers={"Cache-Control": "no-store"})
 
 
 class AgentCredentials(OAuthDoor):
@@ -187,31 +219,16 @@ class AgentCredentials(OAuthDoor):
 
     takes_token = True
     takes_forms = False
-    bodies = {"POST": _SCOPES.schema()}
+    bodies = {"POST": AgentScopes}
+    answers = {"POST": AgentCredentialWithSecret}
     statuses = {"POST": 201}
 
     def post(self, request: Request) -> Response:
         token = self.token(request, scopes.AGENTS)
         raw = request._request.body
-        fields = _SCOPES.check(parse_object(raw) if raw else {}, "body")
-        row, secret = oauth_apps.agent_credential(token, fields["scopes"], clock.real_now())
-        return Response({**_credential(row), "secret": secret}, status=201, headers={"Cache-Control": "no-store"})
-
-
-def _credential(row: AgentCredential) -> dict[str, Any]:
-    return {
-        "id": str(row.pk),
-        "token_prefix": row.token_prefix,
-        "mode": row.mode,
-        "livemode": row.is_live,
-        "name": row.name,
-        "agent_principal": row.principal,
-        "scopes": row.scopes,
-        "last_used_at": iso(row.last_used_at),
-        "revoked_at": iso(row.revoked_at),
-        "expires_at": iso(row.expires_at),
-        "created_at": iso(row.created_at),
-    }
+        asked = AgentScopes.read(parse_object(raw) if raw else {})
+        row, secret = oauth_apps.agent_credential(token, asked.scopes, clock.real_now())
+        return Response(agent_with_secret(row, secret), status=201, headers={"Cache-Control": "no-store"})
 
 
 def discovery(request: HttpRequest) -> JsonResponse:

@@ -15,7 +15,7 @@ from apps.api.plumbing.views import Door
 from apps.core.documents import Document
 from apps.core.errors import Flat, NotFound
 from apps.core.literal import Invalid, Schema, check_storable
-from apps.onramp.documents import MethodsDocument, SessionDocument, session_document
+from apps.onramp.documents import CardMethodsDocument, CardSessionDocument, session_document
 from apps.onramp.requests import CardRequest
 from apps.onramp.services.callbacks import take_callback
 from apps.onramp.services.place import place_of
@@ -39,7 +39,7 @@ class PaymentMethods(Door):
     """The ways to pay by card at this place, each priced by a real quote; best first."""
 
     query = Place
-    answers = {"GET": MethodsDocument}
+    answers = {"GET": CardMethodsDocument}
     missing = CheckoutNotFound()
 
     def get(self, request: Request, reference: str) -> Response:
@@ -59,7 +59,7 @@ class OnrampSessions(Door):
 
     missing = CheckoutNotFound()
     bodies = {"POST": CardRequest}
-    answers = {"POST": SessionDocument}
+    answers = {"POST": CardSessionDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request, reference: str) -> Response:

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from apps.api.plumbing.views import Door
 from apps.core.errors import Failure, Listed, NotFound
 from apps.payouts import selectors
-from apps.payouts.documents import RunDocument, ScheduleDocument, ScheduleWithPayouts, payout_document, schedule_document
+from apps.payouts.documents import PayoutScheduleDocument, PayoutScheduleRun, PayoutScheduleWithPayouts, payout_document, schedule_document
 from apps.payouts.models import Schedule
 from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services import runs, schedules
@@ -36,7 +36,7 @@ class PayoutSchedules(ScheduleDoor):
 
     asks_for_code = is_act = True
     bodies = {"POST": ScheduleRequest}
-    answers = {"GET": list[ScheduleDocument], "POST": ScheduleDocument}
+    answers = {"GET": list[PayoutScheduleDocument], "POST": PayoutScheduleDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -54,7 +54,7 @@ class PayoutScheduleById(ScheduleDoor):
     asks_for_code = is_act = True
     asks_on = ("PATCH",)
     bodies = {"PATCH": ScheduleRequest}
-    answers = {"GET": ScheduleWithPayouts, "PATCH": ScheduleDocument}
+    answers = {"GET": PayoutScheduleWithPayouts, "PATCH": PayoutScheduleDocument}
     statuses = {"DELETE": 204}
 
     def asks(self, request: Request) -> bool:
@@ -65,7 +65,7 @@ class PayoutScheduleById(ScheduleDoor):
         schedule = self.schedule(id)
         made = selectors.payouts_seen_by(self.access).filter(schedule=schedule)
         payouts = [payout_document(one) for one in made]
-        return Response(ScheduleWithPayouts(**asdict(schedule_document(schedule)), payouts=payouts))
+        return Response(PayoutScheduleWithPayouts(**asdict(schedule_document(schedule)), payouts=payouts))
 
     def patch(self, request: Request, id: str) -> Response:
         kept = self.kept(id)
@@ -80,11 +80,11 @@ class RunPayoutSchedule(ScheduleDoor):
     """Evaluate a schedule now, whatever is due."""
 
     bodies = {"POST": None}
-    answers = {"POST": RunDocument}
+    answers = {"POST": PayoutScheduleRun}
     asks_for_second_factor = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
         ran = runs.run_by_hand(self.access, self.kept(id))
         if ran.skip_reason is not None:
-            return Response(RunDocument(triggered=False, skip_reason=ran.skip_reason))
-        return Response(RunDocument(triggered=True, payout=UNSET if ran.payout is None else payout_document(ran.payout)))
+            return Response(PayoutScheduleRun(triggered=False, skip_reason=ran.skip_reason))
+        return Response(PayoutScheduleRun(triggered=True, payout=UNSET if ran.payout is None else payout_document(ran.payout)))

@@ -2,15 +2,18 @@
 
 from typing import Annotated, ClassVar
 
+from msgspec import UNSET, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.queries import Query, choice, described
+from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
-from apps.core.documents import Day
+from apps.core.documents import Day, Document
 from apps.reports import selectors, states
 from apps.reports.documents import api
 from apps.reports.models import Report
+from apps.reports.requests import ReportRequest
 from apps.reports.services.request import available_through, download_url, request_report
 
 NEWEST_MAX = 50
@@ -18,6 +21,8 @@ NEWEST_MAX = 50
 
 class Reports(Door):
     """The 50 most recent reports, newest first, with links to those that are ready."""
+
+    answers = {"GET": api.ReportIndex}
 
     def get(self, request: Request) -> Response:
         rows = selectors.newest(self.access, NEWEST_MAX)
@@ -32,15 +37,33 @@ class ReportQuery(Query, frozen=True, kw_only=True):
     format: Annotated[str, choice(Report.Format.values)] | None = str(Report.Format.PDF)
 
 
+class RangeRefused(Document, frozen=True, kw_only=True):
+    """A range that is too long says how long one may be, and one that isn't over yet until when one may reach."""
+
+    error: str
+    max_days: int | UnsetType = UNSET
+    available_through: Day | UnsetType = UNSET
+
+
 class ReportOfType(Door):
     """200 with a link when the report is ready, 202 while it is being made."""
 
     report_type: ClassVar[str]
     query = ReportQuery
-    also = {"GET": {202: None}}
+    answers = {"GET": api.ReportReady}
+    also = {"GET": {202: api.ReportPending}}
+    further = {"GET": {422: Refused("The range or the format can't be", RangeRefused)}}
 
     def get(self, request: Request) -> Response:
-        report = request_report(self.access, self.report_type, request.query_params)
+        asked = ReportQuery.read(request.query_params)
+        wanted = ReportRequest(
+            report_type=self.report_type,
+            start_date=asked.start_date,
+            end_date=asked.end_date,
+            currency=asked.currency,
+            format=asked.format,
+        )
+        report = request_report(self.access, wanted)
         url = download_url(report) if report.status == states.GENERATED else None
         if url is None:
             return Response(api.pending_document(report), status=202)

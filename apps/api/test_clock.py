@@ -3,7 +3,7 @@
 import threading
 import time
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
 from rest_framework.request import Request
@@ -13,8 +13,11 @@ from apps.api.plumbing.errors import Broken
 from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.clock import iso
+from apps.core.documents import Document, Time
 from apps.core.errors import Coded, Failure, RefusalKind
-from apps.core.literal import parse_moment
+from apps.core.literal import Field, Schema, parse_moment
+from apps.core.requests import Request as Body
+from apps.core.requests import by
 from apps.stores.models import Store
 
 READY, ADVANCING = "ready", "advancing"
@@ -47,13 +50,46 @@ class ClockStopped(Broken):
     """Something that fell due on the way failed; what it was stands in the log."""
 
 
+class TestClockDocument(Document, frozen=True, kw_only=True):
+    now: Time
+    offset_seconds: int
+    status: str
+
+
+class TestClockMoving(Document, frozen=True, kw_only=True):
+    """Under way to `target`."""
+
+    status: str
+    now: Time
+    target: Time
+
+
+class Seconds(Field):
+    """Whatever is wrong about it is told in one sentence, by the clock."""
+
+    def schema(self) -> Schema:
+        return {"type": "integer"}
+
+
+class Moment(Field):
+    def schema(self) -> Schema:
+        return {"type": "string", "format": "date-time"}
+
+
+class ClockMove(Body, frozen=True, kw_only=True):
+    """By some seconds, or to a time."""
+
+    seconds: Annotated[Any, by(Seconds())] = None
+    to: Annotated[Any, by(Moment())] = None
+
+
 class ClockDoor(Door):
     shape = Coded
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> TestClockDocument:
         store = self.access.store
         status = READY if store.test_clock_target_seconds is None else ADVANCING
-        return {"now": iso(self.access.now()), "offset_seconds": store.test_offset_seconds, "status": status}
+        return TestClockDocument(now=iso(self.access.now()), offset_seconds=store.test_offset_seconds, status=status)
 
     def refuse_live(self) -> None:
         if self.access.is_live:
@@ -63,6 +99,8 @@ class ClockDoor(Door):
 class TestClock(ClockDoor):
     """The store's test-mode time."""
 
+    answers = {"GET": TestClockDocument}
+
     def get(self, request: Request) -> Response:
         self.refuse_live()
         return Response(self.told())
@@ -71,15 +109,14 @@ class TestClock(ClockDoor):
 class Advance(ClockDoor):
     """Move the test clock forward and run what falls due."""
 
-    also = {"POST": {202: None}}
-    bodies = {
-        "POST": {"type": "object", "properties": {"seconds": {"type": "integer"}, "to": {"type": "string", "format": "date-time"}}},
-    }
+    answers = {"POST": TestClockDocument}
+    also = {"POST": {202: TestClockMoving}}
+    bodies = {"POST": ClockMove}
 
     def cost(self, request: Request) -> int:
         """A long way takes more than a short one, up to a full bucket; one that goes nowhere takes one token."""
         try:
-            seconds = _step_seconds(self.body(request), self.access.now())
+            seconds = _step_seconds(self.read(request, ClockMove), self.access.now())
         except Failure:
             return 1
         if seconds > OFFSET_SECONDS_MAX:
@@ -91,7 +128,7 @@ class Advance(ClockDoor):
         self.refuse_live()
         store = self.access.store
         store.refresh_from_db(fields=["test_offset_seconds"])
-        target = store.test_offset_seconds + _step_seconds(self.body(request), self.access.now())
+        target = store.test_offset_seconds + _step_seconds(self.read(request, ClockMove), self.access.now())
         if target > OFFSET_SECONDS_MAX:
             raise ClockInvalid("The test clock can be at most 20 years ahead")
         if not clock.ask(store, target):
@@ -99,7 +136,7 @@ class Advance(ClockDoor):
         is_there = self._wait(store)
         if not is_there:
             goal = clock.real_now() + timedelta(seconds=target)
-            return Response({"status": ADVANCING, "now": iso(self.access.now()), "target": iso(goal)}, status=202)
+            return Response(TestClockMoving(status=ADVANCING, now=iso(self.access.now()), target=iso(goal)), status=202)
         if store.test_offset_seconds < target:
             raise ClockStopped
         return Response(self.told())
@@ -121,8 +158,8 @@ class Advance(ClockDoor):
                 _seat.release()
 
 
-def _step_seconds(body: dict[str, Any], now: datetime) -> int:
-    seconds, to = body.get("seconds"), body.get("to")
+def _step_seconds(asked: ClockMove, now: datetime) -> int:
+    seconds, to = asked.seconds, asked.to
     if (seconds is None) == (to is None):
         raise ClockInvalid
     if seconds is not None:

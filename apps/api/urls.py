@@ -62,7 +62,7 @@ OAUTH_ROUTES = [
     ),
     Route("oauth/token", oauth.Token, {"POST": PUBLIC}, budget={"POST": TOKEN}),
     Route("oauth/revoke", oauth.Revoke, {"POST": PUBLIC}, budget={"POST": TOKEN}),
-    Route("oauth/userinfo", oauth.UserInfo, {"GET": PUBLIC}),
+    Route("oauth/userinfo", oauth.CurrentUser, {"GET": PUBLIC}),
     Route("oauth/agent_credentials", oauth.AgentCredentials, {"POST": PUBLIC}, closed_to_platforms=CREDENTIALS),
 ]
 

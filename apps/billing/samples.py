@@ -3,9 +3,9 @@
 from django.conf import settings
 
 from apps.billing import states
-from apps.billing.documents.customers import Party
-from apps.billing.documents.invoices import InvoiceDocument, LineDocument
-from apps.billing.documents.subscriptions import ItemDocument, PricedDocument, SubscriptionDocument
+from apps.billing.documents.customers import CustomerSummary
+from apps.billing.documents.invoices import InvoiceDocument, InvoiceLineDocument
+from apps.billing.documents.subscriptions import PriceWithProduct, SubscriptionDocument, SubscriptionItemDocument
 from apps.billing.models import Interval
 from apps.webhooks.samples import SAMPLE_AT, SAMPLE_ID
 
@@ -19,8 +19,8 @@ _SUBSCRIPTIONS = {
     "past_due": states.PAST_DUE,
     "canceled": states.CANCELED,
 }
-_CUSTOMER = Party(id=SAMPLE_ID, email="customer@example.com", name="Example Customer")
-_PRICE = PricedDocument(
+_CUSTOMER = CustomerSummary(id=SAMPLE_ID, email="customer@example.com", name="Example Customer")
+_PRICE = PriceWithProduct(
     id=SAMPLE_ID,
     product_id=SAMPLE_ID,
     product_name="Example Plan",
@@ -29,7 +29,7 @@ _PRICE = PricedDocument(
     interval=Interval.MONTHLY.value,
     interval_count=1,
 )
-_LINE = LineDocument(
+_LINE = InvoiceLineDocument(
     id=SAMPLE_ID,
     description="Example Plan",
     quantity=1,
@@ -103,7 +103,7 @@ def subscription(event_type: str) -> SubscriptionDocument:
         currency="EUR",
         interval=_PRICE.interval,
         interval_count=_PRICE.interval_count,
-        items=[ItemDocument(id=None, quantity=1, price=_PRICE)],
+        items=[SubscriptionItemDocument(id=None, quantity=1, price=_PRICE)],
         price=_PRICE,
         customer=_CUSTOMER,
         metadata={"test": "true"},

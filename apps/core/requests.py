@@ -159,7 +159,9 @@ def _rule_of(info: types.Type) -> Field:
         case types.UnionType(types=several):
             return _rule_of(next(one for one in several if not isinstance(one, types.NoneType)))
         case types.Metadata(type=types.ListType(item_type=item), extra={"field": List() as field}):
-            return List(_rule_of(item), field.longest)
+            made = copy(field)
+            made.item = _rule_of(item)
+            return made
         case types.Metadata(extra={"field": Field() as field}):
             return field
         case types.BoolType():

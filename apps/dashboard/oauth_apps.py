@@ -9,6 +9,7 @@ from django.http import HttpResponse
 
 from apps.access import oauth_apps, scopes
 from apps.access.models import Application
+from apps.access.requests import AppChanges, AppRequest
 from apps.core import clock
 from apps.core.literal import Invalid, List, Text, Url
 from apps.core.web import status_of
@@ -34,7 +35,7 @@ def create(request: PageRequest) -> HttpResponse:
     given = _given(request)
     try:
         fields = _fields(given)
-        wanted = {**fields, "confidential": given["kind"] != "public"}
+        wanted = AppRequest(**fields, confidential=given["kind"] != "public")
         app, secret = oauth_apps.create_app(request.access.store, request.person, wanted, by=request.access)
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal))
@@ -54,7 +55,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         return _form(request, held, [], app=app)
     given = _given(request)
     try:
-        oauth_apps.change_app(app, _fields(given), by=request.access)
+        oauth_apps.change_app(app, AppChanges(**_fields(given)), by=request.access)
     except Refusals as refusal:
         return _form(request, given, sentences(refusal), status_of(refusal), app=find(_rows(request), id))
     messages.success(request, f"{app.name} has been changed.")

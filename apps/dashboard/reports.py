@@ -9,6 +9,7 @@ from apps.core.web import status_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
 from apps.reports import selectors, states
 from apps.reports.models import Report
+from apps.reports.requests import ReportRequest
 from apps.reports.services.request import (
     DAYS_MAX,
     RangeTooLarge,
@@ -38,7 +39,7 @@ def index(request: PageRequest) -> HttpResponse:
     if given["report_type"] not in Report.Type.values:
         return _page(request, given, ["Choose a type of report."], status=422)
     try:
-        request_report(request.access, given["report_type"], given)
+        request_report(request.access, ReportRequest(**given))
     except Refusals as refusal:
         return _page(request, given, _words(refusal), status=status_of(refusal))
     return go("reports") if not is_htmx(request) else _page(request, given, [])

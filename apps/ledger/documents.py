@@ -2,52 +2,90 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import valued
 from apps.core import money
+from apps.core.documents import Digits, Document
 from apps.ledger.selectors import Balance, balances
 
 STABLECOINS = ("USDC", "USDT")
 STABLECOIN_DECIMALS = 6
 
 
-def balances_document(access: Access, at: datetime) -> dict[str, Any]:
+class BalanceDocument(Document, frozen=True, kw_only=True):
+    """What a store has of an asset: `amount_cents` is the worth of all of it in the store's currency."""
+
+    asset_id: str
+    coin_symbol: str
+    chain_symbol: str
+    atomic_decimals: int
+    balance_atomic: Digits
+    pending_atomic: Digits
+    reserved_atomic: Digits
+    total_atomic: Digits
+    amount_cents: int | None
+
+
+class StablecoinTotal(Document, frozen=True, kw_only=True):
+    coin_symbol: str
+    total_atomic: Digits
+    atomic_decimals: int
+
+
+class SettlementBalance(Document, frozen=True, kw_only=True):
+    """What the stablecoins are worth; null when a rate is missing."""
+
+    currency: str
+    amount_cents: int | None
+
+
+class AgentBalancesDocument(Document, frozen=True, kw_only=True):
+    balances: list[BalanceDocument]
+    settlement_balance: SettlementBalance
+
+
+class BalancesDocument(Document, frozen=True, kw_only=True):
+    balances: list[BalanceDocument]
+    stablecoin_summary: list[StablecoinTotal]
+    settlement_balance: SettlementBalance
+
+
+def balances_document(access: Access, at: datetime) -> BalancesDocument:
     """The three parts of GET /balances. `at` is machine time: rates are judged by it."""
     held = balances(access.store_id, access.mode)
     currency = access.store.settlement_currency
     rows = valued(held, currency, at)
     stable = [(asset, rate) for asset, rate in rows if asset.coin_symbol in STABLECOINS]
-    return {
-        "balances": [_entry(asset, held[asset.pk], rate) for asset, rate in rows],
-        "stablecoin_summary": [_stablecoin(symbol, [asset for asset, _ in stable], held) for symbol in STABLECOINS],
-        "settlement_balance": {"currency": currency, "amount_cents": _settlement_cents(stable, held)},
-    }
+    return BalancesDocument(
+        balances=[_entry(asset, held[asset.pk], rate) for asset, rate in rows],
+        stablecoin_summary=[_stablecoin(symbol, [asset for asset, _ in stable], held) for symbol in STABLECOINS],
+        settlement_balance=SettlementBalance(currency=currency, amount_cents=_settlement_cents(stable, held)),
+    )
 
 
-def _entry(asset: Asset, balance: Balance, rate: Decimal | None) -> dict[str, Any]:
-    return {
-        "asset_id": asset.pk,
-        "coin_symbol": asset.coin_symbol,
-        "chain_symbol": asset.chain.symbol,
-        "atomic_decimals": asset.atomic_decimals,
-        "balance_atomic": str(balance.available_atomic),
-        "pending_atomic": str(balance.held_atomic),
-        "reserved_atomic": str(balance.reserved_atomic),
-        "total_atomic": str(balance.total_atomic),
-        "amount_cents": None if rate is None else _worth(asset, balance, rate),
-    }
+def _entry(asset: Asset, balance: Balance, rate: Decimal | None) -> BalanceDocument:
+    return BalanceDocument(
+        asset_id=asset.pk,
+        coin_symbol=asset.coin_symbol,
+        chain_symbol=asset.chain.symbol,
+        atomic_decimals=asset.atomic_decimals,
+        balance_atomic=str(balance.available_atomic),
+        pending_atomic=str(balance.held_atomic),
+        reserved_atomic=str(balance.reserved_atomic),
+        total_atomic=str(balance.total_atomic),
+        amount_cents=None if rate is None else _worth(asset, balance, rate),
+    )
 
 
 def _worth(asset: Asset, balance: Balance, rate: Decimal) -> int:
     return money.cents_for_atomic(balance.total_atomic, rate, asset.atomic_decimals)
 
 
-def _stablecoin(symbol: str, stable: list[Asset], held: dict[str, Balance]) -> dict[str, Any]:
+def _stablecoin(symbol: str, stable: list[Asset], held: dict[str, Balance]) -> StablecoinTotal:
     total = sum(held[asset.pk].total_atomic for asset in stable if asset.coin_symbol == symbol)
-    return {"coin_symbol": symbol, "total_atomic": str(total), "atomic_decimals": STABLECOIN_DECIMALS}
+    return StablecoinTotal(coin_symbol=symbol, total_atomic=str(total), atomic_decimals=STABLECOIN_DECIMALS)
 
 
 def _settlement_cents(stable: list[tuple[Asset, Decimal | None]], held: dict[str, Balance]) -> int | None:

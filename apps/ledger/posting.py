@@ -131,7 +131,7 @@ def locked_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: s
         return int(cursor.fetchone()[0])
 
 
-def _columns(accounts: list[int], legs: Sequence[Line]) -> dict[str, Any]:
+def _columns(accounts: list[int], legs: Sequence[Line]) -> dict[str, object]:
     """The legs by column, and the guarded accounts among them that go down."""
     down = {account for account, line in zip(accounts, legs, strict=True) if line.amount_atomic < 0 and CHART[line.kind].is_guarded}
     return {

@@ -19,6 +19,8 @@ DISORDER = timedelta(minutes=10)
 _CURSOR = re.compile(r"([0-9]{1,20})\.([0-9]{1,19})\.(-?[0-9]{1,78})?", re.ASCII)
 _LAST_XID, _LAST_ID = 2**64 - 1, 2**63 - 1
 
+Arguments = dict[str, int | str | datetime | None]
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -84,7 +86,12 @@ def page(account_id: int, *, before: str | None = None, wanted: Wanted = Wanted(
     limit = max(1, min(limit, PAGE_MAX))
     scan = limit + 1 if wanted == Wanted() else SCAN_MAX
     place = _place(before) if before is not None else _newest(account_id, wanted.until)
-    arguments: dict[str, Any] = {"account": account_id, "xid": str(place.xid), "id": place.entry_id, "balance": place.balance}
+    arguments: Arguments = {
+        "account": account_id,
+        "xid": str(place.xid),
+        "id": place.entry_id,
+        "balance": place.balance,
+    }
     arguments |= {"scan": scan, "limit": limit + 1, "kind": wanted.kind, "since": wanted.since, "until": wanted.until}
     with connection.cursor() as cursor:
         cursor.execute(_PAGE, arguments)

@@ -9,7 +9,7 @@ from apps.core.documents import Decimals, Document, Id, Time
 from apps.onramp.models import FundingSession
 
 
-class SessionDocument(Document, frozen=True, kw_only=True):
+class CardSessionDocument(Document, frozen=True, kw_only=True):
     """What the customer's page needs."""
 
     id: Id
@@ -24,14 +24,14 @@ class SessionDocument(Document, frozen=True, kw_only=True):
     url: str | None
 
 
-class PaymentSession(SessionDocument, frozen=True, kw_only=True):
+class PaymentCardSession(CardSessionDocument, frozen=True, kw_only=True):
     """`onramp_session` of a payment's detail view."""
 
     provider_name: str | None
     destination_address: str
 
 
-class UnavailableDocument(Document, frozen=True, kw_only=True):
+class CardUnavailableDocument(Document, frozen=True, kw_only=True):
     """Why a payment can't be paid by card; the figures of the limit that it breaks."""
 
     reason: str
@@ -42,7 +42,7 @@ class UnavailableDocument(Document, frozen=True, kw_only=True):
     currency: str | UnsetType = UNSET
 
 
-class ProviderDocument(Document, frozen=True, kw_only=True):
+class CardProviderDocument(Document, frozen=True, kw_only=True):
     """Who would carry a method out, and what it costs there."""
 
     id: str
@@ -56,7 +56,7 @@ class ProviderDocument(Document, frozen=True, kw_only=True):
     recommended: bool
 
 
-class MethodDocument(Document, frozen=True, kw_only=True):
+class CardMethodDocument(Document, frozen=True, kw_only=True):
     """A method; its figures are its first provider's."""
 
     id: str
@@ -70,10 +70,10 @@ class MethodDocument(Document, frozen=True, kw_only=True):
     crypto_amount: Decimals
     provider_id: str
     provider_name: str
-    providers: list[ProviderDocument]
+    providers: list[CardProviderDocument]
 
 
-class MethodsDocument(Document, frozen=True, kw_only=True):
+class CardMethodsDocument(Document, frozen=True, kw_only=True):
     """GET /checkout/{reference}/onramp/payment_methods."""
 
     provider: str
@@ -81,11 +81,11 @@ class MethodsDocument(Document, frozen=True, kw_only=True):
     settlement_amount_cents: int
     service_fee_cents: int
     fee_borne_by: str
-    payment_methods: list[MethodDocument]
+    payment_methods: list[CardMethodDocument]
 
 
-def session_document(session: FundingSession) -> SessionDocument:
-    return SessionDocument(
+def session_document(session: FundingSession) -> CardSessionDocument:
+    return CardSessionDocument(
         id=str(session.pk),
         provider=session.provider,
         status=session.status,
@@ -99,8 +99,8 @@ def session_document(session: FundingSession) -> SessionDocument:
     )
 
 
-def payment_session(session: FundingSession) -> PaymentSession:
-    return PaymentSession(
+def payment_session(session: FundingSession) -> PaymentCardSession:
+    return PaymentCardSession(
         **asdict(session_document(session)),
         provider_name=session.provider_name,
         destination_address=checksummed(session.destination_address),

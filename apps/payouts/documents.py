@@ -29,7 +29,7 @@ class AssetPaidOut(AssetNamed, frozen=True, kw_only=True):
     atomic_decimals: int
 
 
-class TransitionDocument(Document, frozen=True, kw_only=True):
+class PayoutTransition(Document, frozen=True, kw_only=True):
     before: str | None = field(name="from")
     to: str
     at: Time
@@ -55,7 +55,7 @@ class PayoutDocument(Document, frozen=True, kw_only=True):
     paid_at: Time | None
     paid_external_reference: str | None
     network_fee_decimal: Decimals | None
-    state_transitions: list[TransitionDocument]
+    state_transitions: list[PayoutTransition]
     failure_reason: str | None
     failure_code: str | None
     livemode: bool
@@ -84,7 +84,7 @@ class PayoutQuoteDocument(Document, frozen=True, kw_only=True):
     expires_at: Time | None
 
 
-class ScheduleDocument(Document, frozen=True, kw_only=True):
+class PayoutScheduleDocument(Document, frozen=True, kw_only=True):
     id: Id
     frequency: str
     minimum_fiat_cents: int | None
@@ -104,11 +104,11 @@ class ScheduleDocument(Document, frozen=True, kw_only=True):
     asset: AssetNamed
 
 
-class ScheduleWithPayouts(ScheduleDocument, frozen=True, kw_only=True):
+class PayoutScheduleWithPayouts(PayoutScheduleDocument, frozen=True, kw_only=True):
     payouts: list[PayoutDocument]
 
 
-class RunDocument(Document, frozen=True, kw_only=True):
+class PayoutScheduleRun(Document, frozen=True, kw_only=True):
     """What became of a run that was asked for."""
 
     triggered: bool
@@ -174,8 +174,8 @@ class Told:
     at: datetime
     note: str
 
-    def document(self) -> TransitionDocument:
-        return TransitionDocument(before=self.before, to=self.to, at=iso(self.at), note=self.note or None)
+    def document(self) -> PayoutTransition:
+        return PayoutTransition(before=self.before, to=self.to, at=iso(self.at), note=self.note or None)
 
 
 def told_transitions(payout: Payout) -> list[Told]:
@@ -189,11 +189,11 @@ def told_transitions(payout: Payout) -> list[Told]:
     return told
 
 
-def schedule_document(schedule: Schedule) -> ScheduleDocument:
+def schedule_document(schedule: Schedule) -> PayoutScheduleDocument:
     kind = schedule.destination_type
     destination_id = None if schedule.destination_id is None else str(schedule.destination_id)
     raw = schedule.destination_address
-    return ScheduleDocument(
+    return PayoutScheduleDocument(
         id=str(schedule.pk),
         frequency=schedule.frequency,
         minimum_fiat_cents=schedule.minimum_fiat_cents,

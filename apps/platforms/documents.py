@@ -18,7 +18,7 @@ from apps.stores.models import Store, Verification
 VerificationStatus = Annotated[str, Meta(extra_json_schema={"enum": Verification.Status.values})]
 
 
-class AccountDocument(Document, frozen=True, kw_only=True):
+class PlatformAccountDocument(Document, frozen=True, kw_only=True):
     id: Id
     name: str
     external_id: str | None
@@ -30,7 +30,7 @@ class AccountDocument(Document, frozen=True, kw_only=True):
     created_at: Time
 
 
-class VerificationDocument(Document, frozen=True, kw_only=True):
+class AccountVerificationDocument(Document, frozen=True, kw_only=True):
     id: Id
     status: str
     business_legal_name: str | None
@@ -67,7 +67,7 @@ class DeletedEvent(Document, frozen=True, kw_only=True):
     deleted_at: Time
 
 
-class AccessRequestDocument(Document, frozen=True, kw_only=True):
+class PlatformAccessRequestDocument(Document, frozen=True, kw_only=True):
     id: Id
     status: str
     reason: str | None
@@ -76,8 +76,8 @@ class AccessRequestDocument(Document, frozen=True, kw_only=True):
     reviewed_at: Time | None
 
 
-class LatestRequest(Document, frozen=True, kw_only=True):
-    request: AccessRequestDocument | None
+class LatestPlatformAccessRequest(Document, frozen=True, kw_only=True):
+    request: PlatformAccessRequestDocument | None
 
 
 class LinkFields(Document, frozen=True, kw_only=True):
@@ -93,20 +93,20 @@ class LinkFields(Document, frozen=True, kw_only=True):
     created_at: Time
 
 
-class LinkDocument(LinkFields, frozen=True, kw_only=True):
+class OnboardingLinkDocument(LinkFields, frozen=True, kw_only=True):
     """A link as it is read later: never with its token."""
 
     status: str
 
 
-class LinkWithToken(LinkFields, frozen=True, kw_only=True):
+class OnboardingLinkWithToken(LinkFields, frozen=True, kw_only=True):
     """The answer of create, which alone holds the token."""
 
     token: str
     url: str
 
 
-class Volume(Document, frozen=True, kw_only=True):
+class VolumeInCurrency(Document, frozen=True, kw_only=True):
     currency: str
     amount_cents: int
 
@@ -123,7 +123,7 @@ class TopAccount(Document, frozen=True, kw_only=True):
     amount_cents: int
 
 
-class OverviewDocument(Document, frozen=True, kw_only=True, rename={"first": "from", "last": "to"}):
+class PlatformOverviewDocument(Document, frozen=True, kw_only=True, rename={"first": "from", "last": "to"}):
     first: Day
     last: Day
     livemode: bool
@@ -132,7 +132,7 @@ class OverviewDocument(Document, frozen=True, kw_only=True, rename={"first": "fr
     verified_count: int
     pending_count: int
     completed_payments: int
-    volume_by_currency: list[Volume]
+    volume_by_currency: list[VolumeInCurrency]
     platform_fee_earned: list[FeeEarned]
     top_sub_merchants: list[TopAccount]
 
@@ -156,9 +156,9 @@ class PlatformPayment(Document, frozen=True, kw_only=True):
     account: AccountNamed
 
 
-def account_document(account: Account) -> AccountDocument:
+def account_document(account: Account) -> PlatformAccountDocument:
     store = account.store
-    return AccountDocument(
+    return PlatformAccountDocument(
         id=str(store.pk),
         name=store.name,
         external_id=store.external_id,
@@ -171,8 +171,8 @@ def account_document(account: Account) -> AccountDocument:
     )
 
 
-def verification_document(verification: Verification) -> VerificationDocument:
-    return VerificationDocument(
+def verification_document(verification: Verification) -> AccountVerificationDocument:
+    return AccountVerificationDocument(
         id=str(verification.pk),
         status=verification.status,
         **{name: getattr(verification, name) for name in VerificationRequest.__struct_fields__},
@@ -198,8 +198,8 @@ def deleted_event(store: Store, at: datetime) -> DeletedEvent:
     return DeletedEvent(id=str(store.pk), name=store.name, external_id=store.external_id, deleted_at=iso(at))
 
 
-def request_document(request: AccessRequest) -> AccessRequestDocument:
-    return AccessRequestDocument(
+def request_document(request: AccessRequest) -> PlatformAccessRequestDocument:
+    return PlatformAccessRequestDocument(
         id=str(request.pk),
         status=request.status,
         reason=request.reason,
@@ -209,8 +209,8 @@ def request_document(request: AccessRequest) -> AccessRequestDocument:
     )
 
 
-def link_document(link: OnboardingLink, now: datetime) -> LinkDocument:
-    return LinkDocument(
+def link_document(link: OnboardingLink, now: datetime) -> OnboardingLinkDocument:
+    return OnboardingLinkDocument(
         id=str(link.pk),
         account_id=str(link.account_id),
         purpose=link.purpose,
@@ -223,8 +223,8 @@ def link_document(link: OnboardingLink, now: datetime) -> LinkDocument:
     )
 
 
-def link_with_token(link: OnboardingLink, token: str) -> LinkWithToken:
-    return LinkWithToken(
+def link_with_token(link: OnboardingLink, token: str) -> OnboardingLinkWithToken:
+    return OnboardingLinkWithToken(
         id=str(link.pk),
         account_id=str(link.account_id),
         purpose=link.purpose,

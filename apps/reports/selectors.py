@@ -33,7 +33,7 @@ class Extent:
         first, last = midnight(report.period_from), midnight(report.period_to + timedelta(days=1))
         return cls(report.store_id, report.mode, report.currency, report.store.settlement_currency, first, last)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, str | datetime | uuid.UUID]:
         return {
             "store": self.store_id,
             "mode": self.mode,

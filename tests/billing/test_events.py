@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from jsonschema import Draft202012Validator
 
-from apps.api.schemas.events import envelope
+from apps.api.plumbing.events import envelope
 from apps.core import clock
 from apps.stores.services import change_store
 from apps.webhooks.catalogue import SUBSCRIBABLE

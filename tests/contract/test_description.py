@@ -10,7 +10,7 @@ from openapi_spec_validator import validate
 
 from apps.api.description import _document
 from apps.api.plumbing.description import answers
-from apps.api.schemas.events import envelope, operation_of
+from apps.api.plumbing.events import envelope, operation_of
 from apps.api.urls import ROUTES
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.models import Event

@@ -18,6 +18,7 @@ from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.platforms.requests import AccountRequest
 from apps.platforms.services.accounts import create_account
+from apps.reports.requests import ReportRequest
 from apps.reports.services.request import request_report
 from apps.stores import roles
 from apps.stores.models import Member, Role, User
@@ -57,8 +58,8 @@ def payment_with_a_late_deposit(cast: Cast) -> dict[str, str]:
 
 
 def report(cast: Cast) -> dict[str, str]:
-    days = {"start_date": "2026-01-01", "end_date": "2026-01-02"}
-    return {"id": str(request_report(cast.bakery.access(), "merchant_statement", days).pk)}
+    asked = ReportRequest(report_type="merchant_statement", start_date="2026-01-01", end_date="2026-01-02")
+    return {"id": str(request_report(cast.bakery.access(), asked).pk)}
 
 
 def endpoint(cast: Cast) -> dict[str, str]:

@@ -10,6 +10,7 @@ from django.core import mail as django_mail
 
 from apps.access.models import AgentCredential
 from apps.access.oauth_apps import create_app
+from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential
 from apps.core import clock, mail
 from apps.stores.models import AuditEntry, Invitation, Member, Role, User
@@ -200,7 +201,7 @@ def test_who_is_removed_loses_the_store_and_its_apps_at_once_and_is_told(cast: C
     bob = Browser(cast.bob)
     credential, _ = create_agent_credential(cast.bakery.store, "test")
     fields = {"name": "Books", "confidential": False, "redirect_uris": ["https://books.example/back"], "scopes": ["agents:write"]}
-    app, _ = create_app(cast.bakery.store, cast.alice, fields)
+    app, _ = create_app(cast.bakery.store, cast.alice, AppRequest(**fields))
     AgentCredential.objects.filter(pk=credential.pk).update(user=cast.bob, application=app)
     assert bob.get("payments").status_code == 200
     alice.post(f"team/{cast.bob.pk}/remove")

@@ -11,6 +11,7 @@ from django.db import DatabaseError, connection, transaction
 from apps.access.access import Access
 from apps.access.oauth_apps import create_app
 from apps.access.operations import RoleForbids, WrongCredential
+from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential, create_api_key
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import AcceptedAsset, Rate
@@ -119,7 +120,7 @@ def test_a_person_an_agent_and_an_app_wait_too(two: Two) -> None:
     assert held_of(Payout.objects.get().pk).maker_id == two.adam.pk
     assert held_of(pay(two.as_alice(), MUCH).pk).maker_id == two.cast.alice.pk
     fields = {"name": "Books", "confidential": True, "redirect_uris": ["https://books.example/back"], "scopes": ["payouts:write"]}
-    app: Any = create_app(two.cast.bakery.store, two.cast.alice, fields)[0]
+    app: Any = create_app(two.cast.bakery.store, two.cast.alice, AppRequest(**fields))[0]
     token, _ = token_of(two.adam, two.cast.bakery.store, "test", app, "payouts:write")
     assert held_of(make.payout(Api(token), MUCH)["id"]).maker_id == two.adam.pk
 

@@ -9,6 +9,7 @@ from django.core.files.storage import storages
 
 from apps.access.access import Access
 from apps.reports.models import Report
+from apps.reports.requests import ReportRequest
 from apps.reports.services.generate import generate_due
 from apps.reports.services.request import request_report
 from tests.ledger.books import Books
@@ -21,7 +22,8 @@ def access_to(books: Books) -> Access:
 
 
 def asked(access: Access, first: Any, last: Any, kind: str = ENTRIES, **more: str) -> Report:
-    return request_report(access, kind, {"start_date": str(first), "end_date": str(last), "format": "csv", **more})
+    wanted = {"start_date": str(first), "end_date": str(last), "format": "csv", **more}
+    return request_report(access, ReportRequest(report_type=kind, **wanted))
 
 
 def made(access: Access, first: date | str, last: date | str, kind: str = ENTRIES, **more: str) -> bytes:

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from apps.access import oauth_apps, second_factor, services
+from apps.access.requests import AppChanges, AppRequest
 from apps.assets.services import set_accepted
 from apps.core import acting, clock
 from apps.stores import audit, branding
@@ -35,7 +36,7 @@ def endpoint_of(shop: Shop) -> Any:
 
 
 def app_of(cast: Cast) -> Any:
-    return oauth_apps.create_app(cast.bakery.store, cast.alice, APP)[0]
+    return oauth_apps.create_app(cast.bakery.store, cast.alice, AppRequest(**APP))[0]
 
 
 ACTS: list[tuple[str, Callable[[Cast], object]]] = [
@@ -43,7 +44,7 @@ ACTS: list[tuple[str, Callable[[Cast], object]]] = [
     ("api_key.revoked", lambda cast: services.revoke_api_key(services.create_api_key(cast.bakery.store, "test")[0], clock.real_now())),
     ("agent_credential.created", lambda cast: services.create_agent_credential(cast.bakery.store, "test")),
     ("oauth_app.created", app_of),
-    ("oauth_app.changed", lambda cast: oauth_apps.change_app(app_of(cast), {"name": "Till 2"})),
+    ("oauth_app.changed", lambda cast: oauth_apps.change_app(app_of(cast), AppChanges(name="Till 2"))),
     ("oauth_app.rotated", lambda cast: oauth_apps.rotate_secret(app_of(cast))),
     ("oauth_app.deactivated", lambda cast: oauth_apps.deactivate_app(app_of(cast), clock.real_now())),
     ("webhook_endpoint.created", lambda cast: endpoint_of(cast.bakery)),

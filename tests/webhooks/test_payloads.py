@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from msgspec import to_builtins
 
-from apps.api.schemas.events import envelope
+from apps.api.plumbing.events import envelope
 from apps.platforms.services.verifications import approve_verification
 from apps.stores.models import Verification
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE

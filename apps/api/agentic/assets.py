@@ -20,7 +20,7 @@ from apps.agents.services.tokens import change_token, exchange_rates, known_asse
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.plumbing.queries import Query, described
 from apps.core import clock
-from apps.ledger.documents import balances_document
+from apps.ledger.documents import AgentBalancesDocument, balances_document
 
 
 class BalanceFilters(Query, frozen=True, kw_only=True):
@@ -42,15 +42,14 @@ class AgentBalances(AgentDoor):
     """What the store holds; a filter leaves the settlement balance as it is."""
 
     query = BalanceFilters
+    answers = {"GET": AgentBalancesDocument}
 
     def get(self, request: Request) -> Response:
         told = balances_document(self.access, clock.real_now())
-        del told["stablecoin_summary"]
         wanted = BalanceFilters.read(request.query_params).asset_id
-        if wanted is not None:
-            asset = known_asset(wanted)
-            told["balances"] = [entry for entry in told["balances"] if entry["asset_id"] == asset.pk]
-        return Response(told)
+        asset_id = None if wanted is None else known_asset(wanted).pk
+        shown = [one for one in told.balances if asset_id in (None, one.asset_id)]
+        return Response(AgentBalancesDocument(balances=shown, settlement_balance=told.settlement_balance))
 
 
 class ExchangeRates(AgentDoor):

@@ -4,7 +4,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
-from apps.platforms.documents import LatestRequest, request_document
+from apps.platforms.documents import LatestPlatformAccessRequest, request_document
 from apps.platforms.requests import PlatformAccess
 from apps.platforms.services.access_requests import latest_request, request_access
 
@@ -13,13 +13,13 @@ class AccessRequests(Door):
     """Ask to be a platform, or read the latest request."""
 
     bodies = {"POST": PlatformAccess}
-    answers = {"GET": LatestRequest, "POST": LatestRequest}
+    answers = {"GET": LatestPlatformAccessRequest, "POST": LatestPlatformAccessRequest}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
         latest = latest_request(self.access)
-        return Response(LatestRequest(request=None if latest is None else request_document(latest)))
+        return Response(LatestPlatformAccessRequest(request=None if latest is None else request_document(latest)))
 
     def post(self, request: Request) -> Response:
         made = request_access(self.access, self.read(request, PlatformAccess))
-        return Response(LatestRequest(request=request_document(made)), status=201)
+        return Response(LatestPlatformAccessRequest(request=request_document(made)), status=201)

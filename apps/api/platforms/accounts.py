@@ -10,7 +10,7 @@ from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import AnyErrors, BlockedOrNot, Refused
 from apps.core.errors import Coded
 from apps.platforms import selectors
-from apps.platforms.documents import AccountDocument, VerificationDocument, account_document, verification_document
+from apps.platforms.documents import AccountVerificationDocument, PlatformAccountDocument, account_document, verification_document
 from apps.platforms.requests import AccountChanges, AccountRequest, VerificationRequest
 from apps.platforms.services import accounts, verifications
 from apps.stores.models import Store
@@ -42,8 +42,8 @@ class Accounts(AccountDoor):
 
     query = AccountFilters
     bodies = {"POST": AccountRequest}
-    answers = {"GET": list[AccountDocument], "POST": AccountDocument}
-    also = {"POST": {200: AccountDocument}}
+    answers = {"GET": list[PlatformAccountDocument], "POST": PlatformAccountDocument}
+    also = {"POST": {200: PlatformAccountDocument}}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
@@ -64,7 +64,7 @@ class AccountById(AccountDoor):
     asks_for_code = True
     asks_on = ("DELETE",)
     bodies = {"PATCH": AccountChanges}
-    answers = {"GET": AccountDocument, "PATCH": AccountDocument}
+    answers = {"GET": PlatformAccountDocument, "PATCH": PlatformAccountDocument}
     further = {
         "PATCH": {422: Refused("A rule is broken; the message names the field", AnyErrors)},
         "DELETE": {409: Refused("Something stands in the way", BlockedOrNot)},
@@ -88,7 +88,7 @@ class Restore(AccountDoor):
     """Open a closed account again."""
 
     bodies = {"POST": None}
-    answers = {"POST": AccountDocument}
+    answers = {"POST": PlatformAccountDocument}
 
     def post(self, request: Request, id: str) -> Response:
         return self.told(accounts.restore_account(self.access, id))
@@ -99,7 +99,7 @@ class Verifications(AccountDoor):
 
     shape = InvalidVerification
     bodies = {"POST": unwrapped_schema("verification_request", VerificationRequest)}
-    answers = {"POST": VerificationDocument}
+    answers = {"POST": AccountVerificationDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:

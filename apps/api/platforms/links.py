@@ -8,7 +8,7 @@ from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded
 from apps.platforms import selectors
-from apps.platforms.documents import LinkDocument, LinkWithToken, link_document, link_with_token
+from apps.platforms.documents import OnboardingLinkDocument, OnboardingLinkWithToken, link_document, link_with_token
 from apps.platforms.requests import LINK_REQUESTS, LinkRequest
 from apps.platforms.services import onboarding
 
@@ -24,7 +24,7 @@ class Links(PlatformDoor):
     asks_for_code = True
     missing = selectors.AccountNotFound()
     bodies = {"POST": unwrapped_schema("onboarding_link", LinkRequest)}
-    answers = {"POST": LinkWithToken}
+    answers = {"POST": OnboardingLinkWithToken}
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:
@@ -37,7 +37,7 @@ class Links(PlatformDoor):
 class LinkById(PlatformDoor):
     """A link as the platform made it, without its token."""
 
-    answers = {"GET": LinkDocument}
+    answers = {"GET": OnboardingLinkDocument}
 
     def get(self, request: Request, id: str, link_id: str) -> Response:
         account = selectors.find_account(self.access, id)
@@ -48,7 +48,7 @@ class LinkById(PlatformDoor):
 class LinkByToken(Door):
     """A link as its holder sees it. Reading does not use it up."""
 
-    answers = {"GET": LinkDocument}
+    answers = {"GET": OnboardingLinkDocument}
     further = {"GET": {410: Refused("The link has expired")}}
 
     def get(self, request: Request, token: str) -> Response:

@@ -10,7 +10,7 @@ from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Days, Paged, choice
 from apps.core.documents import Id, Page
 from apps.payments.models import Payment
-from apps.platforms.documents import OverviewDocument, PlatformPayment, payment_row
+from apps.platforms.documents import PlatformOverviewDocument, PlatformPayment, payment_row
 from apps.platforms.selectors import filtered_payments, payments_of_platform
 from apps.platforms.services.overview import overview
 
@@ -24,7 +24,7 @@ class Overview(PlatformDoor):
     """Merchants, volume and fees of a range of days."""
 
     query = Days
-    answers = {"GET": OverviewDocument}
+    answers = {"GET": PlatformOverviewDocument}
 
     def get(self, request: Request) -> Response:
         asked = Days.read(request.query_params)

@@ -1,7 +1,8 @@
 """The OpenAPI 3.1 description, made by drf-spectacular from the route table: scopes, bodies and error shapes come from each door."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from types import UnionType
+from typing import Any, cast, get_args
 
 from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
@@ -9,11 +10,11 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from msgspec import inspect as types
 
+from apps.access.documents import OAuthError
 from apps.api.plumbing.components import told_by_name
 from apps.api.plumbing.queries import Query
-from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorDocument, ErrorTexts, OAuthError, Refused
+from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorDocument, ErrorTexts, Refused
 from apps.api.plumbing.routes import FORM, PUBLIC, Budget
-from apps.api.schemas import ANSWERS
 from apps.core.documents import Pdf, type_schema
 from apps.core.errors import Coded, Listed
 from apps.core.literal import Schema, wrapper_schema
@@ -28,17 +29,26 @@ def refusal_shape(door: Any) -> Any:
 
 
 def _parameters(query: type[Query]) -> list[OpenApiParameter]:
-    fields = cast(types.StructType, types.type_info(query)).fields
-    return [_in_query(one) for one in fields]
+    return [OpenApiParameter(one.encode_name, _in_query(one), OpenApiParameter.QUERY, required=one.required) for one in _fields(query)]
 
 
-def _in_query(field: types.Field) -> OpenApiParameter:
+def _form(query: type[Query]) -> Schema:
+    """The same fields in a body, which may be a form."""
+    fields = _fields(query)
+    properties = {one.encode_name: _in_query(one) for one in fields}
+    return {"type": "object", "properties": properties, "required": [one.encode_name for one in fields if one.required]}
+
+
+def _fields(query: type[Query]) -> tuple[types.Field, ...]:
+    return cast(types.StructType, types.type_info(query)).fields
+
+
+def _in_query(field: types.Field) -> Schema:
     info = field.type
     if isinstance(info, types.UnionType):
         info = next(one for one in info.types if not isinstance(one, types.NoneType))
     default = {} if field.required or field.default is None else {"default": field.default}
-    schema = {**type_schema(info, told_by_name), **default}
-    return OpenApiParameter(field.encode_name, schema, OpenApiParameter.QUERY, required=field.required)
+    return {**type_schema(info, told_by_name), **default}
 
 
 class DoorSchema(AutoSchema):
@@ -115,7 +125,7 @@ class DoorSchema(AutoSchema):
 
 def answers(door: Any, route: Any, method: str) -> dict[int, Any]:
     """What each status of a success is told with: a type, or None where there is nothing to tell."""
-    usual = door.answers.get(method, ANSWERS.get(f"{method} {route.path}"))
+    usual = door.answers.get(method)
     return {done_status(door, method): usual, **{status: told or usual for status, told in door.also.get(method, {}).items()}}
 
 
@@ -133,9 +143,13 @@ def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
 
 
 def body_schema(told: Any, wrapper: str) -> Schema:
-    """What a door tells of a body: its class, or a schema as it is."""
-    if not isinstance(told, type):
-        return dict(told)
+    """What a door tells of a body: its class, a choice of classes, or a schema as it is."""
+    if isinstance(told, UnionType):
+        return {"anyOf": [body_schema(one, wrapper) for one in get_args(told)]}
+    if isinstance(told, dict):
+        return told
+    if issubclass(told, Query):
+        return _form(told)
     return wrapper_schema(wrapper, shape_of(told)) if wrapper else shape_of(told).schema()
 
 

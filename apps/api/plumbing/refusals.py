@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-from msgspec import UNSET, UnsetType
-
 from apps.core.documents import Document
 
 
@@ -45,13 +43,6 @@ class ErrorWithBlockers(Document, frozen=True, kw_only=True):
     """What stands in the way is told beside the code."""
 
     error: BlockedDetails
-
-
-class OAuthError(Document, frozen=True, kw_only=True):
-    """Of RFC 6749."""
-
-    error: str
-    error_description: str | UnsetType = UNSET
 
 
 # The strictest first: a generated client takes the first that fits, and a bare sentence fits everything.

@@ -33,7 +33,7 @@ from apps.core import buckets, clock, drawings
 from apps.core.acting import become
 from apps.core.errors import Coded, Failure, Flat, NotFound, RefusalKind
 from apps.core.idempotency import check_key
-from apps.core.literal import Invalid, Schema, check_storable, is_uuid
+from apps.core.literal import Invalid, check_storable, is_uuid
 from apps.core.middleware import client_address
 from apps.core.models import Mode
 from apps.core.requests import Request as Body
@@ -67,7 +67,7 @@ class Door(APIView):
     # What the API description says of each method: its body (a class, a JSON schema, or None where the path alone asks), its
     # answer (a document, a list or a choice of them, Pdf, or None where there is nothing to tell), the answers of further statuses
     # (None: the same), and refusals that only it has.
-    bodies: ClassVar[Mapping[str, Schema | type[Body] | None]] = {}
+    bodies: ClassVar[Mapping[str, Any]] = {}
     answers: ClassVar[Mapping[str, Any]] = {}
     also: ClassVar[Mapping[str, Mapping[int, Any]]] = {}
     further: ClassVar[Mapping[str, Mapping[int, Refused]]] = {}

@@ -18,7 +18,7 @@ class CustomerDocument(Document, frozen=True, kw_only=True):
     updated_at: Time
 
 
-class Party(Document, frozen=True, kw_only=True):
+class CustomerSummary(Document, frozen=True, kw_only=True):
     """A customer inside other documents."""
 
     id: Id
@@ -41,5 +41,5 @@ def customer_document(customer: Customer) -> CustomerDocument:
     )
 
 
-def party(customer: Customer) -> Party:
-    return Party(id=str(customer.pk), email=customer.email, name=customer.name)
+def party(customer: Customer) -> CustomerSummary:
+    return CustomerSummary(id=str(customer.pk), email=customer.email, name=customer.name)

@@ -6,7 +6,7 @@ from typing import Annotated
 from django.conf import settings
 from msgspec import Meta
 
-from apps.billing.documents.customers import Party, party
+from apps.billing.documents.customers import CustomerSummary, party
 from apps.billing.models import Invoice, InvoiceLine
 from apps.core.clock import iso
 from apps.core.documents import Document, FreeForm, Id, Time
@@ -14,7 +14,7 @@ from apps.core.documents import Document, FreeForm, Id, Time
 InvoiceStatus = Annotated[str, Meta(extra_json_schema={"enum": Invoice.Status.values})]
 
 
-class LineDocument(Document, frozen=True, kw_only=True):
+class InvoiceLineDocument(Document, frozen=True, kw_only=True):
     id: Id
     description: str
     quantity: int
@@ -33,7 +33,7 @@ class InvoiceDocument(Document, frozen=True, kw_only=True):
     public_token: str | None
     hosted_url: str | None
     customer_id: Id
-    customer: Party
+    customer: CustomerSummary
     subscription_id: Id | None
     period_key: str | None
     currency: str
@@ -52,7 +52,7 @@ class InvoiceDocument(Document, frozen=True, kw_only=True):
     footer: str | None
     metadata: FreeForm
     needs_attention: str | None
-    line_items: list[LineDocument]
+    line_items: list[InvoiceLineDocument]
     livemode: bool
     finalized_at: Time | None
     paid_at: Time | None
@@ -61,12 +61,12 @@ class InvoiceDocument(Document, frozen=True, kw_only=True):
     updated_at: Time
 
 
-class HostedCustomer(Document, frozen=True, kw_only=True):
+class HostedInvoiceCustomer(Document, frozen=True, kw_only=True):
     name: str | None
     email: str
 
 
-class HostedLine(Document, frozen=True, kw_only=True):
+class HostedInvoiceLine(Document, frozen=True, kw_only=True):
     description: str
     quantity: int
     unit_amount_cents: int
@@ -93,8 +93,8 @@ class HostedInvoice(Document, frozen=True, kw_only=True):
     notes: str | None
     footer: str | None
     merchant_name: str
-    customer: HostedCustomer
-    line_items: list[HostedLine]
+    customer: HostedInvoiceCustomer
+    line_items: list[HostedInvoiceLine]
     livemode: bool
 
 
@@ -149,8 +149,8 @@ def invoice_document(invoice: Invoice, lines: Sequence[InvoiceLine] | None = Non
     )
 
 
-def _line(line: InvoiceLine) -> LineDocument:
-    return LineDocument(
+def _line(line: InvoiceLine) -> InvoiceLineDocument:
+    return InvoiceLineDocument(
         id=str(line.pk),
         description=line.description,
         quantity=line.quantity,
@@ -179,14 +179,14 @@ def hosted_invoice(invoice: Invoice) -> HostedInvoice:
         notes=invoice.notes,
         footer=invoice.footer,
         merchant_name=store.brand_name or store.name,
-        customer=HostedCustomer(name=invoice.customer.name, email=invoice.customer.email),
+        customer=HostedInvoiceCustomer(name=invoice.customer.name, email=invoice.customer.email),
         line_items=[_hosted_line(one) for one in invoice.lines.all()],
         livemode=invoice.is_live,
     )
 
 
-def _hosted_line(line: InvoiceLine) -> HostedLine:
-    return HostedLine(
+def _hosted_line(line: InvoiceLine) -> HostedInvoiceLine:
+    return HostedInvoiceLine(
         description=line.description,
         quantity=line.quantity,
         unit_amount_cents=line.unit_amount_cents,

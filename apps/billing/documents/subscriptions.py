@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from apps.billing.documents.catalog import IntervalName
-from apps.billing.documents.customers import Party, party
+from apps.billing.documents.customers import CustomerSummary, party
 from apps.billing.models import Price, Subscription
 from apps.core.clock import iso
 from apps.core.documents import Document, FreeForm, Id, Time
@@ -13,7 +13,7 @@ from apps.core.documents import Document, FreeForm, Id, Time
 SubscriptionStatus = Annotated[str, Meta(extra_json_schema={"enum": Subscription.Status.values})]
 
 
-class PricedDocument(Document, frozen=True, kw_only=True):
+class PriceWithProduct(Document, frozen=True, kw_only=True):
     """A price with the name of its product."""
 
     id: Id
@@ -25,12 +25,12 @@ class PricedDocument(Document, frozen=True, kw_only=True):
     interval_count: int
 
 
-class ItemDocument(Document, frozen=True, kw_only=True):
+class SubscriptionItemDocument(Document, frozen=True, kw_only=True):
     """One price of a subscription. The first is the anchor and has no id."""
 
     id: Id | None
     quantity: int
-    price: PricedDocument
+    price: PriceWithProduct
 
 
 class SubscriptionDocument(Document, frozen=True, kw_only=True):
@@ -56,9 +56,9 @@ class SubscriptionDocument(Document, frozen=True, kw_only=True):
     currency: str
     interval: IntervalName
     interval_count: int
-    items: list[ItemDocument]
-    price: PricedDocument
-    customer: Party
+    items: list[SubscriptionItemDocument]
+    price: PriceWithProduct
+    customer: CustomerSummary
     metadata: FreeForm
     livemode: bool
     created_at: Time
@@ -67,8 +67,8 @@ class SubscriptionDocument(Document, frozen=True, kw_only=True):
 
 def subscription_document(subscription: Subscription) -> SubscriptionDocument:
     price, add_ons = subscription.price, list(subscription.add_ons.all())
-    anchor = ItemDocument(id=None, quantity=subscription.quantity, price=_priced(price))
-    others = [ItemDocument(id=str(one.pk), quantity=one.quantity, price=_priced(one.price)) for one in add_ons]
+    anchor = SubscriptionItemDocument(id=None, quantity=subscription.quantity, price=_priced(price))
+    others = [SubscriptionItemDocument(id=str(one.pk), quantity=one.quantity, price=_priced(one.price)) for one in add_ons]
     items = [anchor, *others]
     return SubscriptionDocument(
         id=str(subscription.pk),
@@ -101,8 +101,8 @@ def subscription_document(subscription: Subscription) -> SubscriptionDocument:
     )
 
 
-def _priced(price: Price) -> PricedDocument:
-    return PricedDocument(
+def _priced(price: Price) -> PriceWithProduct:
+    return PriceWithProduct(
         id=str(price.pk),
         product_id=str(price.product_id),
         product_name=price.product.name,

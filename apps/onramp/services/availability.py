@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from apps.core import money
-from apps.onramp.documents import UnavailableDocument
+from apps.onramp.documents import CardUnavailableDocument
 from apps.onramp.services.networks import Network, networks_for
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress
@@ -43,8 +43,8 @@ class Unavailable:
     reason: str
     amounts: dict[str, Any]
 
-    def document(self) -> UnavailableDocument:
-        return UnavailableDocument(reason=self.reason, message=MESSAGES[self.reason], **self.amounts)
+    def document(self) -> CardUnavailableDocument:
+        return CardUnavailableDocument(reason=self.reason, message=MESSAGES[self.reason], **self.amounts)
 
 
 @dataclass(frozen=True)

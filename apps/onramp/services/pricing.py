@@ -18,7 +18,7 @@ from django.core.cache import cache
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Flat, RefusalKind
-from apps.onramp.documents import MethodDocument, MethodsDocument, ProviderDocument
+from apps.onramp.documents import CardMethodDocument, CardMethodsDocument, CardProviderDocument
 from apps.onramp.providers.base import Ask, Coin, Method, Offer, OnrampProvider, Place
 from apps.onramp.services.availability import (
     AMOUNT_REASONS,
@@ -87,8 +87,8 @@ class Priced:
     symbols: dict[str, str]
     known_ids: frozenset[str]
 
-    def document(self) -> MethodsDocument:
-        return MethodsDocument(
+    def document(self) -> CardMethodsDocument:
+        return CardMethodsDocument(
             provider=self.provider,
             currency=self.currency,
             settlement_amount_cents=self.settlement_amount_cents,
@@ -97,8 +97,8 @@ class Priced:
             payment_methods=[self._method(one) for one in self.methods],
         )
 
-    def _method(self, one: PricedMethod) -> MethodDocument:
-        return MethodDocument(
+    def _method(self, one: PricedMethod) -> CardMethodDocument:
+        return CardMethodDocument(
             id=one.id,
             name=one.method.name,
             code=one.method.code,
@@ -113,8 +113,8 @@ class Priced:
             providers=[self._provider(one, offer, is_first=offer is one.best) for offer in one.offers],
         )
 
-    def _provider(self, one: PricedMethod, offer: Offer, *, is_first: bool) -> ProviderDocument:
-        return ProviderDocument(
+    def _provider(self, one: PricedMethod, offer: Offer, *, is_first: bool) -> CardProviderDocument:
+        return CardProviderDocument(
             id=offer.service_id,
             name=offer.service_name,
             slug=offer.service_slug,

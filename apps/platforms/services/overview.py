@@ -20,7 +20,7 @@ from apps.access.access import Access
 from apps.assets.models import DailyRate
 from apps.core import tenancy
 from apps.core.literal import parse_date
-from apps.platforms.documents import FeeEarned, OverviewDocument, TopAccount, Volume
+from apps.platforms.documents import FeeEarned, PlatformOverviewDocument, TopAccount, VolumeInCurrency
 from apps.platforms.selectors import accounts_of, payments_of_platform
 from apps.stores.models import Store, Verification
 
@@ -52,19 +52,19 @@ class Range:
         return datetime.combine(self.last, time.max, UTC)
 
 
-def overview(access: Access, first: str | None, last: str | None) -> OverviewDocument:
+def overview(access: Access, first: str | None, last: str | None) -> PlatformOverviewDocument:
     """What GET /platform/overview answers."""
     days = Range.asked(first, last, access.now().date())
     paid = payments_of_platform(access).filter(completed_at__gte=days.begins, completed_at__lte=days.ends).order_by()
     volumes = paid.values("settlement_currency").annotate(cents=Sum("settlement_amount_cents"), number=Count("id"))
     by_currency = sorted((row["settlement_currency"], int(row["cents"]), row["number"]) for row in volumes)
-    return OverviewDocument(
+    return PlatformOverviewDocument(
         first=days.first.isoformat(),
         last=days.last.isoformat(),
         livemode=access.is_live,
         **_counts(access),
         completed_payments=sum(number for _, _, number in by_currency),
-        volume_by_currency=[Volume(currency=currency, amount_cents=cents) for currency, cents, _ in by_currency],
+        volume_by_currency=[VolumeInCurrency(currency=currency, amount_cents=cents) for currency, cents, _ in by_currency],
         platform_fee_earned=fees_earned(access, days),
         top_sub_merchants=_top(access, paid),
     )

@@ -1,8 +1,6 @@
 """Asking for a report: the range is checked in a fixed order, then the record that fits is found or made, and tried again if need be."""
 
-from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import Any
 
 import structlog
 from django.core.files.storage import storages
@@ -15,6 +13,7 @@ from apps.core.literal import parse_date
 from apps.core.machine import Step
 from apps.reports import states
 from apps.reports.models import Report
+from apps.reports.requests import ReportRequest
 from apps.stores.models import Currency
 
 log = structlog.get_logger(__name__)
@@ -32,7 +31,7 @@ class InvalidRange(Flat):
 class RangeTooLarge(Flat):
     message = "date_range_too_large"
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         return {**super().body(), "max_days": DAYS_MAX}
 
 
@@ -43,7 +42,7 @@ class RangeUnavailable(Flat):
         super().__init__()
         self.through = through
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         return {**super().body(), "available_through": self.through.isoformat()}
 
 
@@ -61,19 +60,19 @@ def available_through(now: datetime) -> date:
     return now.date() - timedelta(days=1 if now.hour >= CLOSED_AFTER_HOUR else 2)
 
 
-def request_report(access: Access, report_type: str, query: Mapping[str, Any]) -> Report:
+def request_report(access: Access, wanted: ReportRequest) -> Report:
     """The report of this type, range, currency and format; made when it is missing, tried again when it failed or hangs.
 
     Raises InvalidRange, RangeTooLarge, RangeUnavailable or TooManyPending.
     """
     now = access.now()
-    first, last = _range(query, available_through(now))
+    first, last = _range(wanted, available_through(now))
     asked = {
-        "report_type": report_type,
+        "report_type": wanted.report_type,
         "period_from": first,
         "period_to": last,
-        "currency": query["currency"] if query.get("currency") in Currency.values else "",
-        "format": _format(query),
+        "currency": wanted.currency if wanted.currency in Currency.values else "",
+        "format": _format(wanted),
     }
     real = clock.real_now()
     with transaction.atomic():
@@ -120,8 +119,8 @@ def download_url(report: Report, *, is_sure: bool = True) -> str | None:
     return None
 
 
-def _range(query: Mapping[str, Any], through: date) -> tuple[date, date]:
-    texts = {name: query.get(name) for name in ("start_date", "end_date")}
+def _range(wanted: ReportRequest, through: date) -> tuple[date, date]:
+    texts = {"start_date": wanted.start_date, "end_date": wanted.end_date}
     for name, text in texts.items():
         if not text:
             raise InvalidRange(f"{name} is required")
@@ -140,8 +139,8 @@ def _range(query: Mapping[str, Any], through: date) -> tuple[date, date]:
     return first, last
 
 
-def _format(query: Mapping[str, Any]) -> str:
-    asked = query.get("format") or Report.Format.PDF
+def _format(wanted: ReportRequest) -> str:
+    asked = wanted.format or Report.Format.PDF
     if asked not in Report.Format.values:
         raise InvalidRange(f"format must be one of {', '.join(Report.Format.values)}")
     return str(asked)

@@ -5,7 +5,7 @@ from msgspec import to_builtins
 
 from apps.billing.documents.invoices import InvoiceDocument
 from apps.billing.documents.subscriptions import SubscriptionDocument
-from apps.core.documents import FreeForm, schema_of
+from apps.core.documents import Document, FreeForm, Part, schema_of
 from apps.core.literal import Schema
 from apps.payments.documents.events import IntentEvent, TransactionEvent
 from apps.platforms.documents import DeletedEvent, VerificationEvent
@@ -13,30 +13,30 @@ from apps.webhooks.catalogue import family_of
 from apps.webhooks.documents import EventData, EventDocument, PayoutEvent, SweepEvent
 from apps.webhooks.samples import sample
 
-_OBJECTS: dict[str, Schema] = {
-    "payment_intent": schema_of(IntentEvent),
-    "transaction": schema_of(TransactionEvent),
-    "invoice": schema_of(InvoiceDocument),
-    "subscription": schema_of(SubscriptionDocument),
-    "store.verification": schema_of(VerificationEvent),
-    "store": schema_of(DeletedEvent),
-    "payout": schema_of(PayoutEvent),
-    "fee_sweep": schema_of(SweepEvent),
+_OBJECTS: dict[str, type[Document]] = {
+    "payment_intent": IntentEvent,
+    "transaction": TransactionEvent,
+    "invoice": InvoiceDocument,
+    "subscription": SubscriptionDocument,
+    "store.verification": VerificationEvent,
+    "store": DeletedEvent,
+    "payout": PayoutEvent,
+    "fee_sweep": SweepEvent,
 }
 _WORDS = (
     "Answer any 2xx. The header Service-Signature is t=<unix seconds>,v1=<hex of the HMAC-SHA256 over t.body with the endpoint's secret>."
 )
 
 
-def envelope(event_type: str) -> Schema:
-    """The body of a delivery."""
+def envelope(event_type: str, part: Part = schema_of) -> Schema:
+    """The body of a delivery, the document in it as `part` tells it: whole unless asked otherwise."""
     schema = schema_of(EventDocument[FreeForm])
     data = schema["properties"]["data"]
-    told = {**data, "properties": {"object": _OBJECTS[family_of(event_type)]}}
+    told = {**data, "properties": {"object": part(_OBJECTS[family_of(event_type)])}}
     return {**schema, "properties": {**schema["properties"], "type": {"const": event_type}, "data": told}}
 
 
-def operation_of(event: str) -> Schema:
+def operation_of(event: str, part: Part = schema_of) -> Schema:
     example = EventDocument(
         id="00000000-0000-4000-8000-000000000002",
         type=event,
@@ -45,7 +45,7 @@ def operation_of(event: str) -> Schema:
         api_version=settings.API_VERSION,
         data=EventData(object=sample(event)),
     )
-    content = {"application/json": {"schema": envelope(event), "example": to_builtins(example)}}
+    content = {"application/json": {"schema": envelope(event, part), "example": to_builtins(example)}}
     return {
         "operationId": f"on_{event.replace('.', '_')}",
         "tags": ["webhooks"],

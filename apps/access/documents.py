@@ -1,0 +1,175 @@
+"""API keys, OAuth apps and what OAuth answers, as every door tells them."""
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
+
+from apps.access.models import AgentCredential, ApiKey, Application
+from apps.core.clock import iso
+from apps.core.documents import Document, Id, Time
+from apps.stores.models import Store
+
+
+class ApiKeyDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    name: str
+    mode: str
+    key_type: str
+    scopes: list[str]
+    prefix: str
+    last_four: str
+    last_used_at: Time | None
+    revoked_at: Time | None
+    created_at: Time
+
+
+class ApiKeyWithSecret(ApiKeyDocument, frozen=True, kw_only=True):
+    secret: str
+
+
+class OAuthAppDocument(Document, frozen=True, kw_only=True):
+    id: Id
+    client_id: str
+    name: str
+    website_url: str | None
+    logo_url: str | None
+    confidential: bool
+    redirect_uris: list[str]
+    scopes: list[str]
+    has_secret: bool
+    active: bool
+    created_at: Time
+
+
+class OAuthAppWithSecret(OAuthAppDocument, frozen=True, kw_only=True):
+    """A public app has none."""
+
+    client_secret: str | None
+
+
+class AgentCredentialWithSecret(Document, frozen=True, kw_only=True):
+    id: Id
+    token_prefix: str
+    mode: str
+    livemode: bool
+    name: str
+    agent_principal: str
+    scopes: list[str]
+    last_used_at: Time | None
+    revoked_at: Time | None
+    expires_at: Time | None
+    created_at: Time
+    secret: str
+
+
+class OAuthAppNamed(Document, frozen=True, kw_only=True):
+    name: str
+    client_id: str
+    website_url: str | None
+    logo_url: str | None
+
+
+class StoreNamed(Document, frozen=True, kw_only=True):
+    id: Id
+    name: str
+
+
+class OAuthConsent(Document, frozen=True, kw_only=True):
+    """What an app asks for, and the stores that the person may give it to."""
+
+    application: OAuthAppNamed
+    scopes: list[str]
+    livemode: bool
+    stores: list[StoreNamed]
+
+
+class OAuthRedirect(Document, frozen=True, kw_only=True):
+    redirect_to: str
+
+
+class OAuthTokens(Document, frozen=True, kw_only=True):
+    access_token: str
+    expires_in: int
+    token_type: str
+    scope: str
+    refresh_token: str | UnsetType = UNSET
+    refresh_token_expires_in: int | UnsetType = UNSET
+    store_id: Id | None
+    livemode: bool
+
+
+class OAuthError(Document, frozen=True, kw_only=True):
+    """Of RFC 6749."""
+
+    error: str
+    error_description: str | UnsetType = UNSET
+
+
+class UserInfo(Document, frozen=True, kw_only=True):
+    sub: Id
+    name: str
+    email: str
+
+
+def key_document(key: ApiKey) -> ApiKeyDocument:
+    return ApiKeyDocument(
+        id=str(key.pk),
+        name=key.name,
+        mode=key.mode,
+        key_type=key.key_type,
+        scopes=key.scopes,
+        prefix=key.prefix,
+        last_four=key.last_four,
+        last_used_at=iso(key.last_used_at),
+        revoked_at=iso(key.revoked_at),
+        created_at=iso(key.created_at),
+    )
+
+
+def key_with_secret(key: ApiKey, secret: str) -> ApiKeyWithSecret:
+    return ApiKeyWithSecret(**asdict(key_document(key)), secret=secret)
+
+
+def app_document(app: Application) -> OAuthAppDocument:
+    return OAuthAppDocument(
+        id=str(app.pk),
+        client_id=app.client_id,
+        name=app.name,
+        website_url=app.website_url or None,
+        logo_url=app.logo_url or None,
+        confidential=app.client_type == Application.CLIENT_CONFIDENTIAL,
+        redirect_uris=app.redirect_uris.split(),
+        scopes=app.scopes,
+        has_secret=bool(app.client_secret),
+        active=app.is_active,
+        created_at=iso(app.created),
+    )
+
+
+def app_with_secret(app: Application, secret: str | None) -> OAuthAppWithSecret:
+    return OAuthAppWithSecret(**asdict(app_document(app)), client_secret=secret)
+
+
+def app_named(app: Application) -> OAuthAppNamed:
+    links = {"website_url": app.website_url or None, "logo_url": app.logo_url or None}
+    return OAuthAppNamed(name=app.name, client_id=app.client_id, **links)
+
+
+def store_named(store: Store) -> StoreNamed:
+    return StoreNamed(id=str(store.pk), name=store.name)
+
+
+def agent_with_secret(row: AgentCredential, secret: str) -> AgentCredentialWithSecret:
+    return AgentCredentialWithSecret(
+        id=str(row.pk),
+        token_prefix=row.token_prefix,
+        mode=row.mode,
+        livemode=row.is_live,
+        name=row.name,
+        agent_principal=row.principal,
+        scopes=row.scopes,
+        last_used_at=iso(row.last_used_at),
+        revoked_at=iso(row.revoked_at),
+        expires_at=iso(row.expires_at),
+        created_at=iso(row.created_at),
+        secret=secret,
+    )
