@@ -1,6 +1,9 @@
 """What agents are told, by every door: mandates, draws, limits, coins, rates, figures. Amounts are strings of atomic units."""
 
 from collections.abc import Sequence
+from typing import Annotated
+
+from msgspec import Meta
 
 from apps.access.access import Access
 from apps.access.models import AgentCredential
@@ -11,18 +14,22 @@ from apps.core.clock import iso
 from apps.core.documents import Day, Decimals, Digits, Document, FreeForm, Id, Time
 from apps.stores.models import AuthorizationProvider
 
+MandateStatus = Annotated[str, Meta(extra_json_schema={"enum": Mandate.Status.values})]
+SettlementStatus = Annotated[str, Meta(extra_json_schema={"enum": Settlement.Status.values})]
+Provider = Annotated[str, Meta(extra_json_schema={"enum": AuthorizationProvider.values})]
+
 
 class MandateDocument(Document, frozen=True, kw_only=True):
     id: Id
     scope: str
     mandate_ref: str
-    status: str
+    status: MandateStatus
     asset_id: str
     total_cap_atomic: Digits
     per_call_cap_atomic: Digits | None
     spent_atomic: Digits
     remaining_atomic: Digits
-    authorization_provider: str
+    authorization_provider: Provider
     expires_at: Time
     revoked_at: Time | None
     livemode: bool
@@ -32,7 +39,7 @@ class MandateDocument(Document, frozen=True, kw_only=True):
 
 class SettlementDocument(Document, frozen=True, kw_only=True):
     id: Id
-    status: str
+    status: SettlementStatus
     asset_id: str
     amount_atomic: Digits
     mandate_ref: str
@@ -66,7 +73,7 @@ class AgentDocument(Document, frozen=True, kw_only=True):
 class AgentAuthorizationDocument(Document, frozen=True, kw_only=True):
     """Who decides for the store, and whether mandates can be issued."""
 
-    provider: str
+    provider: Provider
     mandates: bool
 
 
@@ -126,7 +133,7 @@ class AgentTokenChangeDocument(Document, frozen=True, kw_only=True):
 
     asset_id: str
     active: bool
-    provider: str
+    provider: Provider
 
 
 class ExchangeRateDocument(Document, frozen=True, kw_only=True):

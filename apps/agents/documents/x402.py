@@ -1,8 +1,9 @@
 """What is answered over x402. The names are the protocol's."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from apps.agents.models import PaymentOffer, SignedPayment
 from apps.agents.requests.x402 import METHOD, SCHEME, VERSION
@@ -71,7 +72,7 @@ class SettleResponseExtra(Document, frozen=True, kw_only=True, rename="camel"):
     """What has become of the authorization, whatever this call is told."""
 
     settlement_id: Id
-    state: str
+    state: Annotated[str, Meta(extra_json_schema={"enum": SignedPayment.Status.values})]
     payment_intent_id: Id
 
 

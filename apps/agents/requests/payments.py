@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from apps.core.literal import AtomicAmount, Boolean, Integer, Invalid, Metadata, Pattern, Text, Url
 from apps.core.money import cents_from_text, text_from_cents
 from apps.core.requests import Request, by
-from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN, PaymentRequest
+from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN, Coins, PaymentRequest
 from apps.payments.services.fields import AMOUNT_CENTS_MAX
 from apps.payouts.requests import PayoutRequest, RawAddress
 
@@ -65,7 +65,7 @@ def agent_payment(mode: str) -> type[AgentPayment]:
 class AgentRefund(Request, frozen=True, kw_only=True):
     """Nothing named means everything, back to the paying addresses."""
 
-    amount: Annotated[str, by(Pattern(r"[0-9]{1,40}(\.[0-9]{1,18})?", "decimal"))] | None = None
+    amount: Coins | None = None
     asset_id: Annotated[str, by(Text(20))] | None = None
 
 
