@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("access", "payouts", "payments", "swaps", "agents", "platforms", "webhooks")
 DOORS = ("api", "dashboard", "hosted")
 ASKS = {"operations.check", "operations.check_person", "rights.check_grant"}
-WRITES = {"audit.record", "sender.request", "create", "update_or_create", "get_or_create", "bulk_create", "save", "delete", "update"}
+CHANGES = {"change_status", "change_locked", "change_many", "change_all"}
+SAVES = {"create", "update_or_create", "get_or_create", "bulk_create", "save", "delete", "update"}
+WRITES = {"audit.record", "sender.request", *CHANGES, *SAVES}
 # What a door calls and what writes, but moves no money and opens no way for it.
 ELSEWHERE = {
     "access.email_change.finish": "by a link that was sent to the new address, asked for with the password",
@@ -42,6 +44,7 @@ ELSEWHERE = {
     "swaps.auto.stop_auto_swap": "by an owner's link, and only closes",
     "agents.x402_offers.make_offer": "asks a customer for money",
     "agents.x402_settle.settle": "takes a customer's money for the store",
+    "payments.cancel.cancel_payment": "an agent's scope, and only closes an intent that nothing has come to",
     "payments.simulate.simulate_deposit": "test mode, coins of nothing",
     "payments.test_wallet.send_test_payment": "test mode, coins of nothing",
     "payouts.batches.open_batch": "a list that waits for its release",
