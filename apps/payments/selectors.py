@@ -131,11 +131,11 @@ class Wanted:
     first_day: str | None = None
     last_day: str | None = None
 
-    def values(self) -> dict[str, Any] | None:
+    def values(self) -> dict[str, str | datetime] | None:
         """What restricts it, by name; None when nothing can be found."""
         if not all(_is_storable(text) for text in (self.reference, self.order_id) if text):
             return None
-        found: dict[str, Any] = {}
+        found: dict[str, str | datetime] = {}
         if self.status in Payment.Status.values:
             found["status"] = self.status
         if self.reference:
@@ -190,7 +190,7 @@ def page_of_payments(viewer: Viewer, store: Store, wanted: Wanted, first: int, s
     if values is None:
         return [], 0
     if "reference" in values:
-        values["reference"] = _WILDCARD.sub(r"\\\g<0>", values["reference"])
+        values["reference"] = _WILDCARD.sub(r"\\\g<0>", str(values["reference"]))
     statement = _page_statement(tuple(values))
     found = statement.rows(store_id=viewer.store_id, mode=viewer.mode, first=first, size=size, **values)
     payments = [_ROW.row(row[1:]) for row in found if row[1] is not None]

@@ -8,7 +8,7 @@ import sys
 import pytest
 from babel import Locale
 
-from apps.core.countries import NAMES, country_code, country_name
+from apps.core.countries import NAMES, countries, country_code, country_name
 from config import bootstrap
 
 # No countries, though the list of territories has them.
@@ -40,6 +40,13 @@ def test_a_country_is_known_in_any_of_the_languages(written: str) -> None:
 def test_what_is_no_country_has_no_code_and_stays_as_it_is() -> None:
     assert [country_code(one) for one in ("EU", "Atlantis", "", None)] == [None] * 4
     assert [country_name(one) for one in ("DE", "de", "Atlantis")] == ["Germany", "de", "Atlantis"]
+
+
+def test_a_form_offers_countries_by_their_names() -> None:
+    names = [name for _, name in countries()]
+    assert names == sorted(names) and len(set(names)) == len(names)
+    assert {("DE", "Germany"), ("XK", "Kosovo")} <= set(countries())
+    assert not {code for code, _ in countries()} & {"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"}
 
 
 def test_asking_for_a_country_keeps_no_language_but_english() -> None:

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from apps.core.machine import Change
 from apps.payments import events, states
 from apps.payments.models import Payment
 
 
-def change_status(payment: Payment, *steps: states.Decision, at: datetime, **columns: Any) -> None:
+def change_status(payment: Payment, *steps: states.Decision, at: datetime, **columns: object) -> None:
     """Take the steps in their order; each with an event leaves a history row too. The caller has locked the row.
 
     Raises IllegalMove for a step that the table doesn't have, and when the row stands elsewhere than this copy of it.

@@ -10,7 +10,6 @@ import uuid
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 from django.db import IntegrityError
 from msgspec.structs import asdict
@@ -205,7 +204,7 @@ SELECT EXISTS (SELECT 1 FROM made), ARRAY(SELECT id FROM webhook_delivery)
 
 def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     """Write intent, addresses, history, event and deliveries in one statement; False when the key was taken."""
-    values: dict[str, Any] = {column: getattr(payment, name) for column, name in _COLUMNS.items()}
+    values: dict[str, object] = {column: getattr(payment, name) for column, name in _COLUMNS.items()}
     values |= {"metadata": Jsonb(payment.metadata), "line_items": Jsonb(payment.line_items)}
     # As JSON, which is made in C; arrays are put together value by value in Python.
     values["payment_addresses"] = Jsonb([{name: getattr(row, name) for name in _ADDRESS_COLUMNS} for row in rows], dumps=_json)
@@ -235,7 +234,7 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
 _json = partial(json.dumps, default=str)  # what JSON has no type for goes as text, which PostgreSQL reads exactly
 
 
-def _deposit_address(row: PaymentAddress) -> dict[str, Any]:
+def _deposit_address(row: PaymentAddress) -> dict[str, str | int | None]:
     native_chain = row.asset.chain_id if row.asset.is_native else None
     return {"address": row.address_id, "index": row.derivation_index, "native_chain": native_chain}
 

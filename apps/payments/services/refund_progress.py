@@ -5,7 +5,6 @@ A refund of simulated coins is simulated: submitted, then confirmed when apps.ch
 
 import uuid
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -89,15 +88,12 @@ def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int)
     """Book it, give back the platform's share, and move the payment to refunded with the first one."""
     if not states.REFUND_MACHINE.change_status(refund, Step("confirmed"), at=at, updated_at=at):
         return
-    shared: dict[str, Any] = {
-        "store_id": refund.store_id,
-        "mode": refund.mode,
-        "asset_id": refund.asset_id,
-        "payment_id": payment.pk,
-        "refund_id": refund.pk,
-    }
     movements.refund_confirmed(
-        **shared,
+        store_id=refund.store_id,
+        mode=refund.mode,
+        asset_id=refund.asset_id,
+        payment_id=payment.pk,
+        refund_id=refund.pk,
         amount_atomic=refund.amount_atomic,
         gas_asset_id=native_asset_id(refund.asset),
         gas_atomic=gas_atomic,
@@ -105,8 +101,16 @@ def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int)
         at=at,
     )
     if payment.platform_id and payment.platform_fee_fraction and not refund.is_from_held:
-        share = money.fee_of(refund.amount_atomic, payment.platform_fee_fraction)
-        movements.platform_fee_returned(**shared, platform_id=payment.platform_id, share_atomic=share, at=at)
+        movements.platform_fee_returned(
+            store_id=refund.store_id,
+            mode=refund.mode,
+            asset_id=refund.asset_id,
+            payment_id=payment.pk,
+            refund_id=refund.pk,
+            platform_id=payment.platform_id,
+            share_atomic=money.fee_of(refund.amount_atomic, payment.platform_fee_fraction),
+            at=at,
+        )
     _note_on_payment(payment, at)
 
 

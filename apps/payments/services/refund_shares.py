@@ -5,7 +5,6 @@ The caller holds the intent's lock when the answer is to be acted upon.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from apps.assets.models import Asset
 from apps.chain.addresses import ZERO_ADDRESS, check_recipient
@@ -119,8 +118,8 @@ def _held_late(payment: Payment, one: Received) -> list[Deposit]:
     return [deposit for deposit in _confirmed(one) if deposit.pk in waiting]
 
 
-def _refunded_atomic(payment: Payment, asset_id: str, **where: Any) -> int:
-    rows = Refund.objects.filter(payment=payment, asset_id=asset_id, status__in=LIVE_STATUSES, **where)
+def _refunded_atomic(payment: Payment, asset_id: str) -> int:
+    rows = Refund.objects.filter(payment=payment, asset_id=asset_id, status__in=LIVE_STATUSES)
     return sum(rows.values_list("amount_atomic", flat=True))
 
 

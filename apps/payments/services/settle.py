@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
 
 from django.db import transaction
 
@@ -251,7 +250,7 @@ def _stop_for_review(payment: Payment, deposit: Deposit, at: datetime) -> None:
     rows.update(suspended_at=at)
 
 
-def _columns_after(payment: Payment, received: list[Received], after: states.Decision, at: datetime) -> dict[str, Any]:
+def _columns_after(payment: Payment, received: list[Received], after: states.Decision, at: datetime) -> dict[str, datetime | str | None]:
     """What goes with the status that the intent comes to."""
     is_completed_now = after.status == states.COMPLETED and payment.completed_at is None
     completed_at = at if is_completed_now else payment.completed_at
