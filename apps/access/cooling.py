@@ -29,12 +29,15 @@ _SALT = "apps.access.cooling"
 class StillCooling(Flat):
     """What was named is not used yet."""
 
+    field = "destination"
+
     def __init__(self, what: str, until: datetime) -> None:
         held = f"{what} can be used when the contact of its business has been verified and told"
         super().__init__(held if until == HELD else f"{what} can be used from {clock.iso(until)}")
 
 
 class NotHours(Flat):
+    field = "hours"
     message = f"Choose from 0 to {HOURS_MAX} hours"
 
 

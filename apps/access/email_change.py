@@ -23,10 +23,12 @@ _SALT = "apps.access.email_change"
 
 
 class BadAddress(Flat):
+    field = "email"
     message = "That is not an e-mail address"
 
 
 class SameAddress(Flat):
+    field = "email"
     message = "That is your address already"
 
 

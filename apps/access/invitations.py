@@ -25,22 +25,27 @@ OPEN_MAX, RESEND_WAIT = 50, timedelta(minutes=1)
 
 
 class BadAddress(Flat):
+    field = "email"
     message = "That is not an e-mail address"
 
 
 class UnknownRole(Flat):
+    field = "role"
     message = "Choose one of the roles"
 
 
 class OnlyOwnersMakeOwners(Flat):
+    field = "role"
     message = "Only an owner can make somebody an owner"
 
 
 class AlreadyMember(Flat):
+    field = "email"
     message = "This person is in the store already"
 
 
 class AlreadyInvited(Flat):
+    field = "email"
     message = "This address has been invited already. Send the letter again instead."
 
 
@@ -53,10 +58,12 @@ class JustSent(Flat):
 
 
 class TooManyLetters(Flat):
+    field = "email"
     message = "This address has had many letters today. Try again tomorrow."
 
 
 class BadName(Flat):
+    field = "name"
     message = "A name has at most 100 characters, and none that can't be stored"
 
 

@@ -76,15 +76,15 @@ def _fill(app: Application, wanted: Sequence[str] | None, redirect_uris: Sequenc
         app.scopes = list(dict.fromkeys(wanted))
         unknown = [scope for scope in app.scopes if scope not in scopes.OAUTH]
         if unknown:
-            raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+            raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
         if not app.scopes:
-            raise Flat("scopes can't be blank")
+            raise Flat("scopes can't be blank", field="scopes")
     if redirect_uris is not None:
         addresses = list(dict.fromkeys(redirect_uris))
         if not addresses:
-            raise Flat("redirect_uris can't be blank")
+            raise Flat("redirect_uris can't be blank", field="redirect_uris")
         if any("#" in one for one in addresses):
-            raise Flat("redirect_uris must not have a fragment")
+            raise Flat("redirect_uris must not have a fragment", field="redirect_uris")
         app.redirect_uris = " ".join(addresses)
 
 
@@ -128,7 +128,7 @@ def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datet
     chosen = rights.held_of(person, scopes.AGENT) if wanted is None else list(dict.fromkeys(wanted))
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
-        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_held(person, chosen)
     text = credentials.mint(credentials.AGENT_PREFIXES[token.mode])
     shown = {

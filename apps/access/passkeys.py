@@ -45,6 +45,7 @@ class NotTaken(Flat):
 
 
 class BadName(Flat):
+    field = "name"
     message = f"A name has 1 to {NAME_LENGTH_MAX} characters"
 
 

@@ -25,6 +25,7 @@ WRONG_CODES_TOLD = 10
 
 
 class WrongCode(Flat):
+    field = "code"
     message = "That code is not right. Codes change every 30 seconds and each works once; wait for the next one and try again."
 
 

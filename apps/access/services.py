@@ -78,12 +78,12 @@ def create_api_key(
     """
     check_mode(mode)
     if key_type not in KeyType.values:
-        raise Flat("key_type must be secret or publishable")
+        raise Flat("key_type must be secret or publishable", field="key_type")
     is_secret = key_type == KeyType.SECRET
     chosen = _chosen(by, wanted, scopes.DEFAULT) if is_secret else []
     unknown = [scope for scope in chosen if scope not in scopes.ALL]
     if unknown:
-        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_grant(by, mode, chosen, operations.KEY_CREATE, operations.GUARDED_KEY_CREATE)
     text = credentials.mint((credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode])
     with transaction.atomic():
@@ -130,7 +130,7 @@ def create_agent_credential(
     chosen = _chosen(by, wanted, scopes.AGENT)
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
-        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}")
+        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_grant(by, mode, chosen, operations.AGENT_CREATE, operations.GUARDED_AGENT_CREATE)
     text = credentials.mint(credentials.AGENT_PREFIXES[mode])
     with transaction.atomic():

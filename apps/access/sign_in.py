@@ -25,6 +25,7 @@ EMAIL_LENGTH_MAX = 254
 
 class Refused(Flat):
     kind = RefusalKind.UNAUTHENTICATED
+    field = "password"
     message = "That e-mail address and password don't belong together"
 
 

@@ -31,6 +31,7 @@ class StepUpRequired(Coded):
 class CodeInvalid(Coded):
     kind = RefusalKind.FORBIDDEN
     code = "otp_invalid"
+    field = "code"
     message = "The code is not right, or it has been used"
 
 
@@ -43,6 +44,7 @@ class SecondFactorRequired(Coded):
 class TooManyCodes(Coded):
     kind = RefusalKind.TOO_MANY
     code = "rate_limited"
+    field = "code"
     message = "Too many attempts"
 
 

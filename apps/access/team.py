@@ -16,14 +16,17 @@ from apps.stores.models import Member, Role, Store, User
 
 
 class LastOwner(Flat):
+    field = "role"
     message = "A store needs an owner. Hand the ownership over first."
 
 
 class OwnersOnly(Flat):
+    field = "role"
     message = "Only an owner can change or remove an owner"
 
 
 class NotYourself(Flat):
+    field = "role"
     message = "You can't change your own role"
 
 

@@ -27,13 +27,21 @@ class Failure(Exception):
 
     kind: RefusalKind = RefusalKind.INVALID
     message: ClassVar[str] = ""
-    field: ClassVar[str] = ""  # of the request, for forms that show it there
+    field: str = ""  # of the request, for forms that show it there
     challenge: ClassVar[str] = ""  # the scheme by which whoever asks has to say who it is
 
-    def __init__(self, message: str = "", *, kind: RefusalKind | None = None, retry_after: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        kind: RefusalKind | None = None,
+        retry_after: int | None = None,
+        field: str = "",
+    ) -> None:
         self.text = message or self.message
         self.kind = kind or self.kind
         self.retry_after = retry_after
+        self.field = field or self.field
         super().__init__(self.text)
 
     def body(self) -> dict[str, Any]:
@@ -66,8 +74,8 @@ class Coded(Failure):
 class Listed(Failure):
     """Model validation: `{errors: [text, …]}`."""
 
-    def __init__(self, *messages: str, kind: RefusalKind | None = None) -> None:
-        super().__init__("; ".join(messages), kind=kind)
+    def __init__(self, *messages: str, kind: RefusalKind | None = None, field: str = "") -> None:
+        super().__init__("; ".join(messages), kind=kind, field=field)
         self.messages = list(messages)
 
     def body(self) -> dict[str, Any]:

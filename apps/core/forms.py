@@ -1,7 +1,9 @@
 """One class per form of a page: what was typed, the request that it makes, and what is wrong about it, by input."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
+
+from django.http import QueryDict
 
 from apps.core.errors import Failure, Listed
 from apps.core.invalid import Invalid, InvalidFields
@@ -11,19 +13,37 @@ from apps.core.web import status_of
 class Form:
     """`names` are the inputs in their order; `hidden` comes along and is never wrong by itself.
 
-    `inputs` says at which input an error is shown whose field has another name here, `labels` what
-    people call a field in a sentence.
+    NUL, which can't be stored, is left out; where `is_literal` it stays for the service to refuse.
+    Of an input of `lists` several values can be chosen; one of `secrets` is taken exactly as it was
+    typed, and no page shows it again. `inputs` says at which input an error is shown whose field
+    has another name here, `labels` what people call a field in a sentence.
     """
 
     names: tuple[str, ...] = ()
     hidden: ClassVar[tuple[str, ...]] = ()
+    lists: ClassVar[tuple[str, ...]] = ()
+    secrets: ClassVar[tuple[str, ...]] = ()
+    is_literal: ClassVar[bool] = False
     inputs: ClassVar[Mapping[str, str]] = {}
     labels: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, typed: Mapping[str, str]) -> None:
-        self.values = {name: _clean(typed.get(name, "")) for name in (*self.names, *self.hidden)}
+    def __init__(self, typed: Mapping[str, str], chosen: Mapping[str, Sequence[str]] | None = None) -> None:
+        apart = (*self.lists, *self.secrets)
+        shown = [name for name in (*self.names, *self.hidden) if name not in apart]
+        self.values = {name: self._clean(typed.get(name, "")) for name in shown}
+        self.secret_values = {name: typed.get(name, "") for name in self.secrets}
+        self.chosen = {name: [self._clean(one) for one in (chosen or {}).get(name, ())] for name in self.lists}
         self.errors: dict[str, list[str]] = {}
         self.status = 200
+
+    def _clean(self, text: object) -> str:
+        kept = str(text) if self.is_literal else str(text).replace("\x00", "")
+        return kept.replace("\r\n", "\n").strip()
+
+    @classmethod
+    def from_post(cls, sent: QueryDict) -> Self:
+        """The form as a browser has sent it."""
+        return cls(sent.dict(), {name: sent.getlist(name) for name in cls.lists})  # type: ignore[arg-type]  # a QueryDict's values are texts
 
     @property
     def sent(self) -> dict[str, str | None]:
@@ -38,13 +58,15 @@ class Form:
             return self
         field = refusal.field if isinstance(refusal, (Failure, Invalid)) else ""
         name = self.input_of(field)
-        told = sentences(refusal, self.labels.get(field, ""))
+        told = sentences(refusal, self.labels.get(field.partition("[")[0], ""))
         self.errors.setdefault(name if name in self.names else "", []).extend(told)
         self.status = status_of(refusal)
         return self
 
     def input_of(self, field: str) -> str:
-        return self.inputs.get(field, field)
+        """The input of a field; that of a list's entry (`scopes[2]`) is the list's."""
+        name, _, _ = field.partition("[")
+        return self.inputs.get(name, name)
 
     @property
     def first_wrong(self) -> str:
@@ -54,10 +76,6 @@ class Form:
     @property
     def common_errors(self) -> list[str]:
         return self.errors.get("", [])
-
-
-def _clean(text: object) -> str:
-    return str(text).replace("\x00", "").replace("\r\n", "\n").strip()
 
 
 def sentences(refusal: Exception, label: str = "") -> list[str]:

@@ -12,8 +12,8 @@ from django.http import HttpResponse
 from apps.access import stepup
 from apps.chain.addresses import checksummed
 from apps.core import clock, money
+from apps.core.forms import Form
 from apps.core.literal import Invalid
-from apps.core.web import status_of
 from apps.dashboard import confirming
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
@@ -26,6 +26,24 @@ from apps.stores import roles
 
 _TABS = {"": "Waiting", "decided": "Decided"}
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
+
+
+class RejectForm(Form):
+    names = ("reason",)
+
+
+class RuleForm(Form):
+    """Above which amount; empty is no rule."""
+
+    names = ("above",)
+
+    @property
+    def above_cents(self) -> int | None:
+        """Raises NotAnAmount."""
+        text = self.values["above"]
+        if text and not _AMOUNT.fullmatch(text):
+            raise NotAnAmount("above", "money")
+        return money.cents_from_text(text) if text else None
 
 
 class NotAnAmount(Invalid):
@@ -124,18 +142,18 @@ def _rows(held: PayoutApproval) -> list[tuple[str, object]]:
 
 def reject(request: PageRequest, id: str) -> HttpResponse:
     held = _find(request, id)
-    errors, status, reason = [], 200, request.POST.get("reason", "")[:200]
+    form = RejectForm({"reason": request.POST.get("reason", "")[:200]})
     if request.method == "POST":
         try:
-            approval_decisions.reject(request.access, held, reason)
+            approval_decisions.reject(request.access, held, form.values["reason"])
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            form.refuse(refusal)
         else:
             messages.success(request, "Rejected. Nothing is sent.")
             return go("approval", held.pk)
     payout = approval_decisions.payout_of(held)
-    context = {"held": held, "payout": payout, "to": _to(payout), "batch": _batch_of(held), "errors": errors, "reason": reason}
-    return show(request, "dashboard/approvals/reject.html", context, status=status)
+    context = {"held": held, "payout": payout, "to": _to(payout), "batch": _batch_of(held), "errors": form.common_errors, "form": form}
+    return show(request, "dashboard/approvals/reject.html", context, status=form.status)
 
 
 def _find(request: PageRequest, id: str) -> PayoutApproval:
@@ -148,15 +166,15 @@ def _find(request: PageRequest, id: str) -> PayoutApproval:
 
 def rule(request: PageRequest) -> HttpResponse:
     """Above which amount payouts of this mode need a second person."""
-    given, errors, status = request.POST.get("above", "").strip(), [], 200
+    form = RuleForm.from_post(request.POST)
     if request.method == "POST":
         try:
-            above_cents = _read(given)
+            above_cents = form.above_cents
 
             def keep() -> object:
                 return approval_rules.change_rule(request.access, above_cents)
 
-            told = given or "No payout needs a second person"
+            told = form.values["above"] or "No payout needs a second person"
             asked = confirming.ask_about_form(request, [("Payouts above", told)], keep)
             if asked is not None:
                 return asked
@@ -164,23 +182,17 @@ def rule(request: PageRequest) -> HttpResponse:
             messages.success(request, "Saved. In live mode a looser rule begins when the waiting time has passed.")
             return go("settings_approvals")
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            form.refuse(refusal)
     context = {
-        "given": given,
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         "may_change": roles.may(request.member.role, roles.OWN),
         "people": approval_rules.approvers(request.access.store_id).order_by("created_at"),
         "days": LIFETIME.days,
         "hours": int(ALONE_WITHIN.total_seconds()) // 3600,
         **_rule_context(request),
     }
-    return show(request, "dashboard/settings/approvals.html", context, status=status)
-
-
-def _read(given: str) -> int | None:
-    if given and not _AMOUNT.fullmatch(given):
-        raise NotAnAmount("above", "money")
-    return money.cents_from_text(given) if given else None
+    return show(request, "dashboard/settings/approvals.html", context, status=form.status)
 
 
 def _rule_context(request: PageRequest) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 The answer is taken for the act that the page showed and for no other. Who has no second factor is asked for nothing here.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 from django.http import HttpResponse
@@ -14,11 +13,11 @@ from apps.access import passkeys, stepup
 from apps.access.access import ACT
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.core.forms import Form
 from apps.core.literal import Invalid
 from apps.core.middleware import client_address
-from apps.core.web import status_of
 from apps.dashboard.acts import ACTS, page_of
-from apps.dashboard.plumbing import PageRequest, sentences, show
+from apps.dashboard.plumbing import PageRequest, show
 
 _ANSWER = ("code", "passkey", "act", "csrfmiddlewaretoken")
 
@@ -27,12 +26,15 @@ class LookedAtAnother(Invalid):
     """The code came with another act than the page had shown."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The page is shown (again), with what was wrong about the code if one was given."""
+class CodeForm(Form):
+    """What a page is answered with that asks for a code: the box that says what was compared, and a code or passkey.
 
-    errors: list[str]
-    status: int
+    What is wrong about the act itself stands above the page.
+    """
+
+    names = ("compared", "code")
+    hidden = ("act",)
+    secrets = ("passkey",)
 
 
 def act_of(request: PageRequest, *parts: object) -> str:
@@ -45,20 +47,21 @@ def is_open(request: PageRequest, act: str) -> bool:
     return stepup.is_fresh(request.session, request.person, clock.real_now(), act)
 
 
-def ask(request: PageRequest, act: str) -> Asked | None:
-    """None lets the act go on: nothing is asked, or the right answer came with it."""
+def ask(request: PageRequest, act: str) -> CodeForm | None:
+    """None lets the act go on: nothing is asked, or the right answer came with it. Else the page is shown (again)."""
     if is_open(request, act):
         _open(request)
         return None
-    code, passkey, at = request.POST.get("code", "").strip(), request.POST.get("passkey", ""), clock.real_now()
+    form, at = CodeForm.from_post(request.POST), clock.real_now()
+    code, passkey = form.values["code"], form.secret_values["passkey"]
     if not code and not passkey:
-        return Asked([], 200)
+        return form
     try:
-        if request.POST.get("act") != act:
+        if form.values["act"] != act:
             raise LookedAtAnother("act", "other_act")
         stepup.take(request.session, request.person, code=code, passkey=passkey, address=client_address(request), at=at, act=act)
     except (Failure, LookedAtAnother) as refusal:
-        return Asked(sentences(refusal), status_of(refusal))
+        return form.refuse(refusal)
     stepup.note(request.session, request.person, at, act)
     _open(request)
     return None
@@ -69,13 +72,18 @@ def _open(request: PageRequest) -> None:
     request.access = replace(request.access, proof=ACT)
 
 
-def fields(request: PageRequest, act: str) -> dict[str, Any]:
-    """What dashboard/_code.html needs: whether a code is asked for, what for, and what a passkey is asked."""
-    if is_open(request, act):
-        return {"asks_code": False}
-    has_passkey = passkeys.of(request.person).exists()
-    options = passkeys.begin_asking(request.session, request.person, clock.real_now(), act) if has_passkey else ""
-    return {"asks_code": True, "act": act, "passkey_options": options}
+def show_asking(request: PageRequest, template: str, context: Mapping[str, object], act: str, form: CodeForm | None = None) -> HttpResponse:
+    """A page with what dashboard/_code.html needs: whether a code is asked for, what for, and what a passkey is asked."""
+    form, asks_code = form or CodeForm({}), not is_open(request, act)
+    has_passkey = asks_code and passkeys.of(request.person).exists()
+    asking = {
+        "asks_code": asks_code,
+        "act": act,
+        "passkey_options": passkeys.begin_asking(request.session, request.person, clock.real_now(), act) if has_passkey else "",
+        "code_form": form,
+        "errors": form.common_errors,
+    }
+    return show(request, template, {**context, **asking}, status=form.status)
 
 
 def ask_about_form(request: PageRequest, rows: Sequence[tuple[str, object]], rehearsal: Callable[[], object]) -> HttpResponse | None:
@@ -103,7 +111,5 @@ def ask_about_form(request: PageRequest, rows: Sequence[tuple[str, object]], reh
         "title": ACTS[page_of(request.path)],
         "rows": [(name, value) for name, value in rows if value],
         "given": given,
-        "errors": asked.errors,
-        **fields(request, act),
     }
-    return show(request, "dashboard/confirm.html", context, status=asked.status)
+    return show_asking(request, "dashboard/confirm.html", context, act, asked)

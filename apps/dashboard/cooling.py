@@ -10,9 +10,9 @@ from django.shortcuts import render
 
 from apps.access import cooling, operations
 from apps.core import clock, tenancy
-from apps.core.web import status_of
+from apps.core.forms import Form
 from apps.dashboard import confirming
-from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
+from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.payouts.services import approval_rules
 from apps.payouts.services.batches import stop_batch
 from apps.payouts.services.destinations import stop_destination
@@ -34,6 +34,18 @@ STOPS: dict[str, tuple[Stop, str]] = {
 _TITLES = {row.name: row.does for row in operations.TABLE}
 
 
+class HoursForm(Form):
+    names = ("hours",)
+
+    @property
+    def hours(self) -> int:
+        """Raises NotHours."""
+        text = self.values["hours"]
+        if not (text.isascii() and text.isdigit() and len(text) < 4):
+            raise cooling.NotHours
+        return int(text)
+
+
 def stop(request: HttpRequest, token: str) -> HttpResponse:
     """Opening the link changes nothing; the button on its page does, once."""
     name, target, until = cooling.read(token)
@@ -48,32 +60,33 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
 
 def hours(request: PageRequest) -> HttpResponse:
     """How long what people name in live mode cools."""
-    given, errors, status = request.POST.get("hours", "").strip(), [], 200
+    form = HoursForm.from_post(request.POST)
     if request.method == "POST":
 
         def keep() -> object:
-            return cooling.change_hours(request.access, int(given) if given.isascii() and given.isdigit() and len(given) < 4 else -1)
+            return cooling.change_hours(request.access, form.hours)
 
         try:
-            asked = confirming.ask_about_form(request, [("Hours", given)], keep)
+            asked = confirming.ask_about_form(request, [("Hours", form.values["hours"])], keep)
             if asked is not None:
                 return asked
             keep()
             messages.success(request, "Saved. A shorter time begins when the present one has passed.")
             return go("settings_cooling")
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            form.refuse(refusal)
     store, at = request.access.store, clock.real_now()
     store.refresh_from_db()
     present = cooling.hours_of(store, at)
     next_from = store.cooling_hours_next_from
     context = {
-        "hours": given or present,
+        "form": form,
+        "hours": form.values["hours"] or present,
         "present": present,
         "most": cooling.HOURS_MAX,
         "next": store.cooling_hours_next,
         "next_from": next_from if next_from is not None and next_from > at else None,
-        "errors": errors,
+        "errors": form.common_errors,
         "may_change": roles.may(request.member.role, roles.OWN),
     }
-    return show(request, "dashboard/settings/cooling.html", context, status=status)
+    return show(request, "dashboard/settings/cooling.html", context, status=form.status)

@@ -11,37 +11,46 @@ from apps.access import invitations, sign_in
 from apps.access.sessions import STORE_KEY, is_alive
 from apps.core import acting, clock
 from apps.core.errors import Failure, NotFound
+from apps.core.forms import Form
 from apps.core.middleware import client_address
-from apps.core.web import status_of
-from apps.dashboard.plumbing import go, sentences
+from apps.dashboard.plumbing import go
 from apps.dashboard.sign_in import enter
 from apps.stores.models import Invitation, Member, User
+
+
+class JoinForm(Form):
+    """Somebody new; who has an account presses a button alone."""
+
+    names = ("name", "password")
+    is_literal = True
+    secrets = ("password",)
 
 
 def join(request: HttpRequest, token: str) -> HttpResponse:
     """Opening the page changes nothing: mail programs look at links too."""
     try:
         invitation = invitations.find(token, clock.real_now())
-        return _page(request, invitation) if request.method == "GET" else _answer(request, invitation)
+        return _page(request, invitation, JoinForm({})) if request.method == "GET" else _answer(request, invitation)
     except NotFound:
         return render(request, "dashboard/join/over.html", status=404)
 
 
 def _answer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    form = JoinForm.from_post(request.POST)
     try:
         sign_in.count_attempt(f"invitation:{invitation.pk}", client_address(request))
-        return _accept(request, invitation)
+        return _accept(request, invitation, form)
     except NotFound:
         raise
     except Failure as refusal:
-        return _page(request, invitation, refusal)
+        return _page(request, invitation, form.refuse(refusal))
 
 
-def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+def _accept(request: HttpRequest, invitation: Invitation, form: Form) -> HttpResponse:
     at, person = clock.real_now(), _person(request)
     if person is None:
-        name, password = request.POST.get("name", ""), request.POST.get("password", "")
-        member = invitations.accept_as_new(invitation, name=name, password=password, at=at)
+        password = form.secret_values["password"]
+        member = invitations.accept_as_new(invitation, name=form.values["name"], password=password, at=at)
         enter(request, member.user, None)
     else:
         acting.become(acting.Kind.PERSON, person.pk, person.email)
@@ -60,7 +69,7 @@ def _person(request: HttpRequest) -> User | None:
     return user if isinstance(user, User) and is_alive(request.session, clock.real_now()) else None
 
 
-def _page(request: HttpRequest, invitation: Invitation, refusal: Failure | None = None) -> HttpResponse:
+def _page(request: HttpRequest, invitation: Invitation, form: Form) -> HttpResponse:
     person, account = _person(request), invitations.invited_user(invitation)
     if person is not None:
         step = "accept" if person.email.casefold() == invitation.email.casefold() else "other"
@@ -71,7 +80,7 @@ def _page(request: HttpRequest, invitation: Invitation, refusal: Failure | None 
         "step": step,
         "sign_in_url": f"{reverse('dashboard:sign_in')}?{urlencode({'next': request.path})}",
         "person": person,
-        "name": request.POST.get("name", ""),
-        "errors": sentences(refusal) if refusal else [],
+        "form": form,
+        "errors": form.common_errors,
     }
-    return render(request, "dashboard/join/join.html", context, status=status_of(refusal))
+    return render(request, "dashboard/join/join.html", context, status=form.status)

@@ -1,7 +1,5 @@
 """API keys of the chosen mode: listed, made (the secret is on one answer only) and revoked."""
 
-from collections.abc import Mapping
-
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -10,11 +8,23 @@ from django.urls import reverse
 from apps.access import makers, rights, scopes, services, stepup
 from apps.access.models import ApiKey, KeyType
 from apps.core import clock
+from apps.core.forms import Form
 from apps.core.literal import Text
 from apps.core.web import status_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
 _NAME = Text(100, required=True, shortest=1, trim=True)
+
+
+class KeyForm(Form):
+    names = ("name", "key_type", "scopes")
+    is_literal = True
+    lists = ("scopes",)
+
+    @property
+    def name(self) -> str:
+        """Raises Invalid."""
+        return str(_NAME.check(self.values["name"], "name"))
 
 
 def _rows(request: PageRequest) -> "QuerySet[ApiKey]":
@@ -30,20 +40,20 @@ def index(request: PageRequest) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"name": "", "key_type": KeyType.SECRET, "scopes": rights.held_of(request.access, scopes.DEFAULT)}, [])
-    given = {"name": request.POST.get("name", ""), "key_type": request.POST.get("key_type", ""), "scopes": request.POST.getlist("scopes")}
+        usual = rights.held_of(request.access, scopes.DEFAULT)
+        return _form(request, KeyForm({"key_type": KeyType.SECRET}, {"scopes": usual}))
+    form = KeyForm.from_post(request.POST)
     try:
-        name = _NAME.check(given["name"], "name")
         key, secret = services.create_api_key(
             request.access.store,
             request.access.mode,
-            name=name,
-            key_type=str(given["key_type"]),
-            wanted=list(given["scopes"]),
+            name=form.name,
+            key_type=form.values["key_type"],
+            wanted=form.chosen["scopes"],
             by=request.access,
         )
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     return show(request, "dashboard/keys/created.html", {"key": key, "secret": secret}, status=201)
 
 
@@ -80,11 +90,11 @@ def taken_over(request: PageRequest, row: makers.Credential, back: str, room: st
     return show(request, "dashboard/credentials/take_over.html", context, status=status)
 
 
-def _form(request: PageRequest, given: Mapping[str, object], errors: list[str], status: int = 200) -> HttpResponse:
+def _form(request: PageRequest, form: Form) -> HttpResponse:
     context = {
-        "given": given,
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         "scopes": rights.held_of(request.access, scopes.MERCHANT),
         "account_scopes": rights.held_of(request.access, scopes.ACCOUNTS),
     }
-    return show(request, "dashboard/keys/create.html", context, status=status)
+    return show(request, "dashboard/keys/create.html", context, status=form.status)

@@ -10,12 +10,26 @@ from apps.access import invitations, stepup, team
 from apps.access.sessions import STORE_KEY
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
+from apps.core.forms import Form
 from apps.core.literal import is_uuid
-from apps.core.web import status_of
 from apps.dashboard.plumbing import PageRequest, find, go, sentences, show
 from apps.payouts.services.approval_rules import leaves_too_few
 from apps.stores import roles
 from apps.stores.models import Invitation, Member, Role
+
+
+class InviteForm(Form):
+    names = ("email", "role")
+    is_literal = True
+
+
+class RoleForm(Form):
+    names = ("role",)
+
+
+class ConfirmForm(Form):
+    """A button alone: what is refused stands above it."""
+
 
 _PERMISSIONS = {
     roles.VIEW: "See payments, balances and settings",
@@ -43,13 +57,13 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def invite(request: PageRequest) -> HttpResponse:
-    given = {"email": request.POST.get("email", ""), "role": request.POST.get("role", Role.DEVELOPER)}
     if request.method == "GET":
-        return _form(request, "invite", {"given": given})
+        return _form(request, "invite", InviteForm({"role": Role.DEVELOPER}))
+    form = InviteForm.from_post(request.POST)
     try:
-        made = invitations.invite(request.access, email=given["email"], role=given["role"], at=clock.real_now())
+        made = invitations.invite(request.access, email=form.values["email"], role=form.values["role"], at=clock.real_now())
     except Failure as refusal:
-        return _form(request, "invite", {"given": given}, refusal)
+        return _form(request, "invite", form.refuse(refusal))
     messages.success(request, f"A letter is on its way to {made.email}. It works for {invitations.LIFETIME.days} days.")
     return go("members")
 
@@ -77,12 +91,13 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
 def change_role(request: PageRequest, id: str) -> HttpResponse:
     member = _find(request, id)
     if request.method == "GET":
-        return _form(request, "role", {"member_shown": member, "chosen": member.role, "leaves_too_few": leaves_too_few(member)})
-    role = request.POST.get("role", "")
+        return _form(request, "role", RoleForm({"role": member.role}), member)
+    form = RoleForm.from_post(request.POST)
+    role = form.values["role"]
     try:
         team.change_role(request.access, member, role)
     except Failure as refusal:
-        return _form(request, "role", {"member_shown": member, "chosen": role}, refusal)
+        return _form(request, "role", form.refuse(refusal), member)
     messages.success(request, f"{_name(member)} is now {Role(role).label.lower()}.")
     return go("members")
 
@@ -90,11 +105,11 @@ def change_role(request: PageRequest, id: str) -> HttpResponse:
 def remove(request: PageRequest, id: str) -> HttpResponse:
     member = _find(request, id)
     if request.method == "GET":
-        return _form(request, "remove", {"member_shown": member, "leaves_too_few": leaves_too_few(member)})
+        return _form(request, "remove", ConfirmForm({}), member)
     try:
         team.remove(request.access, member)
     except Failure as refusal:
-        return _form(request, "remove", {"member_shown": member}, refusal)
+        return _form(request, "remove", ConfirmForm({}).refuse(refusal), member)
     messages.success(request, f"{_name(member)} has been removed.")
     return go("members")
 
@@ -102,11 +117,11 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
 def hand_over(request: PageRequest, id: str) -> HttpResponse:
     member = _find(request, id)
     if request.method == "GET":
-        return _form(request, "hand_over", {"member_shown": member})
+        return _form(request, "hand_over", ConfirmForm({}), member)
     try:
         team.hand_over(request.access, member)
     except Failure as refusal:
-        return _form(request, "hand_over", {"member_shown": member}, refusal)
+        return _form(request, "hand_over", ConfirmForm({}).refuse(refusal), member)
     messages.success(request, f"{_name(member)} owns the store now. You are an admin.")
     return go("members")
 
@@ -116,11 +131,11 @@ def leave(request: PageRequest) -> HttpResponse:
     if getattr(request, "member", None) is None:
         raise NotFound
     if request.method == "GET":
-        return _form(request, "leave", {"leaves_too_few": leaves_too_few(request.member)})
+        return _form(request, "leave", ConfirmForm({}), request.member)
     try:
         team.leave(request.member)
     except Failure as refusal:
-        return _form(request, "leave", {}, refusal)
+        return _form(request, "leave", ConfirmForm({}).refuse(refusal), request.member)
     request.session.pop(STORE_KEY, None)
     messages.success(request, f"You have left {request.access.store.name}.")
     return go("home")
@@ -143,7 +158,13 @@ def _name(member: Member) -> str:
     return member.user.name or member.user.email
 
 
-def _form(request: PageRequest, name: str, context: dict[str, object], refusal: Failure | None = None) -> HttpResponse:
-    status = status_of(refusal)
-    errors = sentences(refusal) if refusal else []
-    return show(request, f"dashboard/members/{name}.html", {**context, "roles": Role.choices, "errors": errors}, status=status)
+def _form(request: PageRequest, name: str, form: Form, member: Member | None = None) -> HttpResponse:
+    """`member` is whom it is about; a page that would leave too few approvers says so before anything is sent."""
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "roles": Role.choices,
+        "member_shown": member,
+        "leaves_too_few": member is not None and not form.errors and leaves_too_few(member),
+    }
+    return show(request, f"dashboard/members/{name}.html", context, status=form.status)

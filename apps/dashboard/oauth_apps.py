@@ -1,8 +1,5 @@
 """The store's own OAuth apps, for both modes: made (the secret is on one answer only), changed, a new secret, switched off."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -11,13 +8,48 @@ from apps.access import oauth_apps, scopes
 from apps.access.models import Application
 from apps.access.requests import AppChanges, AppRequest
 from apps.core import clock
-from apps.core.literal import Invalid, List, Text, Url
-from apps.core.web import status_of
+from apps.core.forms import Form
+from apps.core.literal import Invalid
 from apps.dashboard.oauth import MEANINGS
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
-_NAME, _LINK = Text(100, required=True, shortest=1, trim=True), Url()
-_ADDRESSES = List(Url(plain_http="localhost"), 10, required=True)
+
+class AppForm(Form):
+    """Whether it is confidential is chosen once, when it is made."""
+
+    names = ("name", "redirect_uris", "website_url", "logo_url", "kind", "scopes")
+    is_literal = True
+    lists = ("scopes",)
+    labels = {"website_url": "Website", "logo_url": "Logo", "redirect_uris": "Redirect addresses"}
+
+    @classmethod
+    def of(cls, app: Application) -> "AppForm":
+        typed = {
+            "name": app.name,
+            "website_url": app.website_url,
+            "logo_url": app.logo_url,
+            "redirect_uris": "\n".join(app.redirect_uris.split()),
+        }
+        return cls(typed, {"scopes": app.scopes})
+
+    def request(self) -> AppRequest:
+        """Raises Invalid."""
+        return AppRequest.read({**self._sent(), "confidential": self.values["kind"] != "public"})
+
+    def changes(self) -> AppChanges:
+        """Raises Invalid."""
+        return AppChanges.read(self._sent())
+
+    def _sent(self) -> dict[str, object]:
+        if not self.chosen["scopes"]:
+            raise Invalid("scopes", "choose_scope")
+        return {
+            "name": self.values["name"],
+            "website_url": self.values["website_url"] or None,
+            "logo_url": self.values["logo_url"] or None,
+            "redirect_uris": self.values["redirect_uris"].split(),
+            "scopes": self.chosen["scopes"],
+        }
 
 
 def _rows(request: PageRequest) -> "QuerySet[Application]":
@@ -31,33 +63,24 @@ def index(request: PageRequest) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"name": "", "redirect_uris": "", "scopes": [], "kind": "confidential"}, [])
-    given = _given(request)
+        return _form(request, AppForm({}))
+    form = AppForm.from_post(request.POST)
     try:
-        fields = _fields(given)
-        wanted = AppRequest(**fields, confidential=given["kind"] != "public")
-        app, secret = oauth_apps.create_app(request.access.store, request.person, wanted, by=request.access)
+        app, secret = oauth_apps.create_app(request.access.store, request.person, form.request(), by=request.access)
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     return show(request, "dashboard/oauth_apps/secret.html", {"app": app, "secret": secret, "is_new": True}, status=201)
 
 
 def edit(request: PageRequest, id: str) -> HttpResponse:
     app: Application = find(_rows(request), id)
     if request.method == "GET":
-        held = {
-            "name": app.name,
-            "website_url": app.website_url,
-            "logo_url": app.logo_url,
-            "redirect_uris": "\n".join(app.redirect_uris.split()),
-            "scopes": app.scopes,
-        }
-        return _form(request, held, [], app=app)
-    given = _given(request)
+        return _form(request, AppForm.of(app), app)
+    form = AppForm.from_post(request.POST)
     try:
-        oauth_apps.change_app(app, AppChanges(**_fields(given)), by=request.access)
+        oauth_apps.change_app(app, form.changes(), by=request.access)
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal), app=find(_rows(request), id))
+        return _form(request, form.refuse(refusal), find(_rows(request), id))
     messages.success(request, f"{app.name} has been changed.")
     return go("oauth_app", app.pk)
 
@@ -83,35 +106,12 @@ def deactivate(request: PageRequest, id: str) -> HttpResponse:
     return go("oauth_apps")
 
 
-def _given(request: PageRequest) -> dict[str, Any]:
-    names = ("name", "website_url", "logo_url", "redirect_uris", "kind")
-    return {**{name: request.POST.get(name, "") for name in names}, "scopes": request.POST.getlist("scopes")}
-
-
-def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the form says, checked as the API checks it. Raises Invalid."""
-    links = {
-        name: _LINK.check(given[name].strip(), label) if given[name].strip() else None
-        for name, label in (("website_url", "Website"), ("logo_url", "Logo"))
-    }
-    if not given["scopes"]:
-        raise Invalid("scopes", "choose_scope")
-    return {
-        "name": _NAME.check(given["name"], "name"),
-        "redirect_uris": _ADDRESSES.check(given["redirect_uris"].split(), "Redirect addresses"),
-        "scopes": list(given["scopes"]),
-        **links,
-    }
-
-
-def _form(
-    request: PageRequest, given: Mapping[str, Any], errors: list[str], status: int = 200, *, app: Application | None = None
-) -> HttpResponse:
+def _form(request: PageRequest, form: Form, app: Application | None = None) -> HttpResponse:
     context = {
-        "given": given,
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         "app": app,
         "scopes": scopes.ALL,
         "own_scopes": [(scope, MEANINGS[scope]) for scope in (scopes.PROFILE, scopes.AGENTS, scopes.OFFLINE)],
     }
-    return show(request, "dashboard/oauth_apps/form.html", context, status=status)
+    return show(request, "dashboard/oauth_apps/form.html", context, status=form.status)

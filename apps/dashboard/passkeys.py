@@ -8,8 +8,16 @@ from django.http import HttpResponse
 from apps.access import passkeys, second_factor
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
-from apps.core.web import status_of
+from apps.core.forms import Form
 from apps.dashboard.plumbing import PageRequest, go, sentences, show
+
+
+class PasskeyForm(Form):
+    """`passkey` is what the browser made."""
+
+    names = ("name",)
+    is_literal = True
+    secrets = ("passkey",)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -19,12 +27,13 @@ def index(request: PageRequest) -> HttpResponse:
 
 def add(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request)
-    given, at = request.POST, clock.real_now()
+        return _form(request, PasskeyForm({}))
+    form, at = PasskeyForm.from_post(request.POST), clock.real_now()
+    answer = form.secret_values["passkey"]
     try:
-        made = passkeys.add(request.session, request.person, answer=given.get("passkey", ""), name=given.get("name", ""), at=at)
+        made = passkeys.add(request.session, request.person, answer=answer, name=form.values["name"], at=at)
     except Failure as refusal:
-        return _form(request, refusal)
+        return _form(request, form.refuse(refusal))
     messages.success(request, f"The passkey {made.name} has been added. You can sign in with it.")
     return go("passkeys")
 
@@ -57,12 +66,12 @@ def _find(request: PageRequest, id: str) -> Any:
     return found
 
 
-def _form(request: PageRequest, refusal: Failure | None = None) -> HttpResponse:
+def _form(request: PageRequest, form: Form) -> HttpResponse:
     """With a new challenge each time: what was asked for is good for one answer."""
     try:
         options = passkeys.begin_adding(request.session, request.person, clock.real_now())
     except Failure as cannot:
         messages.error(request, " ".join(sentences(cannot)))
         return go("passkeys")
-    context = {"options": options, "errors": sentences(refusal) if refusal else [], "name": request.POST.get("name", "")}
-    return show(request, "dashboard/security/add_passkey.html", context, status=status_of(refusal))
+    context = {"options": options, "form": form, "errors": form.common_errors}
+    return show(request, "dashboard/security/add_passkey.html", context, status=form.status)

@@ -12,9 +12,10 @@ from apps.access import stepup
 from apps.assets.selectors import active_assets
 from apps.chain.addresses import checksummed
 from apps.core import clock, money, spreadsheet
+from apps.core.forms import Form
 from apps.core.literal import Invalid
-from apps.core.web import status_of
 from apps.dashboard import confirming, form_keys
+from apps.dashboard.confirming import CodeForm
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
@@ -26,6 +27,13 @@ from apps.payouts.services.destinations import title
 _Line = PayoutBatchLine.Status
 _EXAMPLE_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 _FILTERS = {"": "All", "invalid": "Can't be paid", "flagged": "To compare", "failed": "Failed"}
+
+
+class UploadForm(Form):
+    """The file itself comes beside what was typed."""
+
+    names = ("file",)
+    hidden = (form_keys.NAME,)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -46,10 +54,10 @@ def template(request: HttpRequest) -> StreamingHttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, form_keys.new(), [])
-    given = {form_keys.NAME: request.POST.get(form_keys.NAME, "")}
+        return _form(request, UploadForm(form_keys.new()))
+    form = UploadForm.from_post(request.POST)
     try:
-        key = form_keys.of(given)
+        key = form_keys.of(form.values)
         file = request.FILES.get("file")
         if file is None:
             raise Invalid("file", "choose_file")
@@ -63,25 +71,25 @@ def create(request: PageRequest) -> HttpResponse:
             form_key=key,
         )
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     return go("payout_batch", batch.pk)
 
 
-def _form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
+def _form(request: PageRequest, form: UploadForm) -> HttpResponse:
     context = {
-        "given": given,
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         "assets": active_assets(request.access.mode),
         "lines_max": LINES_MAX,
-        "needs_second_factor": not errors and stepup.lacks_second_factor(request.person),
+        "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
     }
-    return show(request, "dashboard/payout_batches/create.html", context, status=status)
+    return show(request, "dashboard/payout_batches/create.html", context, status=form.status)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     batch: PayoutBatch = find(_seen(request), id)
     if request.method == "GET":
-        return _page(request, batch, confirming.Asked([], 200))
+        return _page(request, batch)
     try:
         agreed, is_compared = request.POST.get("agreed", ""), bool(request.POST.get("compared"))
         batches.check_release(request.access, batch, agreed, is_compared=is_compared)
@@ -90,7 +98,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             return _page(request, batch, asked)
         batches.release_batch(request.access, batch, request.person, agreed, is_compared=is_compared)
     except Refusals as refusal:
-        return _page(request, batch, confirming.Asked(sentences(refusal), status_of(refusal)))
+        return _page(request, batch, CodeForm.from_post(request.POST).refuse(refusal))
     stepup.spend(request.session)
     batch.refresh_from_db()
     waits = "Some addresses are new, so it waits. Every owner has an email with a link that stops it."
@@ -143,7 +151,7 @@ def _act(request: PageRequest, batch: PayoutBatch) -> str:
     return confirming.act_of(request, batch.digest)
 
 
-def _page(request: PageRequest, batch: PayoutBatch, asked: confirming.Asked) -> HttpResponse:
+def _page(request: PageRequest, batch: PayoutBatch, asked: CodeForm | None = None) -> HttpResponse:
     wanted = request.GET.get("lines", "")
     wanted = wanted if wanted in _FILTERS else ""
     rows = _lines(batch)
@@ -159,7 +167,6 @@ def _page(request: PageRequest, batch: PayoutBatch, asked: confirming.Asked) -> 
     totals = batches.totals_of(batch)
     context = {
         "batch": batch,
-        "errors": asked.errors,
         "totals": totals,
         "counts": counts,
         "line_count": sum(counts.values()),
@@ -174,6 +181,9 @@ def _page(request: PageRequest, batch: PayoutBatch, asked: confirming.Asked) -> 
         "filters": [
             {"name": name, "query": f"?lines={one}" if one else "?", "is_current": one == wanted} for one, name in _FILTERS.items()
         ],
-        **(confirming.fields(request, _act(request, batch)) if may_release else {}),
     }
-    return show(request, "dashboard/payout_batches/detail.html", context, status=asked.status)
+    template = "dashboard/payout_batches/detail.html"
+    if may_release:
+        return confirming.show_asking(request, template, context, _act(request, batch), asked)
+    refused = asked or CodeForm({})
+    return show(request, template, {**context, "errors": refused.common_errors}, status=refused.status)

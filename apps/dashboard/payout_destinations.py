@@ -1,20 +1,31 @@
 """Saved wallets and bank accounts: the list, adding one, removing one. An account number is never shown again."""
 
-from typing import Any
+from typing import ClassVar
 
 from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
-from apps.core.web import status_of
+from apps.core.forms import Form
 from apps.dashboard import confirming
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.payouts import selectors
 from apps.payouts.models import Destination, Network
 from apps.payouts.services.destinations import add_bank, add_wallet, lookalike_of, network_named, remove_destination, title
 from apps.stores.models import Currency
 
-_WALLET, _BANK = ("network", "address", "label", "compared"), ("currency", "holder", "account", "label")
+
+class WalletForm(Form):
+    names = ("network", "address", "label")
+    hidden = ("compared",)
+    inputs: ClassVar = {"destination_address": "address"}
+
+
+class BankForm(Form):
+    """Of a refused form the account number has to be typed again: no page shows one."""
+
+    names = ("currency", "holder", "account", "label")
+    secrets = ("account",)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -32,14 +43,13 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def add_a_wallet(request: PageRequest) -> HttpResponse:
-    given = {name: request.POST.get(name, "").strip() for name in _WALLET}
-    context: dict[str, Any] = {"given": given, "errors": [], "networks": _networks(request)}
+    form = WalletForm.from_post(request.POST)
     if request.method == "GET":
-        return show(request, "dashboard/payout_destinations/wallet.html", context)
+        return _wallet_form(request, form)
+    given = form.values
     lookalike = lookalike_of(request.access, given["address"])
     if lookalike and not given["compared"]:
-        context["lookalike"] = checksummed(lookalike)
-        return show(request, "dashboard/payout_destinations/wallet.html", context)
+        return _wallet_form(request, form, checksummed(lookalike))
 
     def add() -> Destination:
         return add_wallet(
@@ -58,10 +68,19 @@ def add_a_wallet(request: PageRequest) -> HttpResponse:
             return asked
         made = add()
     except Refusals as refusal:
-        context["errors"] = sentences(refusal)
-        return show(request, "dashboard/payout_destinations/wallet.html", context, status=status_of(refusal))
+        return _wallet_form(request, form.refuse(refusal))
     messages.success(request, f"Saved: {title(made)}.")
     return go("payout_destinations")
+
+
+def _wallet_form(request: PageRequest, form: Form, lookalike: str = "") -> HttpResponse:
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "networks": _networks(request),
+        "lookalike": lookalike,
+    }
+    return show(request, "dashboard/payout_destinations/wallet.html", context, status=form.status)
 
 
 def _networks(request: PageRequest) -> list[tuple[str, str]]:
@@ -70,10 +89,10 @@ def _networks(request: PageRequest) -> list[tuple[str, str]]:
 
 
 def add_a_bank(request: PageRequest) -> HttpResponse:
-    given = {name: request.POST.get(name, "").strip() for name in _BANK}
-    context: dict[str, Any] = {"given": given, "errors": [], "currencies": Currency.choices}
+    form = BankForm.from_post(request.POST)
     if request.method == "GET":
-        return show(request, "dashboard/payout_destinations/bank.html", context)
+        return _bank_form(request, form)
+    given, account = form.values, form.secret_values["account"].strip()
 
     def add() -> Destination:
         return add_bank(
@@ -81,23 +100,26 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
             request.access.mode,
             currency=given["currency"],
             holder=given["holder"],
-            account=given["account"],
+            account=account,
             label=given["label"],
             by=request.access,
         )
 
     try:
-        rows = [("Currency", given["currency"]), ("Holder", given["holder"]), ("Account", given["account"]), ("Name", given["label"])]
+        rows = [("Currency", given["currency"]), ("Holder", given["holder"]), ("Account", account), ("Name", given["label"])]
         asked = confirming.ask_about_form(request, rows, add)
         if asked is not None:
             return asked
         add()
     except Refusals as refusal:
-        given["account"] = ""
-        context["errors"] = sentences(refusal)
-        return show(request, "dashboard/payout_destinations/bank.html", context, status=status_of(refusal))
+        return _bank_form(request, form.refuse(refusal))
     messages.success(request, "Saved. It can be paid once we have verified that it is yours.")
     return go("payout_destinations")
+
+
+def _bank_form(request: PageRequest, form: Form) -> HttpResponse:
+    context = {"form": form, "errors": form.common_errors, "currencies": Currency.choices}
+    return show(request, "dashboard/payout_destinations/bank.html", context, status=form.status)
 
 
 def remove(request: PageRequest, id: str) -> HttpResponse:

@@ -1,17 +1,20 @@
 """Schedules: which coins are paid out by themselves, where to and when; pausing, changing, running now, deleting."""
 
 from datetime import datetime
-from typing import Any
+from typing import ClassVar, Self
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
 
 from apps.access import operations, stepup
 from apps.assets.selectors import active_assets
 from apps.core import money
+from apps.core.errors import Listed
+from apps.core.forms import Form
 from apps.core.literal import FiatAmount, Invalid
-from apps.core.web import status_of
 from apps.dashboard import confirming
+from apps.dashboard.confirming import CodeForm
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors
 from apps.payouts.models import Schedule
@@ -19,7 +22,6 @@ from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services import runs, schedules
 from apps.payouts.services.destinations import title
 
-_FIELDS = ("asset_id", "frequency", "destination", "minimum", "minimum_fiat_currency", "swap_target_asset_id", "next_day")
 _DETAIL = {"wallet": "crypto_payout_detail_id", "bank": "fiat_payout_detail_id"}
 _SKIPS = {
     runs.NO_BALANCE: "There was nothing to pay out.",
@@ -29,7 +31,66 @@ _SKIPS = {
 SHOWN = 20
 
 
-def _kept(request: PageRequest) -> Any:
+class ChangeForm(Form):
+    """A schedule that is there: its coin stays."""
+
+    names: tuple[str, ...] = ("frequency", "destination", "minimum", "minimum_fiat_currency", "next_day")
+    inputs: ClassVar = {
+        "crypto_payout_detail_id": "destination",
+        "fiat_payout_detail_id": "destination",
+        "destination_address": "destination",
+        "minimum_fiat_cents": "minimum",
+        "next_payout_at": "next_day",
+    }
+
+    def refuse(self, refusal: Exception) -> Self:
+        """The API calls the day by the name of its field."""
+        if isinstance(refusal, Listed) and refusal.field == "next_payout_at":
+            refusal = Listed(*[text.replace(refusal.field, "the day") for text in refusal.messages], field=refusal.field)
+        return super().refuse(refusal)
+
+    def request(self) -> ScheduleRequest:
+        """What is asked for: what was left empty is not sent. Raises Invalid."""
+        return ScheduleRequest.read(self._fields())
+
+    def _fields(self) -> dict[str, object]:
+        typed = self.values
+        asked: dict[str, object] = {name: typed[name] for name in ("frequency", "minimum_fiat_currency") if typed[name]}
+        if typed["minimum"]:
+            asked["minimum_fiat_cents"] = money.cents_from_text(FiatAmount(zero=True).check(typed["minimum"], "minimum"))
+        kind, _, detail_id = typed["destination"].partition(":")
+        if kind in _DETAIL:
+            asked[_DETAIL[kind]] = detail_id
+        if typed["next_day"]:
+            if not typed["next_day"].isascii() or len(typed["next_day"]) > 10:
+                raise Invalid("next_day", "choose_day")
+            asked["next_payout_at"] = f"{typed['next_day']}T09:00:00Z"
+        return asked
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> "ChangeForm":
+        minimum, saved = schedule.minimum_fiat_cents, schedule.destination
+        return cls(
+            {
+                "frequency": schedule.frequency,
+                "minimum": "" if minimum is None else money.text_from_cents(minimum),
+                "minimum_fiat_currency": schedule.minimum_fiat_currency,
+                "destination": "" if saved is None else f"{saved.kind}:{saved.pk}",
+            }
+        )
+
+
+class ScheduleForm(ChangeForm):
+    """A new schedule."""
+
+    names = ("asset_id", "frequency", "destination", "minimum", "minimum_fiat_currency", "swap_target_asset_id", "next_day")
+
+    def _fields(self) -> dict[str, object]:
+        coins = {name: self.values[name] or None for name in ("asset_id", "swap_target_asset_id")}
+        return {**super()._fields(), **coins}
+
+
+def _kept(request: PageRequest) -> "QuerySet[Schedule]":
     return selectors.schedules_seen_by(request.access).filter(deleted_at=None)
 
 
@@ -54,19 +115,19 @@ def _last(schedule: Schedule) -> str:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, {"frequency": "weekly", "minimum_fiat_currency": "EUR"}, [])
-    given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+        return _form(request, ScheduleForm({"frequency": "weekly", "minimum_fiat_currency": "EUR"}))
+    form = ScheduleForm.from_post(request.POST)
 
     def make() -> Schedule:
-        return schedules.create_schedule(request.access, _read(given, is_new=True))
+        return schedules.create_schedule(request.access, form.request())
 
     try:
-        asked = confirming.ask_about_form(request, _told(request, given), make)
+        asked = confirming.ask_about_form(request, _told(request, form), make)
         if asked is not None:
             return asked
         made = make()
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal))
+        return _form(request, form.refuse(refusal))
     messages.success(request, "The schedule is made.")
     return go("payout_schedule", made.pk)
 
@@ -82,26 +143,19 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 def change(request: PageRequest, id: str) -> HttpResponse:
     schedule: Schedule = find(_kept(request), id)
     if request.method == "GET":
-        minimum = schedule.minimum_fiat_cents
-        given = {
-            "frequency": schedule.frequency,
-            "minimum": "" if minimum is None else money.text_from_cents(minimum),
-            "minimum_fiat_currency": schedule.minimum_fiat_currency,
-            "destination": "" if schedule.destination is None else f"{schedule.destination.kind}:{schedule.destination_id}",
-        }
-        return _form(request, given, [], schedule=schedule)
-    given = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+        return _form(request, ChangeForm.of(schedule), schedule)
+    form = ChangeForm.from_post(request.POST)
 
     def keep() -> Schedule:
-        return schedules.update_schedule(request.access, schedule, _read(given, is_new=False))
+        return schedules.update_schedule(request.access, schedule, form.request())
 
     try:
-        asked = confirming.ask_about_form(request, _told(request, given, schedule), keep)
+        asked = confirming.ask_about_form(request, _told(request, form, schedule), keep)
         if asked is not None:
             return asked
         keep()
     except Refusals as refusal:
-        return _form(request, given, sentences(refusal), status_of(refusal), schedule=schedule)
+        return _form(request, form.refuse(refusal), schedule)
     messages.success(request, "Saved.")
     return go("payout_schedule", schedule.pk)
 
@@ -131,7 +185,7 @@ def run(request: PageRequest, id: str) -> HttpResponse:
     """Pay out now what is there."""
     schedule: Schedule = find(_kept(request), id)
     if request.method == "GET":
-        return _run_page(request, schedule, confirming.Asked([], 200))
+        return _run_page(request, schedule)
     try:
         operations.foresee(request.access, operations.SCHEDULE_RUN)
         wanted = confirming.ask(request, _run_act(request, schedule))
@@ -149,14 +203,10 @@ def run(request: PageRequest, id: str) -> HttpResponse:
     return go("payout_schedule", schedule.pk)
 
 
-def _run_page(request: PageRequest, schedule: Schedule, wanted: confirming.Asked) -> HttpResponse:
-    context = {
-        "schedule": schedule,
-        "to": _to(schedule),
-        "errors": wanted.errors,
-        **confirming.fields(request, _run_act(request, schedule)),
-    }
-    return show(request, "dashboard/payout_schedules/run.html", context, status=wanted.status)
+def _run_page(request: PageRequest, schedule: Schedule, wanted: CodeForm | None = None) -> HttpResponse:
+    context = {"schedule": schedule, "to": _to(schedule)}
+    act = _run_act(request, schedule)
+    return confirming.show_asking(request, "dashboard/payout_schedules/run.html", context, act, wanted)
 
 
 def _run_act(request: PageRequest, schedule: Schedule) -> str:
@@ -175,8 +225,9 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
     return go("payout_schedules")
 
 
-def _told(request: PageRequest, given: dict[str, str], schedule: Schedule | None = None) -> list[tuple[str, object]]:
+def _told(request: PageRequest, form: Form, schedule: Schedule | None = None) -> list[tuple[str, object]]:
     """The form as people read it."""
+    given = form.values
     names = {f"{one.kind}:{one.pk}": title(one) for one in selectors.destinations_seen_by(request.access)}
     to = names.get(given["destination"], "")
     return [
@@ -184,40 +235,20 @@ def _told(request: PageRequest, given: dict[str, str], schedule: Schedule | None
         ("How often", given["frequency"]),
         ("To", to if schedule is None or to else _to(schedule)),
         ("Only when worth", f"{given['minimum']} {given['minimum_fiat_currency']}" if given["minimum"] else ""),
-        ("Swap first into", given["swap_target_asset_id"]),
+        ("Swap first into", given.get("swap_target_asset_id")),
         ("Next run on", given["next_day"]),
     ]
 
 
-def _read(given: dict[str, str], *, is_new: bool) -> ScheduleRequest:
-    """The form as the service takes it: what was left empty is not sent."""
-    asked: dict[str, Any] = {name: given[name] for name in ("frequency", "minimum_fiat_currency") if given[name]}
-    if given["minimum"]:
-        asked["minimum_fiat_cents"] = money.cents_from_text(FiatAmount(zero=True).check(given["minimum"], "minimum"))
-    kind, _, detail_id = given["destination"].partition(":")
-    if kind in _DETAIL:
-        asked[_DETAIL[kind]] = detail_id
-    if is_new:
-        asked["asset_id"] = given["asset_id"] or None
-        asked["swap_target_asset_id"] = given["swap_target_asset_id"] or None
-    if given["next_day"]:
-        if not given["next_day"].isascii() or len(given["next_day"]) > 10:
-            raise Invalid("next_day", "choose_day")
-        asked["next_payout_at"] = f"{given['next_day']}T09:00:00Z"
-    return ScheduleRequest.read(asked)
-
-
-def _form(
-    request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200, *, schedule: Schedule | None = None
-) -> HttpResponse:
+def _form(request: PageRequest, form: Form, schedule: Schedule | None = None) -> HttpResponse:
     saved = list(selectors.destinations_seen_by(request.access))
     context = {
-        "given": given,
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         "schedule": schedule,
         "assets": active_assets(request.access.mode),
         "frequencies": Schedule.Frequency.choices,
         "currencies": MINIMUM_CURRENCIES,
         "saved": [{"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)} for one in saved if one.is_wallet or one.verified_at],
     }
-    return show(request, "dashboard/payout_schedules/edit.html", context, status=status)
+    return show(request, "dashboard/payout_schedules/edit.html", context, status=form.status)

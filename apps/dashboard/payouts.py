@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.urls import reverse
 
 from apps.access import stepup
 from apps.assets.models import Asset
@@ -18,9 +19,12 @@ from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.forms import Form
 from apps.core.literal import Invalid
+from apps.core.templatetags.tillgate import fiat
 from apps.dashboard import confirming, form_keys
+from apps.dashboard.confirming import CodeForm
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.reviews import Caution, Fact, NotCompared, Review, Transfer, coins, review_page
 from apps.ledger.selectors import balances
 from apps.payouts import selectors, states
 from apps.payouts.documents import GAS_DECIMALS, told_transitions
@@ -51,7 +55,7 @@ class PayoutForm(Form):
     """A part of the balance in coins, to a saved destination (`wallet:<id>`) or another address."""
 
     names = ("asset_id", "amount", "destination", "destination_address")
-    hidden = ("form_key", "agreed", "compared")
+    hidden = ("form_key", "agreed")
     inputs = {"amount_atomic": "amount"}
 
     def request(self) -> PayoutRequest:
@@ -180,13 +184,13 @@ def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         opened = {**form_keys.new(), "asset_id": request.GET.get("asset", ""), "destination": request.GET.get("to", "")}
         return _form(request, PayoutForm(opened))
-    form = PayoutForm(request.POST.dict())
+    form = PayoutForm.from_post(request.POST)
     try:
         asked = form.request()
         order = foresee_payout(request.access, asked)
-        review = _review(request, form, asked, order)
-        if review is not None:
-            return review
+        answered = _answered(request, form, order)
+        if answered is not None:
+            return _review(request, form, asked, order, answered)
         payout, _ = create_payout(request.access, asked, f"dashboard-{form.values['form_key']}", caller=request.access.caller)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
@@ -208,53 +212,81 @@ def _digest(order: Order) -> str:
     return hashlib.sha256(f"{order.asset.pk}:{order.amount_atomic}:{where}".encode()).hexdigest()
 
 
-def _review(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order) -> HttpResponse | None:
-    """The page that says what leaves, until it has been agreed to and a code was given for it; None lets it go."""
-    address, agreed = order.target.address, form.values["agreed"]
-    lookalike = lookalike_of(request.access, address) if address else None
+def _answered(request: PageRequest, form: PayoutForm, order: Order) -> CodeForm | None:
+    """None once this very payout was agreed to, its address compared and a code given; else what the review says.
+
+    Raises AgreedToAnother.
+    """
+    code, agreed = CodeForm.from_post(request.POST), form.values["agreed"]
     if not agreed:
-        return _review_page(request, form, asked, order, lookalike, confirming.Asked([], 200))
-    if lookalike and not form.values["compared"]:
-        errors = ["Compare the two addresses, and say that you have."]
-        return _review_page(request, form, asked, order, lookalike, confirming.Asked(errors, 422))
+        return code
+    if _lookalike(request, order) and not code.values["compared"]:
+        return code.refuse(NotCompared())
     if agreed != _digest(order):
         raise AgreedToAnother("agreed", "other_payout")
-    wanted = confirming.ask(request, _act(request, form, order))
-    return None if wanted is None else _review_page(request, form, asked, order, lookalike, wanted)
+    return confirming.ask(request, _act(request, form, order))
 
 
 def _act(request: PageRequest, form: PayoutForm, order: Order) -> str:
     return confirming.act_of(request, _digest(order), form.values["form_key"])
 
 
-def _review_page(
-    request: PageRequest,
-    form: PayoutForm,
-    asked: PayoutRequest,
-    order: Order,
-    lookalike: str | None,
-    wanted: confirming.Asked,
-) -> HttpResponse:
+def _lookalike(request: PageRequest, order: Order) -> str:
+    """A known address of which this one only has the ends."""
+    found = lookalike_of(request.access, order.target.address) if order.target.address else None
+    return checksummed(found) if found else ""
+
+
+def _review(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order, code: CodeForm) -> HttpResponse:
     """What leaves, where to, what it costs, and that it can't be called back."""
-    store, target = request.access.store, order.target
-    bears_fee = not target.is_bank and store.payout_network_fee == PaysNetworkFee.MERCHANT
-    fee = costs.fee(order.asset) if bears_fee else None
-    context = {
-        "given": form.values,
-        "errors": wanted.errors,
-        "order": order,
-        "to": checksummed(target.address) if target.address else title(target.destination) if target.destination else "",
-        "label": target.destination.label if target.destination is not None else "",
-        "quote": quote_payout(request.access, asked) if target.is_bank else None,
-        "bears_fee": bears_fee,
-        "fee_atomic": fee,
-        "arrives_atomic": None if fee is None else max(0, order.amount_atomic - fee),
-        "is_new": is_new_target(request.access, target, request.access.now()),
-        "lookalike": None if lookalike is None else checksummed(lookalike),
-        "agreed": _digest(order),
-        **confirming.fields(request, _act(request, form, order)),
-    }
-    return show(request, "dashboard/payouts/review.html", context, status=wanted.status)
+    target = order.target
+    saved = target.destination
+    review = Review(
+        title="Send this?",
+        button="Send it",
+        crumbs=[("Payouts", reverse("dashboard:payouts")), ("Pay out", "")],
+        back=reverse("dashboard:payouts"),
+        agreed=_digest(order),
+        transfers=[
+            Transfer(
+                facts=_facts(request, asked, order),
+                to=title(saved) if saved is not None and target.is_bank else checksummed(str(target.address)),
+                label=saved.label if saved is not None else "",
+            )
+        ],
+        permanent="Coins that have left can't be called back.",
+        noun="payout",
+        cautions=_cautions(request, order),
+        lookalike=_lookalike(request, order),
+    )
+    return review_page(request, review, form.values, _act(request, form, order), code)
+
+
+def _facts(request: PageRequest, asked: PayoutRequest, order: Order) -> list[Fact]:
+    sent = [Fact("You send", coins(order.amount_atomic, order.asset)), Fact("On", order.asset.chain.name)]
+    if order.target.is_bank:
+        quote = quote_payout(request.access, asked)
+        return [
+            *sent,
+            Fact("Lands in the bank, about", fiat(quote.fiat_cents, quote.currency)),
+            Fact("The off-ramp keeps, about", fiat(quote.fee_cents, quote.currency)),
+        ]
+    if request.access.store.payout_network_fee != PaysNetworkFee.MERCHANT:
+        return [*sent, Fact("Network fee", "paid by us")]
+    fee = costs.fee(order.asset)
+    if fee is None:
+        return [*sent, Fact("Network fee, about", "not known now")]
+    arrives = max(0, order.amount_atomic - fee)
+    return [*sent, Fact("Network fee, about", coins(fee, order.asset)), Fact("Arrives, about", coins(arrives, order.asset))]
+
+
+def _cautions(request: PageRequest, order: Order) -> list[Caution]:
+    target = order.target
+    if not is_new_target(request.access, target, request.access.now()):
+        return []
+    unpaid = "Nothing has ever been paid to it." if target.destination is None else ""
+    looked_at = "A person looks at the payout first." if request.access.store.review_new_destinations else ""
+    return [Caution("This destination is new.", " ".join(one for one in (unpaid, looked_at) if one))]
 
 
 def _form(request: PageRequest, form: PayoutForm) -> HttpResponse:

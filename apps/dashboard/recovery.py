@@ -7,32 +7,45 @@ from django.shortcuts import render
 
 from apps.access import email_change, recovery
 from apps.core.errors import Failure, NotFound
+from apps.core.forms import Form
 from apps.core.middleware import client_address
-from apps.core.web import headers_of, status_of
-from apps.dashboard.plumbing import go, sentences
+from apps.core.web import headers_of
+from apps.dashboard.plumbing import go
+from apps.stores.models import User
+
+
+class ForgotForm(Form):
+    names = ("email",)
+
+
+class ResetForm(Form):
+    names = ("password",)
+    secrets = ("password",)
 
 
 def forgot(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
-        return _page(request, "forgot")
+        return _page(request, "forgot", ForgotForm({}))
+    form = ForgotForm.from_post(request.POST)
     try:
-        recovery.ask(request.POST.get("email", ""), client_address(request))
+        recovery.ask(form.values["email"], client_address(request))
     except Failure as refusal:
-        return _page(request, "forgot", refusal)
-    return _page(request, "sent")
+        return _page(request, "forgot", form, refusal)
+    return _page(request, "sent", form)
 
 
 def reset(request: HttpRequest, id: str, token: str) -> HttpResponse:
     try:
         user = recovery.find(id, token)
         if request.method == "GET":
-            return _page(request, "reset", user=user)
+            return _page(request, "reset", ResetForm({}), user=user)
+        form = ResetForm.from_post(request.POST)
         try:
-            recovery.reset(id, token, request.POST.get("password", ""), client_address(request))
+            recovery.reset(id, token, form.secret_values["password"], client_address(request))
         except NotFound:
             raise
         except Failure as refusal:
-            return _page(request, "reset", refusal, user=user)
+            return _page(request, "reset", form, refusal, user=user)
     except NotFound:
         return render(request, "dashboard/recovery/over.html", status=404)
     logout(request)
@@ -45,20 +58,24 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
     try:
         user, email = email_change.find(token)
         if request.method == "GET":
-            return _page(request, "email", user=user, new_email=email)
+            return _page(request, "email", Form({}), user=user, new_email=email)
         email_change.finish(token)
     except NotFound:
         return render(request, "dashboard/recovery/over.html", status=404)
     except Failure as refusal:
-        return _page(request, "email", refusal, user=user, new_email=email)
+        return _page(request, "email", Form({}), refusal, user=user, new_email=email)
     logout(request)
     messages.success(request, f"Your address is now {email}. Sign in with it.")
     return go("sign_in")
 
 
-def _page(request: HttpRequest, name: str, refusal: Failure | None = None, **context: object) -> HttpResponse:
-    shown = {**context, "errors": sentences(refusal) if refusal else [], "email": request.POST.get("email", "")}
-    response = render(request, f"dashboard/recovery/{name}.html", shown, status=status_of(refusal))
+def _page(
+    request: HttpRequest, name: str, form: Form, refusal: Failure | None = None, *, user: User | None = None, new_email: str = ""
+) -> HttpResponse:
+    if refusal is not None:
+        form.refuse(refusal)
+    context = {"form": form, "errors": form.common_errors, "user": user, "new_email": new_email}
+    response = render(request, f"dashboard/recovery/{name}.html", context, status=form.status)
     for header, value in headers_of(refusal).items():
         response[header] = value
     return response

@@ -9,13 +9,15 @@ from functools import cached_property
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.urls import reverse
 
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.forms import Form
-from apps.core.web import status_of
 from apps.dashboard import confirming, form_keys
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.confirming import CodeForm
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.dashboard.reviews import Caution, Fact, Review, Transfer, coins, review_page
 from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.requests import RefundRequest
@@ -24,16 +26,17 @@ from apps.payments.services.refund import FiguresChanged, plan_digest, request_r
 from apps.payments.services.refund_shares import PayerUnknown, Share, left_to_refund, shares_to_send
 from apps.stores import roles
 
+_FROM_BALANCE = "Out of your available balance; the fee that was taken is not given back."
+_PARTIAL = Caution("This is a part of what was paid.", "A payment can be refunded once: the rest can't be refunded afterwards.")
+_PERMANENT = (
+    "Coins that have left can't be called back. "
+    "Compare the address with the one your customer gave you, from its first to its last character."
+)
+
 
 @dataclass(frozen=True)
 class ShownRefund:
     refund: Refund
-    to_address: str
-
-
-@dataclass(frozen=True)
-class Transfer:
-    share: Share
     to_address: str
 
 
@@ -100,7 +103,7 @@ def create(request: PageRequest, id: str) -> HttpResponse:
     form = RefundForm(request.POST.dict(), payment)
     try:
         asked = form.request()
-        return _reviewed(request, form, asked) if form.values["agreed"] else _review(request, form, asked, [])
+        return _reviewed(request, form, asked) if form.values["agreed"] else _review(request, form, asked)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
 
@@ -111,10 +114,10 @@ def _reviewed(request: PageRequest, form: RefundForm, asked: RefundRequest) -> H
     try:
         wanted = _ask(request, form, asked)
         if wanted is not None:
-            return _review(request, form, asked, wanted.errors, wanted.status)
+            return _review(request, form, asked, wanted)
         made = request_refund(request.access, payment, asked, form.key, agreed=agreed)
     except FiguresChanged as refusal:
-        return _review(request, form, asked, sentences(refusal), status_of(refusal))
+        return _review(request, form, asked, CodeForm.from_post(request.POST).refuse(refusal))
     if made.is_other:
         messages.error(request, "Another refund was under way already. Nothing more is sent.")
     else:
@@ -122,7 +125,7 @@ def _reviewed(request: PageRequest, form: RefundForm, asked: RefundRequest) -> H
     return go("payment", payment.pk)
 
 
-def _ask(request: PageRequest, form: RefundForm, asked: RefundRequest) -> confirming.Asked | None:
+def _ask(request: PageRequest, form: RefundForm, asked: RefundRequest) -> CodeForm | None:
     """A code for the figures that were looked at. Other figures are told before it is taken."""
     agreed = form.values["agreed"]
     act = _act(request, form, agreed)
@@ -135,7 +138,7 @@ def _act(request: PageRequest, form: RefundForm, agreed: str) -> str:
     return confirming.act_of(request, agreed, form.values["form_key"])
 
 
-def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, errors: list[str], status: int = 200) -> HttpResponse:
+def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, code: CodeForm | None = None) -> HttpResponse:
     """What would leave, where to, and what can't be done any more afterwards."""
     payment = form.payment
     shares = shares_to_send(payment, asked)
@@ -148,16 +151,28 @@ def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, errors
         text = f"A refund of this payment is already under way ({told}). Nothing more is sent."
         messages.error(request, text)
         return go("payment", payment.pk)
-    context = {
-        "payment": payment,
-        "given": form.values,
-        "errors": errors,
-        "transfers": [Transfer(one, checksummed(one.to_address)) for one in transfers],
-        "is_partial": payment.status == states.COMPLETED and _total(transfers) != left_to_refund(payment),
-        "agreed": plan_digest(shares),
-        **confirming.fields(request, _act(request, form, plan_digest(shares))),
-    }
-    return show(request, "dashboard/refunds/review.html", context, status=status)
+    is_partial = payment.status == states.COMPLETED and _total(transfers) != left_to_refund(payment)
+    address = reverse("dashboard:payment", args=[payment.pk])
+    review = Review(
+        title="Send this back?",
+        button="Send it back",
+        crumbs=[("Payments", reverse("dashboard:payments")), (payment.reference, address), ("Refund", "")],
+        back=address,
+        agreed=plan_digest(shares),
+        transfers=[_transfer(one) for one in transfers],
+        permanent=_PERMANENT,
+        noun="refund",
+        cautions=[_PARTIAL] if is_partial else [],
+    )
+    return review_page(request, review, form.values, _act(request, form, review.agreed), code)
+
+
+def _transfer(share: Share) -> Transfer:
+    return Transfer(
+        facts=[Fact("You send", coins(share.amount_atomic, share.asset)), Fact("On", share.asset.chain.name)],
+        to=checksummed(share.to_address),
+        note="Out of what is held for this payment." if share.is_from_held else _FROM_BALANCE,
+    )
 
 
 def _coins(refund: Refund) -> str:

@@ -1,17 +1,20 @@
 """Reports: asking for one, how far it is, and its file. Whoever may read balances may ask, so asking is a GET, as on the API."""
 
-from datetime import timedelta
-from typing import Any
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Self
 
 from django.http import HttpResponse, HttpResponseRedirect
 
-from apps.core.web import status_of
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
+from apps.core.forms import Form
+from apps.core.invalid import Invalid
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
 from apps.reports import selectors, states
 from apps.reports.models import Report
 from apps.reports.requests import ReportRequest
 from apps.reports.services.request import (
     DAYS_MAX,
+    InvalidRange,
     RangeTooLarge,
     RangeUnavailable,
     available_through,
@@ -21,48 +24,64 @@ from apps.reports.services.request import (
 from apps.stores.models import Currency
 
 SHOWN = 50
-_FIELDS = ("start_date", "end_date", "currency", "format")
-_LABELS = {"start_date": "The first day", "end_date": "The last day"}
+TEXT_MAX = 30
+
+
+class ReportForm(Form):
+    """Asked for by a GET, so what is typed is bounded here."""
+
+    names = ("report_type", "format", "currency", "start_date", "end_date")
+
+    def refuse(self, refusal: Exception) -> Self:
+        """The API tells ranges by code and days by the names of fields; a person is told in words."""
+        if isinstance(refusal, RangeTooLarge):
+            refusal = InvalidRange(f"A report covers at most {DAYS_MAX} days", field=refusal.field)
+        elif isinstance(refusal, RangeUnavailable):
+            closed = f"Days are available up to {refusal.through:%-d %b %Y}: the last ones aren't closed yet"
+            refusal = InvalidRange(closed, field=refusal.field)
+        elif isinstance(refusal, InvalidRange):
+            refusal = InvalidRange(_in_words(str(refusal)), field=refusal.field)
+        return super().refuse(refusal)
+
+
+def _in_words(text: str) -> str:
+    return text.replace("start_date", "the first day").replace("end_date", "the last day")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A range that accountants ask for."""
+
+    name: str
+    first: date
+    last: date
 
 
 def index(request: PageRequest) -> HttpResponse:
     """The form and the newest reports; with a type in the address that report is asked for."""
     through = available_through(request.access.now())
     month = through.replace(day=1)
-    given = {"report_type": Report.Type.ACCOUNTING_TRANSACTIONS, "start_date": f"{month}", "end_date": f"{through}", "format": "pdf"}
+    usual = {"report_type": Report.Type.ACCOUNTING_TRANSACTIONS, "start_date": f"{month}", "end_date": f"{through}", "format": "pdf"}
     if "report_type" not in request.GET:
-        return _page(request, given, [])
-    given = {name: request.GET.get(name, "").strip()[:30] for name in ("report_type", *_FIELDS)}
+        return _page(request, ReportForm(usual))
+    typed = {name: request.GET.get(name, "").strip()[:TEXT_MAX] for name in ReportForm.names}
     first, _, last = request.GET.get("preset", "")[:21].partition("/")
-    if last:
-        given |= {"start_date": first, "end_date": last}
-    if given["report_type"] not in Report.Type.values:
-        return _page(request, given, ["Choose a type of report."], status=422)
+    form = ReportForm({**typed, "start_date": first, "end_date": last} if last else typed)
     try:
-        request_report(request.access, ReportRequest(**given))
+        if form.values["report_type"] not in Report.Type.values:
+            raise Invalid("report_type", "choose_value")
+        request_report(request.access, ReportRequest(**form.values))
     except Refusals as refusal:
-        return _page(request, given, _words(refusal), status=status_of(refusal))
-    return go("reports") if not is_htmx(request) else _page(request, given, [])
+        return _page(request, form.refuse(refusal))
+    return go("reports") if not is_htmx(request) else _page(request, form)
 
 
-def _words(refusal: Exception) -> list[str]:
-    """The API tells ranges by code; a person is told in words."""
-    if isinstance(refusal, RangeTooLarge):
-        return [f"A report covers at most {DAYS_MAX} days."]
-    if isinstance(refusal, RangeUnavailable):
-        return [f"Days are available up to {refusal.through:%-d %b %Y}: the last ones aren't closed yet."]
-    texts = sentences(refusal)
-    for name, label in _LABELS.items():
-        texts = [text.replace(name.capitalize(), label).replace(name, label.lower()) for text in texts]
-    return texts
-
-
-def _page(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
+def _page(request: PageRequest, form: Form) -> HttpResponse:
     through = available_through(request.access.now())
     reports = selectors.newest(request.access, SHOWN)
-    context: dict[str, Any] = {
-        "given": given,
-        "errors": errors,
+    context = {
+        "form": form,
+        "errors": form.common_errors,
         "types": Report.Type.choices,
         "formats": Report.Format.choices,
         "currencies": Currency.choices,
@@ -72,23 +91,21 @@ def _page(request: PageRequest, given: dict[str, str], errors: list[str], status
         "is_waiting": any(one.status == states.PENDING for one in reports),
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/reports/_rows.html" if part else "dashboard/reports/list.html", context, status=status)
+    return show(request, "dashboard/reports/_rows.html" if part else "dashboard/reports/list.html", context, status=form.status)
 
 
 def _percent(report: Report) -> int:
     return min(100, report.lines_done * 100 // report.lines_total) if report.lines_total else 0
 
 
-def _presets(through: Any) -> list[dict[str, str]]:
-    """Ranges that accountants ask for."""
+def _presets(through: date) -> list[Preset]:
     this_month = through.replace(day=1)
     last_month_end = this_month - timedelta(days=1)
-    ranges = {
-        "This month": (this_month, through),
-        "Last month": (last_month_end.replace(day=1), last_month_end),
-        "This year": (through.replace(month=1, day=1), through),
-    }
-    return [{"name": name, "first": first.isoformat(), "last": last.isoformat()} for name, (first, last) in ranges.items()]
+    return [
+        Preset("This month", this_month, through),
+        Preset("Last month", last_month_end.replace(day=1), last_month_end),
+        Preset("This year", through.replace(month=1, day=1), through),
+    ]
 
 
 def download(request: PageRequest, id: str) -> HttpResponse:

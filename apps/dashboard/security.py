@@ -8,11 +8,35 @@ from django_otp import login as otp_login
 from apps.access import email_change, own_factor, passkeys, second_factor, sessions, sign_in, stepup
 from apps.access.access import RECENT
 from apps.core import clock
-from apps.core.errors import Failure
+from apps.core.errors import Failure, RefusalKind
+from apps.core.forms import Form
 from apps.core.middleware import client_address
-from apps.core.web import status_of
-from apps.dashboard.plumbing import PageRequest, go, next_url, sentences, show
+from apps.dashboard.plumbing import PageRequest, go, next_url, show
 from apps.stores.services import change_password
+
+
+class NotYourPassword(sign_in.Refused):
+    """What sign_in.Refused is to somebody who is signed in."""
+
+    kind = RefusalKind.INVALID
+    message = "Your current password is not right"
+
+
+class EnrolForm(Form):
+    names = ("code", "password")
+    secrets = ("password",)
+
+
+class PasswordForm(Form):
+    names = ("old", "new")
+    secrets = ("old", "new")
+    inputs = {"password": "new"}
+
+
+class EmailForm(Form):
+    names = ("email", "password")
+    is_literal = True
+    secrets = ("password",)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -31,14 +55,15 @@ def enrol(request: PageRequest) -> HttpResponse:
     if second_factor.confirmed(request.person) is not None:
         return go("security")
     if request.method == "GET":
-        return _picture(request, [])
+        return _picture(request, EnrolForm({}))
+    form = EnrolForm.from_post(request.POST)
+    own_password = form.secret_values["password"]
     try:
-        given = {"code": request.POST.get("code", ""), "password": request.POST.get("password", "")}
-        codes = own_factor.enroll(request.person, **given, address=client_address(request))
+        codes = own_factor.enroll(request.person, form.values["code"], password=own_password, address=client_address(request))
     except sign_in.Refused:
-        return _picture(request, ["Your current password is not right."], 422)
+        return _picture(request, form.refuse(NotYourPassword()))
     except Failure as refusal:
-        return _picture(request, sentences(refusal), status_of(refusal))
+        return _picture(request, form.refuse(refusal))
     stay_signed_in(request)
     otp_login(request, second_factor.confirmed(request.person))
     stepup.note(request.session, request.person, clock.real_now())
@@ -75,15 +100,15 @@ def _proof(request: PageRequest) -> str:
 
 def password(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return show(request, "dashboard/security/password.html", {"errors": []})
-    old, new = request.POST.get("old", ""), request.POST.get("new", "")
+        return _form(request, "password", PasswordForm({}))
+    form = PasswordForm.from_post(request.POST)
     try:
-        sign_in.by_password(request.person.email, old, client_address(request))
-        change_password(request.person, new)
+        sign_in.by_password(request.person.email, form.secret_values["old"], client_address(request))
+        change_password(request.person, form.secret_values["new"])
     except sign_in.Refused:
-        return show(request, "dashboard/security/password.html", {"errors": ["Your current password is not right."]}, status=422)
+        return _form(request, "password", form.refuse(NotYourPassword(field="old")))
     except Failure as refusal:
-        return show(request, "dashboard/security/password.html", {"errors": sentences(refusal)}, status=status_of(refusal))
+        return _form(request, "password", form.refuse(refusal))
     stay_signed_in(request)
     messages.success(request, "Your password has been changed. You have been signed out everywhere else.")
     return go("security")
@@ -91,20 +116,23 @@ def password(request: PageRequest) -> HttpResponse:
 
 def email(request: PageRequest) -> HttpResponse:
     """Ask for another address; it counts when the link that goes there was opened."""
-    given = request.POST.get("email", "")
     if request.method == "GET":
-        return show(request, "dashboard/security/email.html", {"errors": [], "email": ""})
+        return _form(request, "email", EmailForm({}))
+    form = EmailForm.from_post(request.POST)
+    wanted, own_password = form.values["email"], form.secret_values["password"]
     try:
-        email_change.ask(request.person, email=given, password=request.POST.get("password", ""), address=client_address(request))
+        email_change.ask(request.person, email=wanted, password=own_password, address=client_address(request))
     except sign_in.Refused:
-        return show(
-            request, "dashboard/security/email.html", {"errors": ["Your current password is not right."], "email": given}, status=422
-        )
+        return _form(request, "email", form.refuse(NotYourPassword()))
     except Failure as refusal:
-        context = {"errors": sentences(refusal), "email": given}
-        return show(request, "dashboard/security/email.html", context, status=status_of(refusal))
-    messages.success(request, f"A link is on its way to {given.strip()}. It works for a day.")
+        return _form(request, "email", form.refuse(refusal))
+    messages.success(request, f"A link is on its way to {wanted}. It works for a day.")
     return go("security")
+
+
+def _form(request: PageRequest, name: str, form: Form) -> HttpResponse:
+    context = {"form": form, "errors": form.common_errors}
+    return show(request, f"dashboard/security/{name}.html", context, status=form.status)
 
 
 def stay_signed_in(request: PageRequest) -> None:
@@ -113,13 +141,14 @@ def stay_signed_in(request: PageRequest) -> None:
     sessions.adopt(request.session, request.person)
 
 
-def _picture(request: PageRequest, errors: list[str], status: int = 200) -> HttpResponse:
+def _picture(request: PageRequest, form: Form) -> HttpResponse:
     factor = second_factor.pending(request.person)
     key = second_factor.base32_key(factor)
     grouped = " ".join(key[at : at + 4] for at in range(0, len(key), 4))
-    return show(
-        request,
-        "dashboard/security/enrol.html",
-        {"uri": second_factor.provisioning_uri(factor), "key": grouped, "errors": errors},
-        status=status,
-    )
+    context = {
+        "uri": second_factor.provisioning_uri(factor),
+        "key": grouped,
+        "form": form,
+        "errors": form.common_errors,
+    }
+    return show(request, "dashboard/security/enrol.html", context, status=form.status)

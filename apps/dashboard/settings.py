@@ -3,7 +3,7 @@
 Everybody in the store sees them; changing them takes the permission that the table of pages names.
 """
 
-from typing import Any
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -12,44 +12,88 @@ from apps.assets import selectors
 from apps.assets.services import set_accepted
 from apps.core import clock, money
 from apps.core.errors import Flat, NotFound
+from apps.core.forms import Form, sentences
 from apps.core.web import status_of
-from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
+from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.stores import branding as looks
 from apps.stores import domains, services
 from apps.stores.models import Currency, Store
 
-_SWITCHES = ("customer_pays_fee", "accept_overpayments", "accept_underpayments")
-_LOOKS = ("brand_name", "primary_color", "secondary_color")
 # Below this a colour is hard to tell from the white of a page.
 CONTRAST_MIN = 3.0
+
+
+class CheckoutForm(Form):
+    """A switch is `on` or empty."""
+
+    names = ("settlement_currency", "support_email", "customer_pays_fee", "accept_overpayments", "accept_underpayments")
+
+    @classmethod
+    def of(cls, store: Store) -> "CheckoutForm":
+        typed = {name: getattr(store, name) for name in cls.names}
+        return cls({name: ("on" if value else "") if isinstance(value, bool) else value for name, value in typed.items()})
+
+    def change(self, store: Store) -> None:
+        """Raises Flat."""
+        typed = self.values
+        services.change_checkout(
+            store,
+            settlement_currency=typed["settlement_currency"],
+            support_email=typed["support_email"],
+            customer_pays_fee=typed["customer_pays_fee"] == "on",
+            accept_overpayments=typed["accept_overpayments"] == "on",
+            accept_underpayments=typed["accept_underpayments"] == "on",
+        )
+
+
+class BrandingForm(Form):
+    """Name and colours; the logo is a form of its own on the same page."""
+
+    names = ("brand_name", "primary_color", "secondary_color", "logo")
+    labels = {"brand_name": "The name"}
+
+    @classmethod
+    def of(cls, store: Store) -> "BrandingForm":
+        return cls({name: getattr(store, name) for name in ("brand_name", "primary_color", "secondary_color")})
+
+
+class DomainForm(Form):
+    names = ("domain",)
+
+
+@dataclass(frozen=True)
+class Legibility:
+    """How the main colour reads: what is written on it, and whether it stands out from white."""
+
+    ink: str
+    contrast: str
+    is_faint: bool
 
 
 def checkout(request: PageRequest) -> HttpResponse:
     store = request.access.store
     if request.method == "GET":
-        given = {name: getattr(store, name) for name in (*_SWITCHES, "settlement_currency", "support_email")}
-        return _checkout_form(request, given, [])
-    texts = {name: request.POST.get(name, "").strip() for name in ("settlement_currency", "support_email")}
-    switches = {name: request.POST.get(name) == "on" for name in _SWITCHES}
+        return _checkout_form(request, CheckoutForm.of(store))
+    form = CheckoutForm.from_post(request.POST)
     try:
-        services.change_checkout(store, **texts, **switches)  # type: ignore[arg-type]  # the names say which are texts
+        form.change(store)
     except Refusals as refusal:
-        return _checkout_form(request, {**texts, **switches}, sentences(refusal), status_of(refusal))
+        return _checkout_form(request, form.refuse(refusal))
     messages.success(request, "Saved. Payments made from now on follow these settings.")
     return go("settings")
 
 
-def _checkout_form(request: PageRequest, given: dict[str, Any], errors: list[str], status: int = 200) -> HttpResponse:
+def _checkout_form(request: PageRequest, form: Form) -> HttpResponse:
     store = request.access.store
     context = {
-        "given": given,
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         "currencies": Currency.choices,
         "fee_percentage": money.percentage_text(store.fee_fraction),
         "underpayment_tolerance": money.percentage_from_bps(store.underpayment_tolerance_bps),
         "overpayment_tolerance": money.percentage_from_bps(store.overpayment_tolerance_bps),
     }
-    return show(request, "dashboard/settings/checkout.html", context, status=status)
+    return show(request, "dashboard/settings/checkout.html", context, status=form.status)
 
 
 def assets(request: PageRequest) -> HttpResponse:
@@ -77,12 +121,18 @@ def _assets_page(request: PageRequest, errors: list[str], status: int = 200) -> 
 def branding(request: PageRequest) -> HttpResponse:
     store = request.access.store
     if request.method == "GET":
-        return _branding_form(request, {name: getattr(store, name) for name in _LOOKS}, [])
-    given = {name: request.POST.get(name, "").strip() for name in _LOOKS}
+        return _branding_form(request, BrandingForm.of(store))
+    form = BrandingForm.from_post(request.POST)
+    typed = form.values
     try:
-        looks.change_branding(store, **given)
+        looks.change_branding(
+            store,
+            brand_name=typed["brand_name"],
+            primary_color=typed["primary_color"],
+            secondary_color=typed["secondary_color"],
+        )
     except Refusals as refusal:
-        return _branding_form(request, given, sentences(refusal), status_of(refusal))
+        return _branding_form(request, form.refuse(refusal))
     messages.success(request, "Saved. Your checkout looks like this from now on.")
     return go("settings_branding")
 
@@ -90,7 +140,6 @@ def branding(request: PageRequest) -> HttpResponse:
 def logo(request: PageRequest) -> HttpResponse:
     """Another logo, or none."""
     store, uploaded = request.access.store, request.FILES.get("logo")
-    given = {name: getattr(store, name) for name in _LOOKS}
     try:
         if request.POST.get("to") == "removed":
             looks.remove_logo(store)
@@ -101,7 +150,7 @@ def logo(request: PageRequest) -> HttpResponse:
         else:
             looks.set_logo(store, uploaded.read())
     except Refusals as refusal:
-        return _branding_form(request, given, sentences(refusal), status_of(refusal))
+        return _branding_form(request, BrandingForm.of(store).refuse(refusal))
     messages.success(request, "The logo has been changed.")
     return go("settings_branding")
 
@@ -127,30 +176,34 @@ def domain(request: PageRequest) -> HttpResponse:
 
 def change_domain(request: PageRequest) -> HttpResponse:
     store = request.access.store
-    given = request.POST.get("domain", "")
     if request.method == "GET":
-        return show(request, "dashboard/settings/change_domain.html", {"given": store.checkout_domain, "errors": []})
+        return _domain_form(request, DomainForm({"domain": store.checkout_domain}))
+    form = DomainForm.from_post(request.POST)
     try:
-        domains.set_domain(store, given)
+        domains.set_domain(store, form.values["domain"])
     except Refusals as refusal:
-        context = {"given": given, "errors": sentences(refusal)}
-        return show(request, "dashboard/settings/change_domain.html", context, status=status_of(refusal))
+        return _domain_form(request, form.refuse(refusal))
     return go("settings_domain")
 
 
-def _branding_form(request: PageRequest, given: dict[str, str], errors: list[str], status: int = 200) -> HttpResponse:
-    context = {"given": given, "errors": errors, "legibility": _legibility(request.access.store)}
-    return show(request, "dashboard/settings/branding.html", context, status=status)
+def _domain_form(request: PageRequest, form: Form) -> HttpResponse:
+    context = {"form": form, "errors": form.common_errors}
+    return show(request, "dashboard/settings/change_domain.html", context, status=form.status)
 
 
-def _legibility(store: Store) -> dict[str, Any] | None:
-    """How the main colour reads: what is written on it, and whether it stands out from white."""
+def _branding_form(request: PageRequest, form: Form) -> HttpResponse:
+    context = {"form": form, "errors": form.common_errors, "legibility": _legibility(request.access.store)}
+    return show(request, "dashboard/settings/branding.html", context, status=form.status)
+
+
+def _legibility(store: Store) -> Legibility | None:
+    """None without a colour."""
     ground = looks.colour(store.primary_color)
     if not ground:
         return None
     ink = looks.ink_on(ground)
-    return {
-        "ink": "black" if ink == "#000000" else "white",
-        "contrast": f"{looks.contrast(ink, ground):.1f}",
-        "is_faint": looks.contrast(ground, looks.WHITE) < CONTRAST_MIN,
-    }
+    return Legibility(
+        "black" if ink == "#000000" else "white",
+        f"{looks.contrast(ink, ground):.1f}",
+        looks.contrast(ground, looks.WHITE) < CONTRAST_MIN,
+    )

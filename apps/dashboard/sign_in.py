@@ -1,5 +1,6 @@
 """Signing in with a password and then a code where one is asked for, or with a passkey; signing out; the step-up page."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -9,16 +10,17 @@ from django.contrib.auth import login, logout
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.datastructures import MultiValueDictKeyError
 from django_otp import login as otp_login
 
 from apps.access import passkeys, second_factor, sessions, sign_in, stepup
+from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.core.forms import Form
 from apps.core.middleware import client_address
-from apps.core.web import headers_of, status_of
+from apps.core.web import headers_of
 from apps.dashboard.acts import act_of
-from apps.dashboard.plumbing import PageRequest, go, next_url, sentences
+from apps.dashboard.plumbing import PageRequest, go, next_url
 from apps.stores.models import User
 
 _HALF_WAY_KEY = "half_signed_in"
@@ -26,18 +28,39 @@ _CODE_WAIT = timedelta(minutes=10)
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
+class PasswordForm(Form):
+    names = ("email", "password")
+    secrets = ("password",)
+
+
+class CodeForm(Form):
+    """`passkey` answers instead of a code; what is wrong with it is said above."""
+
+    names = ("code",)
+    secrets = ("passkey",)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page says besides its form: what is confirmed and where, and how a passkey is asked."""
+
+    act: str = ""
+    access: Access | None = None
+    passkey_options: str = ""
+    starts: bool = False
+
+
 def password(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         if request.user.is_authenticated:
             return HttpResponseRedirect(next_url(request))
-        return _form(request, "password")
+        return _form(request, "password", PasswordForm({}))
+    form = PasswordForm.from_post(request.POST)
     try:
-        email, typed = request.POST["email"], request.POST["password"]
-        user, factor = sign_in.by_password(email, typed, client_address(request), _device(request))
-    except MultiValueDictKeyError:
-        return _form(request, "password", sign_in.Refused())
+        typed = form.secret_values["password"]
+        user, factor = sign_in.by_password(form.values["email"], typed, client_address(request), _device(request))
     except Failure as refusal:
-        return _form(request, "password", refusal)
+        return _form(request, "password", form, refusal)
     if factor is None:
         return enter(request, user, None)
     request.session.cycle_key()
@@ -54,11 +77,12 @@ def code(request: HttpRequest) -> HttpResponse:
     if user is None:
         return go("sign_in")
     if request.method == "GET":
-        return _form(request, "code", user=user)
+        return _form(request, "code", CodeForm({}), shown=Shown(passkey_options=_options(request, user)))
+    form = CodeForm.from_post(request.POST)
     try:
-        factor = _taken(request, user)
+        factor = _taken(request, user, form)
     except Failure as refusal:
-        return _form(request, "code", refusal, user=user)
+        return _form(request, "code", form, refusal, Shown(passkey_options=_options(request, user)))
     return enter(request, user, factor)
 
 
@@ -66,9 +90,9 @@ def passkey(request: HttpRequest) -> HttpResponse:
     """Without password and code: the device has verified the person."""
     if request.method == "GET":
         return _passkey_form(request)
-    at = clock.real_now()
+    answer, at = request.POST.get("passkey", ""), clock.real_now()
     try:
-        found = passkeys.take(request.session, None, answer=request.POST.get("passkey", ""), address=client_address(request), at=at)
+        found = passkeys.take(request.session, None, answer=answer, address=client_address(request), at=at)
     except Failure as refusal:
         return _passkey_form(request, refusal)
     return enter(request, found.user, found)
@@ -76,12 +100,12 @@ def passkey(request: HttpRequest) -> HttpResponse:
 
 def _passkey_form(request: HttpRequest, refusal: Failure | None = None) -> HttpResponse:
     options = passkeys.begin_asking(request.session, None, clock.real_now())
-    return _form(request, "passkey", refusal, passkey_options=options, starts=refusal is None)
+    return _form(request, "passkey", Form({}), refusal, Shown(passkey_options=options, starts=refusal is None))
 
 
-def _taken(request: HttpRequest, user: User) -> Any:
+def _taken(request: HttpRequest, user: User, form: CodeForm) -> Any:
     """The code or passkey with which the person has answered. Raises what either raises."""
-    code, passkey = request.POST.get("code", ""), request.POST.get("passkey", "")
+    code, passkey = form.values["code"], form.secret_values["passkey"]
     place = sign_in.place_of(_device(request), user, client_address(request))
     at = clock.real_now()
     return stepup.take(request.session, user, code=code, passkey=passkey, address=place, at=at)
@@ -102,21 +126,28 @@ def confirm(request: PageRequest) -> HttpResponse:
     if second_factor.confirmed(request.person) is None:
         return HttpResponseRedirect(next_url(request))
     if request.method == "GET":
-        return _form(request, "stepup", user=request.person, **_named(request))
+        return _form(request, "stepup", CodeForm({}), shown=_named(request))
+    form = CodeForm.from_post(request.POST)
     try:
-        factor = _taken(request, request.person)
+        factor = _taken(request, request.person, form)
     except Failure as refusal:
-        return _form(request, "stepup", refusal, user=request.person, **_named(request))
+        return _form(request, "stepup", form, refusal, _named(request))
     stepup.note(request.session, request.person, clock.real_now())
     otp_login(request, factor)
     request.session.cycle_key()
     return HttpResponseRedirect(next_url(request))
 
 
-def _named(request: PageRequest) -> dict[str, Any]:
+def _named(request: PageRequest) -> Shown:
     """What is confirmed, and in which store."""
     act, is_stores = act_of(next_url(request))
-    return {"act": act, "access": getattr(request, "access", None) if is_stores else None}
+    access = getattr(request, "access", None) if is_stores else None
+    return Shown(act, access, _options(request, request.person))
+
+
+def _options(request: HttpRequest, user: User) -> str:
+    """What a passkey of the person is asked; empty without one."""
+    return passkeys.begin_asking(request.session, user, clock.real_now()) if passkeys.of(user).exists() else ""
 
 
 def enter(request: HttpRequest, user: User, factor: Any) -> HttpResponse:
@@ -150,17 +181,23 @@ def _half_signed_in(request: HttpRequest) -> User | None:
     return user if user is not None and user.get_session_auth_hash() == given["hash"] else None
 
 
-def _form(request: HttpRequest, step: str, refusal: Failure | None = None, *, user: User | None = None, **more: Any) -> HttpResponse:
-    if user is not None and passkeys.of(user).exists():
-        more["passkey_options"] = passkeys.begin_asking(request.session, user, clock.real_now())
+def _form(
+    request: HttpRequest,
+    step: str,
+    form: Form,
+    refusal: Failure | None = None,
+    shown: Shown | None = None,
+) -> HttpResponse:
+    if refusal is not None:
+        form.refuse(refusal)
     context = {
         "next": next_url(request),
         "next_query": urlencode({"next": next_url(request)}),
-        "errors": sentences(refusal) if refusal else [],
-        "email": request.POST.get("email", ""),
-        **more,
+        "form": form,
+        "errors": form.common_errors,
+        "shown": shown or Shown(),
     }
-    response = render(request, f"dashboard/sign_in/{step}.html", context, status=status_of(refusal))
+    response = render(request, f"dashboard/sign_in/{step}.html", context, status=form.status)
     for name, value in headers_of(refusal).items():
         response[name] = value
     return response

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.urls import reverse
 
 from apps.access import operations, stepup
 from apps.assets.models import Asset
@@ -17,9 +18,10 @@ from apps.assets.selectors import active_assets
 from apps.core import clock, money
 from apps.core.forms import Form
 from apps.core.literal import Invalid
-from apps.core.web import status_of
 from apps.dashboard import confirming, form_keys
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.confirming import CodeForm
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.dashboard.reviews import Fact, Review, Transfer, coins, review_page
 from apps.ledger.selectors import balances
 from apps.stores import roles
 from apps.swaps import selectors
@@ -64,6 +66,10 @@ class SwapForm(Form):
         return int(agreed) if agreed.isascii() and agreed.isdigit() else 0
 
 
+class AutoSwapForm(Form):
+    names = ("target_asset_id",)
+
+
 @dataclass(frozen=True)
 class Sellable:
     """An asset of which the store can spend something."""
@@ -102,7 +108,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, SwapForm({**form_keys.new(), "source_asset_id": request.GET.get("from", "")}))
-    form = SwapForm(request.POST.dict())
+    form = SwapForm.from_post(request.POST)
     try:
         asked = form.request()
         if not form.values["agreed"]:
@@ -113,14 +119,14 @@ def create(request: PageRequest) -> HttpResponse:
             return _review(request, form, asked, wanted)
         swap, _ = order_swap(request.access, asked, key=form.key, least_atomic=form.least_atomic)
     except RateMoved as refusal:
-        return _review(request, form, asked, confirming.Asked(sentences(refusal), status_of(refusal)))
+        return _review(request, form, asked, CodeForm.from_post(request.POST).refuse(refusal))
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
     messages.success(request, "The swap is on its way. This page shows how far it is.")
     return go("swap", swap.pk)
 
 
-def _ask(request: PageRequest, form: SwapForm, asked: SwapRequest) -> confirming.Asked | None:
+def _ask(request: PageRequest, form: SwapForm, asked: SwapRequest) -> CodeForm | None:
     """A code for the figures that were looked at. What would be refused is, before it is taken."""
     act = _act(request, form, asked, form.least_atomic)
     if not confirming.is_open(request, act):
@@ -133,17 +139,34 @@ def _act(request: PageRequest, form: SwapForm, asked: SwapRequest, least_atomic:
     return confirming.act_of(request, what, least_atomic, form.values["form_key"])
 
 
-def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, wanted: confirming.Asked | None = None) -> HttpResponse:
+def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, code: CodeForm | None = None) -> HttpResponse:
     """What would be sold, what it is expected to bring, and the least that is taken for it."""
     quote: Quote = quote_swap(request.access, asked)
-    context = {
-        "form": form,
-        "quote": quote,
-        "errors": wanted.errors if wanted else [],
-        "slippage": money.percentage_from_bps(quote.slippage_bps),
-        **confirming.fields(request, _act(request, form, asked, quote.min_received_atomic)),
-    }
-    return show(request, "dashboard/swaps/review.html", context, status=wanted.status if wanted else 200)
+    slippage = money.percentage_from_bps(quote.slippage_bps)
+    review = Review(
+        title="Make this swap?",
+        button="Swap",
+        crumbs=[("Swaps", reverse("dashboard:swaps")), ("Swap", "")],
+        back=reverse("dashboard:swaps"),
+        agreed=str(quote.min_received_atomic),
+        transfers=[
+            Transfer(
+                facts=[
+                    Fact("You sell", coins(quote.sell_atomic, quote.source)),
+                    Fact("On", quote.source.chain.name),
+                    Fact("You get about", coins(quote.estimated_atomic, quote.buy)),
+                    Fact("At the least", coins(quote.min_received_atomic, quote.buy)),
+                ]
+            )
+        ],
+        permanent="A swap that was made stays made.",
+        noun="swap",
+        notes=[
+            "The swap is made at the market rate of the moment. If it would bring less than the least "
+            f"(the estimate less {slippage} %), nothing is sold and your coins stay yours."
+        ],
+    )
+    return review_page(request, review, form.values, _act(request, form, asked, quote.min_received_atomic), code)
 
 
 def _form(request: PageRequest, form: SwapForm) -> HttpResponse:
@@ -174,10 +197,9 @@ def _usable_from(setting: AutoSwap | None) -> datetime | None:
 
 def automatic(request: PageRequest) -> HttpResponse:
     """Into which stablecoin incoming payments are swapped, if into any."""
-    errors: list[str] = []
-    status = 200
+    form = AutoSwapForm.from_post(request.POST)
     if request.method == "POST":
-        target = request.POST.get("target_asset_id") or None
+        target = form.values["target_asset_id"] or None
         try:
             told = [("Swap incoming payments into", target)]
             asked = confirming.ask_about_form(request, told, lambda: set_auto_swap(request.access, target)) if target else None
@@ -187,13 +209,14 @@ def automatic(request: PageRequest) -> HttpResponse:
             messages.success(request, "Saved. Payments that complete from now on follow this.")
             return go("settings_auto_swap")
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            form.refuse(refusal)
     setting = selectors.auto_swap_of(request.access)
     context = {
         "targets": targets(request.access.mode),
         "chosen": setting.target_asset_id if setting is not None else None,
         "usable_from": _usable_from(setting),
-        "errors": errors,
+        "form": form,
+        "errors": form.common_errors,
         "may_change": roles.may(request.member.role, roles.MANAGE),
     }
-    return show(request, "dashboard/settings/auto_swap.html", context, status=status)
+    return show(request, "dashboard/settings/auto_swap.html", context, status=form.status)

@@ -28,14 +28,17 @@ WHITE = "#ffffff"
 
 
 class NotAColour(Flat):
+    field = "primary_color"
     message = "A colour is # and six hexadecimal digits, such as #0a6b4c"
 
 
 class LogoTooLarge(Flat):
+    field = "logo"
     message = "The logo is larger than 1 MiB or than 4096 by 4096 pixels"
 
 
 class NotAPicture(Flat):
+    field = "logo"
     message = "The logo must be a PNG, JPEG, WebP or GIF picture"
 
 
@@ -68,9 +71,9 @@ def _linear(channel: int) -> float:
 
 def change_branding(store: Store, *, brand_name: str, primary_color: str, secondary_color: str) -> Store:
     """Empty texts take a thing off. Raises Invalid or NotAColour."""
-    for text in (primary_color, secondary_color):
+    for field, text in (("primary_color", primary_color), ("secondary_color", secondary_color)):
         if text and not colour(text):
-            raise NotAColour
+            raise NotAColour(field=field)
     return change_store(
         store,
         brand_name=_NAME.check(brand_name, "brand_name") or "",

@@ -36,10 +36,12 @@ NO_ANSWER = "DNS could not be asked. We try again soon; nothing has changed."
 
 
 class NotADomain(Flat):
+    field = "domain"
     message = "Enter a domain name such as pay.example.com"
 
 
 class OurDomain(Flat):
+    field = "domain"
     message = "This domain belongs to the service"
 
 

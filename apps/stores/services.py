@@ -22,6 +22,7 @@ _COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
 
 
 class EmailTaken(Flat):
+    field = "email"
     message = "A user with this email already exists"
 
 
@@ -92,12 +93,12 @@ def change_checkout(
 ) -> Store:
     """What merchants decide about payments made from now on. Raises Flat when a value is malformed."""
     if settlement_currency not in Currency.values:
-        raise Flat(f"Unsupported settlement currency: {settlement_currency}")
+        raise Flat(f"Unsupported settlement currency: {settlement_currency}", field="settlement_currency")
     if support_email:
         try:
             validate_email(support_email)
         except ValidationError:
-            raise Flat("The support email is not an email address") from None
+            raise Flat("The support email is not an email address", field="support_email") from None
     return change_store(
         store,
         settlement_currency=settlement_currency,

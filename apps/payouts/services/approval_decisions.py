@@ -48,6 +48,7 @@ class ChangedSince(Flat):
 
 
 class ReasonMissing(Flat):
+    field = "reason"
     message = "A rejection needs a reason"
 
 

@@ -23,6 +23,7 @@ MOVERS = [role for role in Role.values if roles.may(role, roles.MOVE_MONEY)]
 
 
 class TooFewPeople(Flat):
+    field = "above"
     message = (
         "Only one person here may move money, and nobody approves their own payouts. Invite an owner or admin first, or make a member one"
     )

@@ -57,6 +57,7 @@ class BalanceTooSmall(Flat):
 
 
 class MustCompare(Flat):
+    field = "compared"
     message = "Review the flagged lines, and confirm that you have"
 
 

@@ -32,7 +32,7 @@ YEARS_MAX = 10
 
 class AlreadyScheduled(Listed):
     def __init__(self) -> None:
-        super().__init__("Asset already has a payout schedule")
+        super().__init__("Asset already has a payout schedule", field="asset_id")
 
 
 def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
@@ -143,12 +143,12 @@ def _locked(viewer: Viewer, schedule: Schedule) -> Schedule:
 
 def _asset(viewer: Viewer, asset_id: str | None) -> Asset:
     if asset_id is None:
-        raise Listed("asset_id is required")
+        raise Listed("asset_id is required", field="asset_id")
     asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
     if asset is None:
         raise NotFound("Asset not found")
     if not asset.is_active or asset.mode != viewer.mode:
-        raise Listed(AssetNotActive.message)
+        raise Listed(AssetNotActive.message, field="asset_id")
     return asset
 
 
@@ -156,11 +156,11 @@ def _apply(viewer: Viewer, store: Store, row: Schedule, request: ScheduleRequest
     given = request.sent()
     if is_new or "frequency" in given:
         if given.get("frequency") not in Schedule.Frequency.values:
-            raise Listed("Frequency must be daily, weekly or monthly")
+            raise Listed("Frequency must be daily, weekly or monthly", field="frequency")
         row.frequency = given["frequency"]
     if "minimum_fiat_currency" in given:
         if given["minimum_fiat_currency"] not in MINIMUM_CURRENCIES:
-            raise Listed("Minimum fiat currency is not supported")
+            raise Listed("Minimum fiat currency is not supported", field="minimum_fiat_currency")
         row.minimum_fiat_currency = given["minimum_fiat_currency"]
     row.minimum_fiat_cents = given.get("minimum_fiat_cents", row.minimum_fiat_cents)
     if "swap_target_asset_id" in given:
@@ -170,14 +170,14 @@ def _apply(viewer: Viewer, store: Store, row: Schedule, request: ScheduleRequest
         row.destination = target.destination
         row.destination_address = target.address if target.destination is None else None
     elif is_new:
-        raise Listed("A payout destination is required")
+        raise Listed("A payout destination is required", field="destination")
     _check_bank(store, row)
 
 
 def _swap_target(viewer: Viewer, asset: Asset, asset_id: str) -> Asset:
     target = _asset(viewer, asset_id)
     if target == asset:
-        raise Listed("Source and buy asset must differ")
+        raise Listed("Source and buy asset must differ", field="swap_target_asset_id")
     return target
 
 
@@ -185,7 +185,7 @@ def _target(viewer: Viewer, asset: Asset, request: ScheduleRequest) -> Target:
     try:
         return find_target(viewer, asset, request.target)
     except (Flat, NotFound, Invalid) as refusal:
-        raise Listed(refusal.text) from None
+        raise Listed(refusal.text, field=refusal.field) from None
 
 
 def _check_bank(store: Store, row: Schedule) -> None:
@@ -193,16 +193,17 @@ def _check_bank(store: Store, row: Schedule) -> None:
     bank: Destination | None = row.destination
     if bank is None or bank.is_wallet:
         if row.swap_target_asset is not None:
-            raise Listed("A swap target needs a bank account")
+            raise Listed("A swap target needs a bank account", field="swap_target_asset_id")
         return
     if bank.verified_at is None:
-        raise Listed(BankNotVerified.message)
+        raise Listed(BankNotVerified.message, field="destination")
     if store.kyc_confirmed_at is None:
         raise Listed(KycRequired.message)
     try:
         check_eligible(row.swap_target_asset or row.asset)
     except Failure as refusal:
-        raise Listed(refusal.text) from None
+        field = "swap_target_asset_id" if row.swap_target_asset is not None else "destination"
+        raise Listed(refusal.text, field=field) from None
 
 
 def _first_due(given: datetime | None, row: Schedule, at: datetime) -> datetime:
@@ -210,9 +211,9 @@ def _first_due(given: datetime | None, row: Schedule, at: datetime) -> datetime:
         row.anchor_day = at.day
         return step(row, at)
     if given <= at:
-        raise Listed("next_payout_at must be in the future")
+        raise Listed("next_payout_at must be in the future", field="next_payout_at")
     if given > at + timedelta(days=366 * YEARS_MAX):
-        raise Listed(f"next_payout_at must be within {YEARS_MAX} years")
+        raise Listed(f"next_payout_at must be within {YEARS_MAX} years", field="next_payout_at")
     return given
 
 

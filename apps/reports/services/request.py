@@ -29,6 +29,7 @@ class InvalidRange(Flat):
 
 
 class RangeTooLarge(Flat):
+    field = "end_date"
     message = "date_range_too_large"
 
     def body(self) -> dict[str, object]:
@@ -36,6 +37,7 @@ class RangeTooLarge(Flat):
 
 
 class RangeUnavailable(Flat):
+    field = "end_date"
     message = "date_range_unavailable"
 
     def __init__(self, through: date) -> None:
@@ -123,15 +125,15 @@ def _range(wanted: ReportRequest, through: date) -> tuple[date, date]:
     texts = {"start_date": wanted.start_date, "end_date": wanted.end_date}
     for name, text in texts.items():
         if not text:
-            raise InvalidRange(f"{name} is required")
+            raise InvalidRange(f"{name} is required", field=name)
     days = {name: parse_date(text) for name, text in texts.items()}
     for name, day in days.items():
         if day is None:
-            raise InvalidRange(f"{name} is not a date")
+            raise InvalidRange(f"{name} is not a date", field=name)
     first, last = days["start_date"], days["end_date"]
     assert first is not None and last is not None
     if last < first:
-        raise InvalidRange("end_date must be on or after start_date")
+        raise InvalidRange("end_date must be on or after start_date", field="end_date")
     if (last - first).days >= DAYS_MAX:
         raise RangeTooLarge
     if last > through:
@@ -142,5 +144,5 @@ def _range(wanted: ReportRequest, through: date) -> tuple[date, date]:
 def _format(wanted: ReportRequest) -> str:
     asked = wanted.format or Report.Format.PDF
     if asked not in Report.Format.values:
-        raise InvalidRange(f"format must be one of {', '.join(Report.Format.values)}")
+        raise InvalidRange(f"format must be one of {', '.join(Report.Format.values)}", field="format")
     return str(asked)

@@ -35,6 +35,7 @@ JOB = Job("swaps.auto_swap", limit=200, in_transaction=False)
 
 
 class NotATarget(Flat):
+    field = "target_asset_id"
     message = "Choose one of the stablecoins offered"
 
 

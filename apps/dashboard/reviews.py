@@ -1,0 +1,79 @@
+"""The page between a form and money that moves: what leaves, whom it goes to, what it costs, and the code for just that.
+
+Payouts, refunds and swaps are agreed to on it (decision 183).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.http import HttpResponse
+from django.utils.safestring import SafeString
+
+from apps.assets.models import Asset
+from apps.core.errors import Flat
+from apps.core.templatetags.tillgate import crypto
+from apps.dashboard import confirming
+from apps.dashboard.confirming import CodeForm
+from apps.dashboard.plumbing import PageRequest
+
+
+class NotCompared(Flat):
+    """The address only looks like a known one, and the box that says it was compared is empty."""
+
+    field = "compared"
+    message = "Compare the two addresses, and say that you have"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of the figures: `Network fee, about`, and how much."""
+
+    name: str
+    value: str | SafeString
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What leaves, and whom it goes to; a swap goes to nobody."""
+
+    facts: Sequence[Fact]
+    to: str = ""
+    label: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Caution:
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Review:
+    """What somebody agrees to. `agreed` comes back with the form and stands for all of it.
+
+    `permanent` is what can't be undone in live mode; `back` is where Cancel and the crumbs lead.
+    """
+
+    title: str
+    button: str
+    crumbs: Sequence[tuple[str, str]]
+    back: str
+    agreed: str
+    transfers: Sequence[Transfer]
+    permanent: str
+    noun: str
+    notes: Sequence[str] = ()
+    cautions: Sequence[Caution] = ()
+    lookalike: str = ""
+
+
+def coins(amount_atomic: int, asset: Asset) -> SafeString:
+    return crypto(amount_atomic, asset.atomic_decimals, asset.coin_symbol)
+
+
+def review_page(request: PageRequest, review: Review, sent: Mapping[str, str], act: str, code: CodeForm | None = None) -> HttpResponse:
+    """`sent` is the form, which comes along; `code` says what was wrong about the last answer."""
+    again = {name: value for name, value in sent.items() if name not in ("agreed", "compared")}
+    context = {"review": review, "sent": again}
+    return confirming.show_asking(request, "dashboard/review.html", context, act, code)
