@@ -167,6 +167,13 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(world: Cast, open_pa
     expect(page.get_by_role("button", name="Save caps")).to_be_visible()
     fine(page)
     shoot(page, f"agents-caps-{look}")
+    page.get_by_label("Most per day").first.fill("a lot")
+    page.get_by_role("button", name="Save caps").click()
+    wrong = page.get_by_label("Most per day").first
+    expect(wrong).to_have_accessible_description("Most per day must be a decimal number of coins with at most 18 places.")
+    expect(wrong).to_be_focused()
+    fine(page)
+    shoot(page, f"agents-caps-wrong-{look}")
     page.goto(f"{base}/dashboard/agents/mandates")
     see(page, "Mandates", f"agents-mandates-{look}")
     page.get_by_role("link", name="books").click()
