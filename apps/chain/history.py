@@ -6,6 +6,7 @@ After a backup was brought back, callers and schedules ask again for what was pa
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from apps.chain.calls import call_of
@@ -23,6 +24,9 @@ class HistoryUnread(Flat):
 def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     """Keep every transaction of the wallet from its next nonce on; how many there were. Raises HistoryUnread and RpcError."""
     tip, pending = nodes.batch([("eth_getBlockByNumber", ["latest", False]), ("eth_getTransactionCount", [wallet.address, "pending"])])
+    limit, age = settings.CHAIN_TIP_MAX_AGE_SECONDS, at.timestamp() - int(tip["timestamp"], 16)
+    if limit and age > limit:
+        raise HistoryUnread(f"The node is behind: its newest block is {age:.0f} seconds old, and knows nothing of what was sent since")
     number = int(tip["number"], 16)
     used = int(nodes.call("eth_getTransactionCount", [wallet.address, tip["number"]]), 16)
     if int(pending, 16) > max(used, wallet.next_nonce):

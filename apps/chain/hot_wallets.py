@@ -59,8 +59,13 @@ def halt(wallet: HotWallet, reason: str, at: datetime) -> None:
 def halt_behind(wallet: HotWallet, nonce_on_chain: int, at: datetime) -> None:
     """The chain is ahead of our records: halt, and let a person look at everything that isn't signed."""
     halt(wallet, f"The chain is at nonce {nonce_on_chain}, our records end at {wallet.next_nonce}", at)
+    _doubt(wallet, at, at)
+
+
+def _doubt(wallet: HotWallet, requested_until: datetime, at: datetime) -> None:
+    """What was asked for by then and isn't signed may have been sent all the same: a person says so."""
     waiting = OutgoingTransaction.objects.filter(chain=wallet.chain_id, status=_Status.REQUESTED).exclude(purpose=_SWEEP)
-    for row in waiting.select_for_update(of=("self",)):
+    for row in waiting.filter(requested_at__lte=requested_until).select_for_update(of=("self",)):
         finish(row, _Status.REVIEW, at, Reason.MAY_BE_SENT)
 
 
@@ -78,12 +83,15 @@ def look_back(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
 def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """Go on after a person has looked; nonces continue where the chain stands when it is ahead, and what stands there is remembered.
 
-    Raises HistoryUnread when the chain can't tell what the wallet has sent.
+    When it is ahead, what was asked for before the halt goes to review: the halt may have come before the signer could see it, as after
+    a restore. Raises HistoryUnread when the chain can't tell what the wallet has sent.
     """
     history.read(wallet, nodes, at)
     used = int(nodes.call("eth_getTransactionCount", [wallet.address, "latest"]), 16)
     with transaction.atomic():
         row = HotWallet.objects.select_for_update().get(pk=wallet.pk)
+        if used > row.next_nonce and row.halted_at is not None:
+            _doubt(row, row.halted_at, at)
         row.next_nonce = max(row.next_nonce, used)
         row.halted_at, row.halted_reason = None, ""
         row.save(update_fields=["next_nonce", "halted_at", "halted_reason"])

@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
+import time_machine
 from django.core.management import call_command
 
 from apps.chain import signing
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
+from apps.chain.reasons import Reason
 from apps.console import audit
+from apps.core import clock
 from tests.sending.conftest import TOKEN, World
 
 pytestmark = pytest.mark.chain
@@ -103,6 +107,39 @@ def test_what_no_block_has_yet_halts_too_and_is_waited_for(
     assert UnknownTransaction.objects.count() == 2
     world.finish()
     assert (status(again)[0], world.balance(to), len(world.raw_transfers(to))) == ("review", 12345 + 12346, 2)
+
+
+def test_what_the_backup_holds_waits_for_a_person_when_the_chain_is_ahead(world: World, restored: Callable[[], None]) -> None:
+    """Held before the signer could look: what was asked for before may have been sent, in whatever form."""
+    world.ask(7, world.stranger())
+    world.ask(8, world.stranger())
+    world.finish()
+    restored()
+    before = world.ask(9, world.stranger())
+    sending("stop", "sepolia")
+    during = world.ask(10, world.stranger())
+    sending("resume", "sepolia")
+    world.finish()
+    assert (status(before), status(during)[0]) == (("review", str(Reason.MAY_BE_SENT.label)), "confirmed")
+
+
+def test_what_the_backup_holds_goes_on_when_the_chain_is_where_it_was(world: World) -> None:
+    signing.introduce()
+    before = world.ask(9, world.stranger())
+    sending("stop", "sepolia")
+    sending("resume", "sepolia")
+    world.finish()
+    assert status(before)[0] == "confirmed"
+
+
+def test_a_node_that_is_behind_releases_nothing(world: World, settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    signing.introduce()
+    sending("stop", "sepolia")
+    settings.CHAIN_TIP_MAX_AGE_SECONDS = 600
+    with time_machine.travel(clock.real_now() + timedelta(days=400), tick=True), pytest.raises(SystemExit):
+        call_command("sending", "resume", "sepolia")
+    assert "node is behind" in capsys.readouterr().err
+    assert HotWallet.objects.get(pk="sepolia").halted_at is not None
 
 
 def test_a_person_explains_what_nobody_asks_for_again(world: World, restored: Callable[[], None]) -> None:
