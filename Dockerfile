@@ -5,10 +5,13 @@ COPY requirements/base.txt /tmp/base.txt
 RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes -r /tmp/base.txt
 
 FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b
-# What WeasyPrint loads for PDF documents, and a font for them.
+# What WeasyPrint loads for PDF documents, and a font for them. For backups: GnuPG, and pg_dump of the release that compose.yaml runs,
+# which Debian has only in PostgreSQL's own repository.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        fonts-dejavu-core libfontconfig1 libharfbuzz-subset0 libpango-1.0-0 libpangoft2-1.0-0 \
+        fonts-dejavu-core libfontconfig1 libharfbuzz-subset0 libpango-1.0-0 libpangoft2-1.0-0 gnupg postgresql-common ca-certificates \
+    && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
+    && apt-get install -y --no-install-recommends postgresql-client-18 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --create-home tillgate
 COPY --from=packages /opt/venv /opt/venv
@@ -22,12 +25,13 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     DJANGO_SETTINGS_MODULE=config.settings \
+    POSTGRES_BIN=/usr/lib/postgresql/18/bin \
     TILLGATE_ENV=production
 # Nothing writes bytecode in a running container: it is made here.
 RUN python -m compileall -q config apps
 # Without secrets: none is needed for it, and none is kept in the image.
 RUN python manage.py collectstatic --noinput --verbosity 0 \
-    && mkdir -p var/media var/private var/run keys && chown -R tillgate: var keys
+    && mkdir -p var/media var/private var/run keys backups && chown -R tillgate: var keys backups
 USER tillgate
 EXPOSE 8000
 HEALTHCHECK NONE

@@ -136,7 +136,7 @@ def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> N
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     given = {name: service["env_file"] for name, service in services.items() if "env_file" in service}
     assert given == {
-        "migrate": [".env", "owner.env"],
+        **{name: [".env", "owner.env"] for name in ("migrate", "backup")},
         "web": [".env", "web.env"],
         **{name: [".env", "worker.env", "approvals.env"] for name in ("worker", "worker-test", "clocks")},
         **{name: [".env", "worker.env"] for name in ("reports", "documents", "webhooks", "beat", "watcher")},

@@ -1,0 +1,68 @@
+"""`backup`: the database and the files of this machine in one folder that is there whole or not at all."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from apps.console.backups import check, create, manifest, sealing
+from apps.console.backups.failure import BackupError
+from apps.console.backups.manifest import Manifest
+from apps.console.backups.sealing import Seal
+from apps.console.command import OperatorCommand
+
+
+class Command(OperatorCommand):
+    help = "Back up the database, logos and reports into a new folder; run it as the owner of the tables"
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", help="where backups are kept; with --verify a backup")
+        sealed = parser.add_mutually_exclusive_group()
+        sealed.add_argument("--passphrase-file", metavar="FILE", help="encrypt with the passphrase in this file")
+        sealed.add_argument("--public-key", metavar="FILE", help="encrypt for this OpenPGP key, whose private half is elsewhere")
+        sealed.add_argument("--no-encryption", action="store_true", help="the disk is encrypted already, or nobody else reads it")
+        sealed.add_argument("--verify", action="store_true", help="make none, but check that this one is whole")
+        parser.add_argument("--keep", type=int, metavar="N", help="afterwards delete all but the newest N")
+        parser.add_argument(
+            "--with-key-file", action="store_true", help="also the signer's key file, which whoever opens the backup then has"
+        )
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        folder = Path(options["folder"])
+        try:
+            if options["verify"]:
+                return _told(folder, check.verify(folder))
+            return _make(folder, _seal(options), options["keep"], with_key_file=options["with_key_file"])
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+
+
+def _seal(options: dict[str, Any]) -> Seal:
+    if options["passphrase_file"]:
+        return Seal(sealing.PASSPHRASE, Path(options["passphrase_file"]))
+    if options["public_key"]:
+        return Seal(sealing.PUBLIC_KEY, Path(options["public_key"]))
+    if options["no_encryption"]:
+        return Seal(sealing.NONE)
+    raise CommandError("A backup holds your merchants' customers: give --passphrase-file, --public-key, or --no-encryption")
+
+
+def _make(parent: Path, seal: Seal, keep: int | None, *, with_key_file: bool) -> dict[str, Any]:
+    if keep is not None and keep < 1:
+        raise CommandError("--keep is 1 or more")
+    made = create.make(parent, seal, with_key_file=with_key_file)
+    told = _told(made, check.verify(made))
+    return told | ({} if keep is None else {"deleted": check.prune(parent, keep)})
+
+
+def _told(folder: Path, described: Manifest) -> dict[str, Any]:
+    return {
+        "backup": str(folder),
+        "made_at": described.made_at,
+        "encryption": described.encryption,
+        "bytes": sum(file.bytes for file in described.files),
+        "files": [file.name for file in described.files],
+        "kept_elsewhere": [f"the files in the bucket {described.s3_bucket}"] if described.s3_bucket else [],
+        "keys_needed": {"ENCRYPTION_KEYS": described.encryption_keys, "APPROVAL_KEYS": described.approval_keys},
+        "manifest": manifest.NAME,
+    }

