@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from apps.console import health, mailbox
+from apps.console import health, mailbox, status
 
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("status", status.page, name="status"),
     path("dev/mailbox", mailbox.index, name="dev_mailbox"),
     path("dev/mailbox/<str:name>", mailbox.show_one, name="dev_letter"),
     path("dev/mailbox/<str:name>/html", mailbox.show_html, name="dev_letter_html"),

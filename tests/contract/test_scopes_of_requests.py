@@ -50,6 +50,7 @@ OPENINGS = {
     "a platform may have thousands of accounts": "counts of a platform's own accounts, too many to name",
     "calls of all stores are logged together": "a thread of its own writes what all requests left",
     "figures of the whole service": "an operator's machine that has the token asks for counts and sums, of no store by name",
+    "states of the whole service": "the public page says since when something is late, of no store and without a figure",
     "staff": "people of the service who have shown a second factor",
 }
 

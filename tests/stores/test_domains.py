@@ -158,7 +158,7 @@ def test_links_of_payments_lead_to_the_domain(served: Store, bakery: Shop) -> No
 
 @pytest.mark.parametrize("path", [
     "/", "/dashboard/", "/dashboard/sign-in", "/admin/", "/api/v2/payments", "/api/v2/openapi.json", "/docs", "/oauth/authorize",
-    "/healthz", "/readyz", "/metrics", "/internal/domain-allowed?domain=x", "/files/x", "/invoice/x", "/dev/mailbox",
+    "/healthz", "/readyz", "/metrics", "/status", "/internal/domain-allowed?domain=x", "/files/x", "/invoice/x", "/dev/mailbox",
     "/.well-known/oauth-authorization-server",
 ])  # fmt: skip
 def test_nothing_else_of_the_site_is_served_there(path: str, served: Store) -> None:

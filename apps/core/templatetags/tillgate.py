@@ -26,6 +26,13 @@ GOOD, WAIT, BAD, INFO, QUIET = "good", "wait", "bad", "info", "quiet"
 
 # noun -> status -> (tone, words). A status missing here is shown as it is.
 BADGES = {
+    "component": {
+        "operational": (GOOD, _("Operational")),
+        "delayed": (WAIT, _("Delayed")),
+        "paused": (WAIT, _("Paused")),
+        "down": (BAD, _("Outage")),
+        "unknown": (QUIET, _("Unknown")),
+    },
     "payment": {
         "pending": (INFO, _("Awaiting payment")),
         "processing": (WAIT, _("Processing")),
