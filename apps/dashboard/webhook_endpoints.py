@@ -1,6 +1,5 @@
 """Webhook endpoints: listed, added, one with its deliveries; on, off, a new secret, a test, sending again, deleting."""
 
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Self
 
@@ -32,23 +31,18 @@ def index(request: PageRequest) -> HttpResponse:
 
 class EndpointForm(Form):
     names = ("url", "description", "subscribed_events")
+    lists = ("subscribed_events",)
     labels = {"url": "URL", "description": "Description", "subscribed_events": "Events"}
-
-    def __init__(self, typed: Mapping[str, str], events: Sequence[str]) -> None:
-        super().__init__(typed)
-        self.events = list(events)
 
     def read(self) -> tuple[EndpointRequest, dict[str, Invalid]]:
         """What is asked for, as far as it can be read, and what is wrong about the rest."""
-        typed = self.values
-        sent = {"url": typed["url"], "description": typed["description"], "subscribed_events": self.events}
-        return EndpointRequest.read_all(sent)
+        return EndpointRequest.read_all({**self.values, **self.chosen})
 
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, EndpointForm({}, PAYMENT_EVENTS))
-    form = EndpointForm(request.POST.dict(), request.POST.getlist("subscribed_events"))
+        return _form(request, EndpointForm({}, {"subscribed_events": PAYMENT_EVENTS}))
+    form = EndpointForm.from_post(request.POST)
     try:
         made = endpoints.register_endpoint(request.access, *form.read())
     except Refusals as refusal:
@@ -70,7 +64,7 @@ class ResendForm(Form):
         first, last = (self._moment(name) for name in self.names)
         if last < first:
             raise Invalid("to", "range_order")
-        return ResendRequest(first, last + timedelta(minutes=1))
+        return ResendRequest(first, last.replace(second=59, microsecond=999_999))
 
     def _moment(self, name: str) -> datetime:
         try:
@@ -154,7 +148,7 @@ def redeliver(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
 
 def resend(request: PageRequest, id: str) -> HttpResponse:
     """Everything between two moments again, for a receiver that was down."""
-    endpoint, form = _find(request, id), ResendForm(request.POST.dict())
+    endpoint, form = _find(request, id), ResendForm.from_post(request.POST)
     try:
         count = deliveries.resend_range(endpoint, form.request(), request.access.now())
     except Refusals as refusal:
