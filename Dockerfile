@@ -25,7 +25,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     DJANGO_SETTINGS_MODULE=config.settings \
-    POSTGRES_BIN=/usr/lib/postgresql/18/bin \
+    POSTGRES_CLIENT_BIN=/usr/lib/postgresql/18/bin \
     TILLGATE_ENV=production
 # Nothing writes bytecode in a running container: it is made here.
 RUN python -m compileall -q config apps

