@@ -30,11 +30,12 @@ class CredentialForm(Form):
     """A name, and what the agent may do."""
 
     names = ("name", "scopes")
-    labels = {"name": "name"}
+    is_literal = True
+    lists = ("scopes",)
 
-    def __init__(self, typed: Mapping[str, str], wanted: Sequence[str]) -> None:
-        super().__init__(typed)
-        self.scopes = list(wanted)
+    @property
+    def scopes(self) -> list[str]:
+        return self.chosen["scopes"]
 
     @property
     def name(self) -> str:
@@ -124,8 +125,8 @@ def index(request: PageRequest) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, CredentialForm({}, rights.held_of(request.access, scopes.AGENT)))
-    form = CredentialForm(request.POST.dict(), request.POST.getlist("scopes"))
+        return _form(request, CredentialForm({}, {"scopes": rights.held_of(request.access, scopes.AGENT)}))
+    form = CredentialForm.from_post(request.POST)
 
     def make() -> tuple[AgentCredential, str]:
         access = request.access

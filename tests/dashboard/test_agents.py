@@ -78,10 +78,10 @@ def test_a_credential_without_a_name_is_told_at_its_input(name: str, cast: Cast)
     assert page.count("autofocus") == 1 and not AgentCredential.objects.filter(name=name).exists()
 
 
-def test_an_unknown_scope_is_told_and_what_was_chosen_stays(cast: Cast) -> None:
+def test_an_unknown_scope_is_told_at_the_scopes_and_what_was_chosen_stays(cast: Cast) -> None:
     answer = Browser(cast.alice).post("agents/new", name="Bot", scopes=["payments:read", "everything"])
     page = answer.content.decode()
-    assert answer.status_code == 422 and "everything" in page
+    assert answer.status_code == 422 and 'id="scopes-error"' in page and "everything" in page
     assert 'value="Bot"' in page and 'value="payments:read" checked' in page
 
 
