@@ -14,8 +14,8 @@ REFUSED = (OTPWebAuthnApiError, WebAuthnException)
 
 
 class Ceremonies(WebAuthnHelper):  # type: ignore[misc]  # django_otp_webauthn has no types
-    def get_generate_registration_options_kwargs(self, *, user: User) -> dict[str, Any]:
-        options: dict[str, Any] = super().get_generate_registration_options_kwargs(user=user)
+    def get_generate_registration_options_kwargs(self, *, user: User) -> Any:
+        options = super().get_generate_registration_options_kwargs(user=user)
         options["authenticator_selection"].user_verification = UserVerificationRequirement.REQUIRED
         return options
 

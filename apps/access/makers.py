@@ -5,10 +5,10 @@ What an app was let in for ends with the person who did; an owner lets it in aga
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from apps.access import operations, rights
 from apps.access.access import Access
@@ -65,13 +65,13 @@ def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> 
     def between(scopes: Iterable[str]) -> list[str]:
         return [scope for scope in _lost(scopes, after) if scope not in _lost(scopes, before)]
 
-    mine: dict[str, Any] = {"store": store, "user": user}
-    found = [Shrunk(f"API key {_name(row)}", row.mode, between(row.scopes)) for row in ApiKey.objects.filter(**mine, revoked_at=None)]
-    agents = AgentCredential.objects.filter(**mine, application=None, revoked_at=None)
+    mine = Q(store=store, user=user)
+    found = [Shrunk(f"API key {_name(row)}", row.mode, between(row.scopes)) for row in ApiKey.objects.filter(mine, revoked_at=None)]
+    agents = AgentCredential.objects.filter(mine, application=None, revoked_at=None)
     found += [Shrunk(f"Agent {_name(row)}", row.mode, between(row.scopes)) for row in agents]
     now = clock.real_now()
-    tokens = list(AccessToken.objects.filter(**mine, revoked_at=None, expires__gt=now).select_related("application"))
-    tokens += list(RefreshToken.objects.filter(**mine, revoked=None, replaced_at=None, expires_at__gt=now).select_related("application"))
+    tokens = list(AccessToken.objects.filter(mine, revoked_at=None, expires__gt=now).select_related("application"))
+    tokens += list(RefreshToken.objects.filter(mine, revoked=None, replaced_at=None, expires_at__gt=now).select_related("application"))
     apps = {one.token_family: one for one in tokens}
     found += [Shrunk(f"App {one.application.name}", one.mode, between(one.scope.split())) for one in apps.values()]
     return found

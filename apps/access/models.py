@@ -148,12 +148,12 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
     def get_throttle_factor(self) -> int:
         return 1
 
-    def verify_is_allowed(self) -> tuple[bool, dict[str, Any] | None]:
+    def verify_is_allowed(self) -> tuple[bool, object]:
         """The library doubles the wait after each wrong code without an end."""
         failed_at = self.throttling_failure_timestamp
         if failed_at is not None and clock.real_now() - failed_at >= timedelta(seconds=self.WAIT_SECONDS_MAX):
             return True, None
-        allowed: tuple[bool, dict[str, Any] | None] = super().verify_is_allowed()
+        allowed: tuple[bool, object] = super().verify_is_allowed()
         return allowed
 
     def verify_token(self, token: Any) -> bool:

@@ -8,9 +8,9 @@ import re
 import secrets
 import uuid
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from oauthlib.oauth2.rfc6749 import errors
 
 from apps.access import credentials
@@ -60,6 +60,18 @@ def end_orphans(at: datetime, **of: Any) -> None:
     orphans = AgentCredential.objects.filter(**of, application__isnull=False, revoked_at=None)
     with tenancy.everyone("tokens are found by their hash"):
         orphans.filter(~Exists(access), ~Exists(refresh)).update(revoked_at=at)
+
+
+class BearerToken(TypedDict, total=False):
+    """What oauthlib makes, and what is told beside it."""
+
+    access_token: str
+    expires_in: int
+    scope: str
+    refresh_token: str
+    refresh_token_expires_in: int
+    store_id: str | None
+    livemode: bool
 
 
 class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has no types
@@ -136,7 +148,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
     def rotate_refresh_token(self, request: Any) -> bool:
         return True
 
-    def _save_bearer_token(self, token: dict[str, Any], request: Any, *args: Any, **options: Any) -> None:
+    def _save_bearer_token(self, token: BearerToken, request: Any, *args: Any, **options: Any) -> None:
         now, origin = clock.real_now(), request.origin
         owner = {
             "application": request.client,
@@ -174,11 +186,11 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
     def _end_others(grant: Grant, now: datetime) -> None:
         """One active grant per app, store and mode (without a store: per person). The app's row keeps two from passing each other."""
         type(grant.application).objects.select_for_update().get(pk=grant.application_id)
-        same: dict[str, Any] = {"application_id": grant.application_id, "store_id": grant.store_id, "mode": grant.mode}
+        same = Q(application_id=grant.application_id, store_id=grant.store_id, mode=grant.mode)
         if grant.store_id is None:
-            same["user_id"] = grant.user_id
-        AccessToken.objects.filter(**same, revoked_at=None).update(revoked_at=now)
-        RefreshToken.objects.filter(**same, revoked=None).update(revoked=now)
+            same &= Q(user_id=grant.user_id)
+        AccessToken.objects.filter(same, revoked_at=None).update(revoked_at=now)
+        RefreshToken.objects.filter(same, revoked=None).update(revoked=now)
 
 
 def new_access_token(request: Any, refresh_token: bool = False) -> str:

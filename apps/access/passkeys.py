@@ -130,7 +130,7 @@ def _ceremonies() -> Any:
     return import_module("apps.access.ceremonies")
 
 
-def _take_state(session: Session, key: str, at: datetime) -> dict[str, Any] | None:
+def _take_state(session: Session, key: str, at: datetime) -> dict[str, object] | None:
     """What was asked for in this session, once."""
     state = session.pop(key, None)
     if state is None or not timedelta(0) <= at - datetime.fromisoformat(state["at"]) <= _WAIT:
@@ -138,7 +138,7 @@ def _take_state(session: Session, key: str, at: datetime) -> dict[str, Any] | No
     return dict(state)
 
 
-def _parse(answer: str) -> dict[str, Any]:
+def _parse(answer: str) -> dict[str, object]:
     if len(answer) > ANSWER_LENGTH_MAX or is_deeper(answer.encode(), ANSWER_DEPTH_MAX):
         raise ValueError
     data = json.loads(answer)

@@ -4,14 +4,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
-from apps.assets.documents import CurrencyDocument, SupportedAsset, payment_currencies, supported_asset
+from apps.assets.documents import PaymentCurrencyDocument, SupportedAsset, payment_currencies, supported_asset
 from apps.assets.selectors import listed_assets
 
 
 class PaymentCurrencies(Door):
     """The currencies that price a payment."""
 
-    answers = {"GET": list[CurrencyDocument]}
+    answers = {"GET": list[PaymentCurrencyDocument]}
 
     def get(self, request: Request) -> Response:
         return Response(payment_currencies())

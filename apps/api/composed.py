@@ -38,7 +38,7 @@ class InvoiceWithPayment(HostedInvoice, frozen=True, kw_only=True):
     payment: CheckoutDocument | None
 
 
-class PaymentDetail(PaymentFacts, frozen=True, kw_only=True):
+class PaymentIntentDetail(PaymentFacts, frozen=True, kw_only=True):
     """Everything there is to know about an intent: its latest card payment, or why there can't be one; its automatic swap, once that
     is under way and as long as it has not failed."""
 
@@ -54,7 +54,7 @@ class SimulatedDeposit(Document, frozen=True, kw_only=True):
     status: str
 
 
-class PaymentSimulated(PaymentDetail, frozen=True, kw_only=True):
+class PaymentSimulated(PaymentIntentDetail, frozen=True, kw_only=True):
     """The intent as it is after the deposit."""
 
     payment_status: str
@@ -73,11 +73,11 @@ def invoice_with_payment(invoice: Invoice, payment: Payment | None) -> InvoiceWi
     return InvoiceWithPayment(**asdict(hosted_invoice(invoice)), payment=checkout)
 
 
-def payment_detail(whole: Whole) -> PaymentDetail:
+def payment_detail(whole: Whole) -> PaymentIntentDetail:
     payment = whole.payment
     session, swap = latest_session(payment), _auto_swap_of(payment)
     unavailable = availability(payment).unavailable if session is None else None
-    return PaymentDetail(
+    return PaymentIntentDetail(
         **asdict(detail(whole)),
         onramp_session=payment_session(session) if session is not None else None,
         onramp_unavailable=unavailable.document() if unavailable is not None else None,

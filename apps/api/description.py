@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse
@@ -34,5 +33,5 @@ def docs(request: HttpRequest) -> HttpResponseBase:
 def _pages() -> Callable[[HttpRequest], HttpResponseBase]:
     from drf_spectacular.views import SpectacularSwaggerSplitView
 
-    options: dict[str, Any] = {"url_name": "openapi", "authentication_classes": [], "template_name": "docs.html"}
+    options: dict[str, object] = {"url_name": "openapi", "authentication_classes": [], "template_name": "docs.html"}
     return SpectacularSwaggerSplitView.as_view(**options)

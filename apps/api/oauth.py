@@ -1,6 +1,6 @@
 """/oauth: authorize, token, revoke, userinfo and agent_credentials, and the discovery document. Every refusal is of RFC 6749's shape."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from django.conf import settings
@@ -50,7 +50,7 @@ _OWN_CODES = (
 )
 
 
-def respond_oauth(error: Exception, context: dict[str, Any]) -> Response:
+def respond_oauth(error: Exception, context: Mapping[str, object]) -> Response:
     """The API's answer to a refusal, told as RFC 6749 wants it."""
     response = respond(error, context)
     if not isinstance(error, oauth.OAuthFailure):

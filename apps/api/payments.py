@@ -39,7 +39,7 @@ class Payments(Door):
     """Create a payment intent, or list them newest first."""
 
     query = PaymentFilters
-    answers = {"GET": Page[parts.PaymentRow], "POST": parts.PaymentDocument}
+    answers = {"GET": Page[parts.PaymentIntentRow], "POST": parts.PaymentIntentDocument}
     bodies = {"POST": PaymentRequest}
     wrapper = "payment_intent"
     statuses = {"POST": 201}
@@ -79,7 +79,7 @@ class PaymentDoor(Door):
 class PaymentById(PaymentDoor):
     """Everything there is to know about an intent."""
 
-    answers = {"GET": composed.PaymentDetail}
+    answers = {"GET": composed.PaymentIntentDetail}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(composed.payment_detail(find_whole(self.access, self.access.store, id)))

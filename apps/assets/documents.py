@@ -43,7 +43,7 @@ def supported_asset(asset: Asset, settlement_currency: str) -> SupportedAsset:
     )
 
 
-class CurrencyDocument(Document, frozen=True, kw_only=True):
+class PaymentCurrencyDocument(Document, frozen=True, kw_only=True):
     code: str
     label: str
     symbol: str
@@ -51,10 +51,10 @@ class CurrencyDocument(Document, frozen=True, kw_only=True):
 
 
 @cache
-def payment_currencies() -> list[CurrencyDocument]:
+def payment_currencies() -> list[PaymentCurrencyDocument]:
     """Every currency that prices a payment."""
     return [
-        CurrencyDocument(
+        PaymentCurrencyDocument(
             code=code,
             label=get_currency_name(code, locale="en"),
             symbol=get_currency_symbol(code, locale="en"),

@@ -12,7 +12,7 @@ from django.core.validators import EmailValidator
 from msgspec import UNSET, UnsetType
 
 from apps.billing.models import Interval, Invoice
-from apps.core.literal import Field, Integer, Invalid, List, Object, Schema, Text, check_free, parse_moment
+from apps.core.literal import Field, Integer, Invalid, List, Schema, Text, check_free, parse_moment
 from apps.core.money import BASIS_POINTS, CENTS
 from apps.core.requests import Edits, Request, by
 from apps.stores.models import Currency
@@ -153,7 +153,7 @@ class ItemRequest(Request, frozen=True, kw_only=True):
     quantity: Quantity | None = None
 
 
-Items = Annotated[list[ItemRequest], by(List(Object({}), ITEMS_MAX))]
+Items = Annotated[list[ItemRequest], by(List(Field(), ITEMS_MAX))]
 
 
 class SubscriptionRequest(Request, frozen=True, kw_only=True):
@@ -197,7 +197,7 @@ class LineRequest(Request, frozen=True, kw_only=True):
     unit_amount_cents: Cents
 
 
-Lines = Annotated[list[LineRequest], by(List(Object({}), LINES_MAX))]
+Lines = Annotated[list[LineRequest], by(List(Field(), LINES_MAX))]
 
 
 class InvoiceRequest(Request, frozen=True, kw_only=True):

@@ -104,7 +104,7 @@ class StaffRequestAdmin(ReadOnly):
             **self.admin_site.each_context(request),
             "title": f"{kind.title}: {row.name}",
             "row": row,
-            "lines": four_eyes.content_of(row)["lines"],
+            "lines": four_eyes.content_of(row).lines,
             "errors": errors,
             "is_own": is_own,
             "is_waiting": is_waiting,

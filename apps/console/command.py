@@ -88,7 +88,7 @@ def told(row: StaffRequest) -> dict[str, Any]:
         "id": str(row.pk),
         "kind": row.kind,
         "name": row.name,
-        "lines": four_eyes.content_of(row)["lines"],
+        "lines": four_eyes.content_of(row).lines,
         "reason": row.reason,
         "state": row.state,
         "asked_by": row.asked_by.email,

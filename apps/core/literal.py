@@ -277,52 +277,6 @@ class List(Field):
         return {"type": "array", "maxItems": self.longest, "items": self.item.schema()}
 
 
-class Object(Field):
-    """An object with named fields; unknown ones are left out."""
-
-    def __init__(self, fields: Mapping[str, Field], **options: Any) -> None:
-        super().__init__(**options)
-        self.fields = fields
-
-    def check(self, value: Any, name: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise Invalid(name, "object")
-        prefix = f"{name}." if "[" in name else ""
-        return {key: self._read(value, key, prefix) for key in self.fields}
-
-    def _read(self, value: Mapping[str, Any], key: str, prefix: str) -> Any:
-        if not prefix:
-            return self.fields[key].read(value, key)
-        try:
-            return self.fields[key].read(value, key)
-        except Invalid as refusal:
-            raise Invalid(prefix + refusal.field, refusal.rule, **refusal.params) from None
-
-    def given(self, value: Any, name: str) -> dict[str, Any]:
-        """For updates: only the fields that were sent and aren't null."""
-        if not isinstance(value, dict):
-            raise Invalid(name, "object")
-        return {key: field.check(value[key], key) for key, field in self.fields.items() if value.get(key) is not None}
-
-    def schema(self) -> Schema:
-        required = [key for key, field in self.fields.items() if field.required]
-        body: Schema = {"type": "object", "properties": {key: field.schema() for key, field in self.fields.items()}}
-        return {**body, "required": required} if required else body
-
-
-def wrapper_schema(wrapper: str, shape: Object) -> Schema:
-    """The JSON schema of a body with its fields inside a required wrapper."""
-    return {"type": "object", "properties": {wrapper: shape.schema()}, "required": [wrapper]}
-
-
-def wrapped(body: Mapping[str, Any], wrapper: str, shape: Object) -> dict[str, Any]:
-    """The fields inside a required wrapper object."""
-    if body.get(wrapper) is None:
-        raise Invalid(wrapper, "required")
-    fields: dict[str, Any] = shape.check(body[wrapper], wrapper)
-    return fields
-
-
 def parse_date(text: str | None) -> date | None:
     """An ISO date, None when it isn't one."""
     if text is None or not _DATE.fullmatch(text):

@@ -6,6 +6,7 @@ order of declaration (decision 160); `read_all` finds every one. Where a null of
 field, `Edits` says so (170).
 """
 
+from collections.abc import Mapping
 from copy import copy
 from functools import cache
 from typing import Any, Self, cast
@@ -15,7 +16,7 @@ from msgspec import NODEFAULT, UNSET, Meta, Struct
 from msgspec import inspect as types
 from msgspec.structs import force_setattr
 
-from apps.core.literal import Boolean, Field, Integer, Invalid, List, Object, Text
+from apps.core.literal import Boolean, Field, Integer, Invalid, List, Schema, Text
 
 
 def by(field: Field) -> Meta:
@@ -29,6 +30,39 @@ def by(field: Field) -> Meta:
         case List():
             return Meta(max_length=field.longest, extra=rule)
     return Meta(extra=rule)
+
+
+class Shape(Field):
+    """The fields of a class, by their rules; unknown ones are left out."""
+
+    def __init__(self, fields: Mapping[str, Field], **options: Any) -> None:
+        super().__init__(**options)
+        self.fields = fields
+
+    def check(self, value: Any, name: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Invalid(name, "object")
+        prefix = f"{name}." if "[" in name else ""
+        return {key: self._read(value, key, prefix) for key in self.fields}
+
+    def _read(self, value: Mapping[str, Any], key: str, prefix: str) -> Any:
+        if not prefix:
+            return self.fields[key].read(value, key)
+        try:
+            return self.fields[key].read(value, key)
+        except Invalid as refusal:
+            raise Invalid(prefix + refusal.field, refusal.rule, **refusal.params) from None
+
+    def given(self, value: Any, name: str) -> dict[str, Any]:
+        """For updates: only the fields that were sent and aren't null."""
+        if not isinstance(value, dict):
+            raise Invalid(name, "object")
+        return {key: field.check(value[key], key) for key, field in self.fields.items() if value.get(key) is not None}
+
+    def schema(self) -> Schema:
+        required = [key for key, field in self.fields.items() if field.required]
+        body: Schema = {"type": "object", "properties": {key: field.schema() for key, field in self.fields.items()}}
+        return {**body, "required": required} if required else body
 
 
 class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -123,10 +157,10 @@ def _finish(made: Struct, sent: dict[str, Any]) -> None:
 
 
 @cache
-def shape_of(cls: type[Struct]) -> Object:
+def shape_of(cls: type[Struct]) -> Shape:
     """The fields of a class, which check slowly and have the schema."""
     told = cast(types.StructType, types.type_info(cls))
-    return Object({one.name: _field_of(one) for one in told.fields})
+    return Shape({one.name: _field_of(one) for one in told.fields})
 
 
 @cache
@@ -176,7 +210,7 @@ def _further(cls: type[Struct]) -> tuple[tuple[str, Field, bool, bool], ...]:
     """(name, rule, is it an object, is it a list of objects) of the fields that C alone can't check."""
     fields = shape_of(cls).fields.items()
     return tuple(
-        (name, field, isinstance(field, Object), isinstance(field, List) and isinstance(field.item, Object))
+        (name, field, isinstance(field, Shape), isinstance(field, List) and isinstance(field.item, Shape))
         for name, field in fields
         if not _is_checked_in_c(field)
     )
@@ -184,7 +218,7 @@ def _further(cls: type[Struct]) -> tuple[tuple[str, Field, bool, bool], ...]:
 
 def _is_checked_in_c(field: Field) -> bool:
     match field:
-        case Object():
+        case Shape():
             return all(map(_is_checked_in_c, field.fields.values()))
         case List():
             return _is_checked_in_c(field.item)

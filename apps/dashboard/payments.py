@@ -127,7 +127,7 @@ class ShownLateDeposit(LateDepositDocument, frozen=True, kw_only=True):
     is_held: bool
 
 
-class ShownAddress(parts.AddressDocument, frozen=True, kw_only=True):
+class ShownAddress(parts.PaymentAddressDocument, frozen=True, kw_only=True):
     """With its page on the explorer."""
 
     explorer_url: str | None

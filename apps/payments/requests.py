@@ -9,11 +9,11 @@ from apps.core.literal import (
     MAX_INTEGER,
     AtomicAmount,
     FiatAmount,
+    Field,
     Integer,
     Invalid,
     List,
     Metadata,
-    Object,
     Pattern,
     Schema,
     Text,
@@ -50,7 +50,7 @@ class PaymentRequest(Request, frozen=True, kw_only=True):
     image_url: Link | None = None
     expires_in: Annotated[int, by(Integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX))] = EXPIRES_IN_DEFAULT
     metadata: Annotated[dict[str, str], by(Metadata())] = {}
-    line_items: Annotated[list[LineItem], by(List(Object({}), LINE_ITEMS_MAX))] = []
+    line_items: Annotated[list[LineItem], by(List(Field(), LINE_ITEMS_MAX))] = []
     customer_pays_fee: bool | None = None
 
 

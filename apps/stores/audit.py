@@ -46,7 +46,7 @@ def record(
     )
 
 
-def changes(row: Model, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def changes(row: Model, wanted: Mapping[str, object]) -> dict[str, list[object]]:
     """What `wanted` changes about the row, for `details`: column -> [before, after]."""
     before = {column: getattr(row, column) for column in wanted}
     return {column: [_plain(before[column]), _plain(value)] for column, value in wanted.items() if before[column] != value}

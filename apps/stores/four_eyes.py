@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 from django.db import transaction
 
 from apps.core import crypto, staff_roles
@@ -60,12 +61,19 @@ class Ask:
     secrets: Mapping[str, str] = field(default_factory=dict)
 
 
-def content_of(request: StaffRequest) -> dict[str, Any]:
-    """`wanted`, `before` and `lines`. Raises StaffRequestRefused for what isn't what was asked for."""
+class Content(msgspec.Struct, frozen=True):
+    """What is sealed by its digest."""
+
+    wanted: Facts
+    before: Facts
+    lines: list[tuple[str, str, str]]
+
+
+def content_of(request: StaffRequest) -> Content:
+    """Raises StaffRequestRefused for what isn't what was asked for."""
     if _digest(request.content) != request.digest:
         raise StaffRequestRefused("This is not what was asked for: its digest is another")
-    content: dict[str, Any] = json.loads(request.content)
-    return content
+    return msgspec.json.decode(request.content, type=Content)
 
 
 def secrets_of(request: StaffRequest) -> dict[str, str]:
@@ -116,12 +124,12 @@ def approve(kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, dig
         content = content_of(row)
         if digest != row.digest:
             raise StaffRequestRefused("That is not what the page showed: look at it again")
-        if _canonical(kind.before(content["wanted"])) != _canonical(content["before"]):
+        if _canonical(kind.before(content.wanted)) != _canonical(content.before):
             raise StaffRequestRefused("It has changed since it was asked for: reject this, and ask again")
         secrets, row.sealed = row.sealed, ""
         _decide(row, _State.APPROVED, staff, at, reason)
         row.sealed = secrets  # of this copy alone: what carries it out may need them
-        kind.carry_out(row, content["wanted"], at)
+        kind.carry_out(row, content.wanted, at)
         _note("approved", kind, row, reason)
         _tell_asker(kind, row, "approved")
     return row

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.assets import services
-from apps.assets.documents import CurrencyDocument, payment_currencies
+from apps.assets.documents import PaymentCurrencyDocument, payment_currencies
 from apps.assets.models import Asset
 from apps.assets.selectors import accepted_assets, accepted_priced
 from apps.core import clock
@@ -57,7 +57,7 @@ def test_pricing_is_one_query_in_the_order_of_the_assets(bakery: Shop) -> None:
 def test_every_currency_has_a_name_and_a_symbol() -> None:
     told = {one.code: one for one in payment_currencies()}
     assert told.keys() == set(Currency.values)
-    assert told["EUR"] == CurrencyDocument(code="EUR", label="Euro", symbol="€", decimals=2)
+    assert told["EUR"] == PaymentCurrencyDocument(code="EUR", label="Euro", symbol="€", decimals=2)
     assert told["JPY"].decimals == 0
 
 

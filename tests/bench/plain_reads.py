@@ -27,7 +27,7 @@ class EventRow(serializers.ModelSerializer[PaymentEvent]):
         fields = ("id", "event_type", "from_status", "to_status", "payload", "created_at")
 
 
-class PaymentRow(serializers.ModelSerializer[Payment]):
+class PaymentIntentRow(serializers.ModelSerializer[Payment]):
     class Meta:
         model = Payment
         fields = (
@@ -38,12 +38,12 @@ class PaymentRow(serializers.ModelSerializer[Payment]):
         )  # fmt: skip
 
 
-class WholePayment(PaymentRow):
+class WholePayment(PaymentIntentRow):
     addresses = AddressRow(many=True)
     events = EventRow(many=True)
 
-    class Meta(PaymentRow.Meta):
-        fields = (*PaymentRow.Meta.fields, "addresses", "events")  # type: ignore[assignment]  # a longer tuple
+    class Meta(PaymentIntentRow.Meta):
+        fields = (*PaymentIntentRow.Meta.fields, "addresses", "events")  # type: ignore[assignment]  # a longer tuple
 
 
 class PlainView(APIView):
@@ -69,7 +69,7 @@ class OnePayment(PlainView):
 class Payments(PlainView):
     def get(self, request: Any) -> Response:
         rows = self.payments(request)
-        return Response({"data": PaymentRow(rows[:10], many=True).data, "meta": {"total": rows.count()}})
+        return Response({"data": PaymentIntentRow(rows[:10], many=True).data, "meta": {"total": rows.count()}})
 
 
 class Balances(PlainView):

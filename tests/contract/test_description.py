@@ -9,9 +9,11 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from apps.api.description import _document
+from apps.api.plumbing.components import reference
 from apps.api.plumbing.description import answers
 from apps.api.plumbing.events import envelope, operation_of
 from apps.api.urls import ROUTES
+from apps.core.documents import Document
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.models import Event
 from tests import described, make
@@ -150,6 +152,30 @@ def test_a_client_tells_a_refusal_with_a_code_from_one_without() -> None:
     """Generated clients take the first shape that fits: the one with a code stands before the bare sentence, which fits everything."""
     schemas = json.loads(_document())["components"]["schemas"]
     assert [one["$ref"].rpartition("/")[2] for one in schemas["AnyError"]["anyOf"]] == ["Error", "ErrorText"]
+
+
+def test_documents_have_names_that_a_client_can_use() -> None:
+    """A generated client has a class of each name, beside all the others."""
+    document = json.loads(_document())
+    names = set(document["components"]["schemas"])
+    assert {"PaymentIntent", "Payout", "PayoutPage", "Invoice", "OAuthApp", "WebhookEndpoint", "ErrorText"} <= names
+    assert not {"Array", "Created", "Detail", "Flat", "Either", "Object", "Document", "Item", "Line", "Data"} & names
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for status, answer in operation["responses"].items():
+                for one in answer.get("content", {}).values():
+                    schema = one["schema"]
+                    told = schema.get("items", schema)
+                    assert "$ref" in told or "anyOf" in told or told.get("format") == "binary", f"{method} {path} {status}"
+
+
+def test_two_documents_of_one_name_are_an_error() -> None:
+    class PayoutDocument(Document, frozen=True, kw_only=True):
+        id: str
+
+    _document()
+    with pytest.raises(TypeError, match="told as Payout"):
+        reference(PayoutDocument)
 
 
 def test_the_document_is_drawn_up_once(db: None) -> None:

@@ -52,6 +52,13 @@ def test_a_date_is_refused_in_the_documented_order(bakery: Shop, kind: str, star
     assert (answer.status_code, answer.json()) == (422, {"error": error})
 
 
+def test_a_range_that_cant_be_is_refused_as_described(bakery: Shop) -> None:
+    """`Api` holds the answer against the description, whose shape has the days that are told."""
+    for first, last, told in (("2020-01-01", "2026-01-01", "max_days"), ("2999-01-01", "2999-01-02", "available_through")):
+        answer = bakery.test.get(f"/reports/{TYPES[0]}?start_date={first}&end_date={last}")
+        assert answer.status_code == 422 and told in answer.json()
+
+
 def test_a_range_has_at_most_366_days_and_ends_on_a_closed_day(bakery: Shop) -> None:
     last = through(bakery.test)
     day = timedelta(days=1)

@@ -11,8 +11,8 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from apps.core.invalid import SENTENCES, Invalid
-from apps.core.literal import AtomicAmount, Boolean, FiatAmount, Integer, List, Metadata, Object, Text, Url
-from apps.core.requests import Changes, Edits, Request, by, shape_of
+from apps.core.literal import AtomicAmount, Boolean, FiatAmount, Integer, List, Metadata, Text, Url
+from apps.core.requests import Changes, Edits, Request, Shape, by, shape_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,21 +35,21 @@ class Body(Request, frozen=True, kw_only=True):
     is_big: bool | None = None
     owner: Owner | None = None
     metadata: Annotated[dict[str, str], by(Metadata())] = {}
-    lines: Annotated[list[Line], by(List(Object({}), 3))] = []
+    lines: Annotated[list[Line], by(List(Shape({}), 3))] = []
 
 
 # The same, as it was written before there were classes.
-FIELDS = Object(
+FIELDS = Shape(
     {
         "amount": FiatAmount(required=True),
         "kind": Text(10, choices=("order", "refund"), required=True),
         "atomic": AtomicAmount(),
         "count": Integer(0, 100, default=7),
         "is_big": Boolean(),
-        "owner": Object({"name": Text(8, trim=True, shortest=1, required=True)}),
+        "owner": Shape({"name": Text(8, trim=True, shortest=1, required=True)}),
         "metadata": Metadata(),
         "lines": List(
-            Object(
+            Shape(
                 {
                     "description": Text(5, shortest=1, required=True),
                     "quantity": Integer(1, 9, default=1),
@@ -128,7 +128,7 @@ def test_a_null_of_an_edit_makes_a_field_what_a_new_record_has_or_is_refused() -
         name: Annotated[str, by(Text(8, trim=True))] | UnsetType = UNSET
         text: Annotated[str, by(Text(8))] | UnsetType | None = UNSET
         metadata: Annotated[dict[str, str], by(Metadata())] | UnsetType = UNSET
-        lines: Annotated[list[Line], by(List(Object({}), 3))] | UnsetType | None = UNSET
+        lines: Annotated[list[Line], by(List(Shape({}), 3))] | UnsetType | None = UNSET
         active: bool | UnsetType = UNSET
 
     assert Product.read({}).sent() == {}

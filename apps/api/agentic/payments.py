@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from apps.agents.requests.payments import AgentPayment, AgentRefund, agent_payment
 from apps.agents.services.payments import create_payment, refund_payment, refuse_unread
 from apps.api.agentic.plumbing import AgentDoor
-from apps.api.composed import PaymentDetail, payment_detail
+from apps.api.composed import PaymentIntentDetail, payment_detail
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, PerPage
 from apps.core.documents import Data, Page
@@ -47,7 +47,7 @@ class AgentPayments(AgentPaymentDoor):
     query = PaymentFilters
     bodies = {"POST": AgentPayment}
     wrapper = "payment_intent"
-    answers = {"GET": Page[parts.PaymentRow], "POST": parts.PaymentDocument}
+    answers = {"GET": Page[parts.PaymentIntentRow], "POST": parts.PaymentIntentDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request) -> Response:
@@ -67,7 +67,7 @@ class AgentPayments(AgentPaymentDoor):
 class AgentPaymentById(AgentPaymentDoor):
     """Everything there is to know about an intent."""
 
-    answers = {"GET": PaymentDetail}
+    answers = {"GET": PaymentIntentDetail}
 
     def get(self, request: Request, id: str) -> Response:
         return Response(payment_detail(whole_of(self.payment(id))))
@@ -77,7 +77,7 @@ class AgentPaymentCancel(AgentPaymentDoor):
     """Call off an intent that nothing was paid on."""
 
     bodies = {"POST": None}
-    answers = {"POST": PaymentDetail}
+    answers = {"POST": PaymentIntentDetail}
 
     def post(self, request: Request, id: str) -> Response:
         return Response(payment_detail(whole_of(cancel_payment(self.payment(id)))))

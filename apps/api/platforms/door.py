@@ -19,7 +19,7 @@ class PlatformDoor(Door):
         if not self.access.store.is_platform:
             raise NotAPlatform
 
-    def fields(self, request: Request, wrapper: str) -> dict[str, Any]:
+    def fields(self, request: Request, wrapper: str) -> dict[str, object]:
         """Those of a body whose wrapper may be left out. Raises Invalid."""
         body = self.body(request)
         inner = body.get(wrapper)

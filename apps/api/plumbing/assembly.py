@@ -4,10 +4,11 @@ from typing import Any
 
 from apps.api.plumbing.components import components, reference
 from apps.api.plumbing.events import operation_of
+from apps.core.literal import Schema
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 
 
-def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+def finish(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
     """drf-spectacular's hook on the finished document. It leaves out the security of what is public,
     which would then be that of the whole document."""
     for methods in result["paths"].values():

@@ -8,7 +8,7 @@ from apps.core.literal import Schema
 
 _CHOICES: dict[Any, str] = {AnyError: "AnyError", AnyErrors: "AnyErrors", BlockedOrNot: "ErrorMaybeWithBlockers"}
 _LISTS = {Page: "Page", Paginated: "Page", Data: "List"}
-_told: dict[str, Any] = {}  # name -> what has been told by it
+_told: dict[str, object] = {}  # name -> what has been told by it
 
 
 def name_of(cls: Any) -> str:

@@ -17,7 +17,7 @@ from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorDocument, Error
 from apps.api.plumbing.routes import FORM, PUBLIC, Budget
 from apps.core.documents import Pdf, type_schema
 from apps.core.errors import Coded, Listed
-from apps.core.literal import Schema, wrapper_schema
+from apps.core.literal import Schema
 from apps.core.requests import shape_of
 
 
@@ -150,7 +150,8 @@ def body_schema(told: Any, wrapper: str) -> Schema:
         return told
     if issubclass(told, Query):
         return _form(told)
-    return wrapper_schema(wrapper, shape_of(told)) if wrapper else shape_of(told).schema()
+    fields = shape_of(told).schema()
+    return {"type": "object", "properties": {wrapper: fields}, "required": [wrapper]} if wrapper else fields
 
 
 def done_status(door: Any, method: str) -> int:

@@ -1,6 +1,6 @@
 """`respond` turns every refusal into JSON of the documented shape. No input gets a page or a trace from /api."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import structlog
@@ -63,7 +63,7 @@ class WrongMethod(OfHttp):
         self.allowed = allowed
 
 
-def respond(error: Exception, context: dict[str, Any]) -> Response:
+def respond(error: Exception, context: Mapping[str, object]) -> Response:
     """DRF's exception handler."""
     failure = _failure_of(error, context.get("view"))
     if failure is None:

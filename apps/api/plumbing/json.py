@@ -52,11 +52,11 @@ class JsonObjectParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, object]:
         return parse_object(stream.read())
 
 
-def parse_object(raw: bytes) -> dict[str, Any]:
+def parse_object(raw: bytes) -> dict[str, object]:
     """The object in a body; ParseError on anything else."""
     if is_deeper(raw, DEPTH_MAX):
         raise ParseError
@@ -69,7 +69,7 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise ValueError("duplicate key")

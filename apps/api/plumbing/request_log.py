@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -25,7 +26,7 @@ _MESSAGE_MAX = 200
 _OTHER = "refund_in_progress"
 
 
-def note(request: Request, response: HttpResponse, access: Access, route: Route, arguments: dict[str, Any], began: float) -> None:
+def note(request: Request, response: HttpResponse, access: Access, route: Route, arguments: Mapping[str, object], began: float) -> None:
     """One answered call of somebody with a credential."""
     method, key = str(request.method), request.headers.get("Idempotency-Key", "")[:255]
     has_key = bool(key) and method in _WITH_BODY and key.isascii() and key.isprintable()
@@ -49,7 +50,7 @@ def note(request: Request, response: HttpResponse, access: Access, route: Route,
     )
 
 
-def path_of(path: str, arguments: dict[str, Any]) -> str:
+def path_of(path: str, arguments: Mapping[str, object]) -> str:
     """The path with its ids; a token, or what is no id, stays a name in braces."""
 
     def part(match: re.Match[str]) -> str:

@@ -267,9 +267,9 @@ class Door(APIView):
 
     # --- what views use ---------------------------------------------------------------------------
 
-    def body(self, request: Request) -> dict[str, Any]:
+    def body(self, request: Request) -> dict[str, object]:
         """The parsed body, free of NUL and lone surrogates."""
-        data: dict[str, Any] = request.data if isinstance(request.data, dict) else {}
+        data: dict[str, object] = request.data if isinstance(request.data, dict) else {}
         check_storable(data)
         return data
 

@@ -46,7 +46,7 @@ class LateDepositDocument(TransactionDocument, frozen=True, kw_only=True):
     accepted_at: Time | None
 
 
-class PaymentFacts(parts.PaymentDocument, frozen=True, kw_only=True):
+class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
     checkout_url: str
     display_image_url: str | None
     amount_paid: Decimals

@@ -38,7 +38,7 @@ class LineItemDocument(Document, frozen=True, kw_only=True):
     image_url: str | UnsetType | None = UNSET
 
 
-class PaymentRow(Document, frozen=True, kw_only=True):
+class PaymentIntentRow(Document, frozen=True, kw_only=True):
     """A row of the list: the fields of create, without addresses."""
 
     id: Id
@@ -70,7 +70,7 @@ class PaymentRow(Document, frozen=True, kw_only=True):
     updated_at: Time
 
 
-class AddressDocument(Document, frozen=True, kw_only=True):
+class PaymentAddressDocument(Document, frozen=True, kw_only=True):
     """A payment address entry; the last two are there when the customer pays the fee."""
 
     id: Id
@@ -89,14 +89,14 @@ class AddressDocument(Document, frozen=True, kw_only=True):
     fee_crypto_atomic: Digits | UnsetType = UNSET
 
 
-class PaymentDocument(PaymentRow, frozen=True, kw_only=True):
+class PaymentIntentDocument(PaymentIntentRow, frozen=True, kw_only=True):
     """The answer of create."""
 
-    payment_addresses: list[AddressDocument]
+    payment_addresses: list[PaymentAddressDocument]
 
 
-def row(payment: Payment) -> PaymentRow:
-    return PaymentRow(
+def row(payment: Payment) -> PaymentIntentRow:
+    return PaymentIntentRow(
         id=str(payment.pk),
         reference=payment.reference,
         hosted_url=hosted_url(payment),
@@ -131,16 +131,16 @@ def _fraction(fraction: Decimal | None) -> str | None:
     return None if fraction is None else money.fraction_text(fraction)
 
 
-def created(payment: Payment) -> PaymentDocument:
+def created(payment: Payment) -> PaymentIntentDocument:
     """The row with its payment addresses. To an intent just made nothing can have come."""
     fresh = payment.fresh_addresses
     received = received_by(payment) if fresh is None else [Received(one, [], frozenset()) for one in fresh]
-    return PaymentDocument(**asdict(row(payment)), payment_addresses=[address(one, payment) for one in received])
+    return PaymentIntentDocument(**asdict(row(payment)), payment_addresses=[address(one, payment) for one in received])
 
 
-def address(one: Received, payment: Payment) -> AddressDocument:
+def address(one: Received, payment: Payment) -> PaymentAddressDocument:
     entry, asset = one.address, one.address.asset
-    return AddressDocument(
+    return PaymentAddressDocument(
         id=str(entry.pk),
         address=checksummed(entry.address_id),
         status="confirmed" if one.confirmed_atomic else "pending",

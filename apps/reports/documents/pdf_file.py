@@ -6,7 +6,7 @@ The entries are written straight into the file (core.pdf_listing): drawn as cell
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import IO, Any
+from typing import IO
 
 from django.template.loader import render_to_string
 
@@ -79,7 +79,7 @@ def _columns(cells: Sequence[str], widths: list[int]) -> str:
     return GAP.join(cell.rjust(width) if name in TO_THE_RIGHT else cell.ljust(width) for name, cell, width in told).rstrip()
 
 
-def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str, Any]:
+def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str, object]:
     store = report.store
     return {
         "report": report,
@@ -91,7 +91,7 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
     }
 
 
-def _asset(asset: AssetSums) -> dict[str, Any]:
+def _asset(asset: AssetSums) -> dict[str, object]:
     def told(amounts: Amounts) -> list[str]:
         return [money.decimal_from_atomic(amount, asset.atomic_decimals) for amount in (*amounts, amounts.total)]
 
