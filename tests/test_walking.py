@@ -1,6 +1,7 @@
 """Two walks: everybody's rows are walked by one runner, so that a bad one stops nobody, and a payout's way to its row is short."""
 
 import ast
+import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -158,12 +159,15 @@ def test_the_rule_leaves_what_the_runner_does_alone() -> None:
 # What somebody has to read to know how the dashboard's form becomes a row: every body that is handed
 # the form, what it asks for, what is made of that, or the payout before it is there.
 CARRIERS = (Form, PayoutRequest, Wallet, Bank, RawAddress, Order, Target, Payout)
-BODIES_MAX, FILES_MAX = 21, 8
+BODIES_MAX, FILES_MAX = 15, 8
 
 
 def is_handed(frame: FrameType) -> bool:
     code = frame.f_code
-    handed = [frame.f_locals.get(name) for name in (*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars)]
+    named = (*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars)
+    handed = [frame.f_locals.get(name) for name in named]
+    if code.co_flags & inspect.CO_VARARGS:
+        handed += frame.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
     return any(isinstance(one, CARRIERS) for one in handed)
 
 

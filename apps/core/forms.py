@@ -30,15 +30,11 @@ class Form:
     def __init__(self, typed: Mapping[str, str], chosen: Mapping[str, Sequence[str]] | None = None) -> None:
         apart = (*self.lists, *self.secrets)
         shown = [name for name in (*self.names, *self.hidden) if name not in apart]
-        self.values = {name: self._clean(typed.get(name, "")) for name in shown}
+        self.values = {name: _clean(typed.get(name, ""), self.is_literal) for name in shown}
         self.secret_values = {name: typed.get(name, "") for name in self.secrets}
-        self.chosen = {name: [self._clean(one) for one in (chosen or {}).get(name, ())] for name in self.lists}
+        self.chosen = {name: [_clean(one, self.is_literal) for one in (chosen or {}).get(name, ())] for name in self.lists}
         self.errors: dict[str, list[str]] = {}
         self.status = 200
-
-    def _clean(self, text: object) -> str:
-        kept = str(text) if self.is_literal else str(text).replace("\x00", "")
-        return kept.replace("\r\n", "\n").strip()
 
     @classmethod
     def from_post(cls, sent: QueryDict) -> Self:
@@ -76,6 +72,11 @@ class Form:
     @property
     def common_errors(self) -> list[str]:
         return self.errors.get("", [])
+
+
+def _clean(text: object, is_literal: bool) -> str:
+    kept = str(text) if is_literal else str(text).replace("\x00", "")
+    return kept.replace("\r\n", "\n").strip()
 
 
 def sentences(refusal: Exception, label: str = "") -> list[str]:

@@ -124,9 +124,13 @@ def atomic_from_decimal(text: str, atomic_decimals: int) -> int | None:
 
 def atomic_from_coins(text: str, atomic_decimals: int) -> int | None:
     """The same of what somebody typed; None also for what is no number."""
+    return atomic_from_decimal(text, atomic_decimals) if is_coins(text) else None
+
+
+def is_coins(text: str) -> bool:
+    """Whether it is a number of coins, with a point or without."""
     whole, _, places = text.partition(".")
-    is_number = text.isascii() and (whole + places).isdigit() and len(whole + places) <= DIGITS_MAX
-    return atomic_from_decimal(text, atomic_decimals) if is_number else None
+    return text.isascii() and (whole + places).isdigit() and len(whole + places) <= DIGITS_MAX
 
 
 def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool = True) -> str:

@@ -3,8 +3,6 @@
 What was agreed to is sent or nothing: a digest of amount and destination comes back with the form, and a code for just that.
 """
 
-import hashlib
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -13,7 +11,6 @@ from django.urls import reverse
 
 from apps.access import stepup
 from apps.assets.models import Asset
-from apps.assets.selectors import active_assets
 from apps.chain import costs
 from apps.chain.addresses import checksummed
 from apps.core import money
@@ -21,15 +18,15 @@ from apps.core.forms import Form
 from apps.core.literal import Invalid
 from apps.core.templatetags.tillgate import fiat
 from apps.dashboard import confirming, form_keys
+from apps.dashboard.coins import atomic_typed, spendable
 from apps.dashboard.confirming import CodeForm
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.dashboard.reviews import Caution, Fact, NotCompared, Review, Transfer, coins, review_page
-from apps.ledger.selectors import balances
 from apps.payouts import selectors, states
 from apps.payouts.documents import GAS_DECIMALS, told_transitions
 from apps.payouts.models import Payout
-from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
+from apps.payouts.requests import PayoutRequest, target_of
 from apps.payouts.services.create import create_payout, foresee_payout, is_new_target
 from apps.payouts.services.destinations import lookalike_of, title
 from apps.payouts.services.orders import Order
@@ -64,40 +61,19 @@ class PayoutForm(Form):
         asset = Asset.objects.filter(pk=self.values["asset_id"]).first()
         if asset is None:
             raise Invalid("asset_id", "choose_payout")
-        amount = money.atomic_from_coins(self.values["amount"], asset.atomic_decimals)
-        if amount is None:
-            raise Invalid("amount", "coins", places=asset.atomic_decimals)
-        if not amount:
-            raise Invalid("amount", "positive")
-        return PayoutRequest(asset.pk, amount, self._target())
-
-    def _target(self) -> Wallet | Bank | RawAddress:
         kind, _, detail_id = self.values["destination"].partition(":")
-        if kind in ("wallet", "bank"):
-            return Wallet(detail_id) if kind == "wallet" else Bank(detail_id)
-        if not self.values["destination_address"]:
-            raise Invalid("destination_address", "one_destination")
-        return RawAddress(self.values["destination_address"])
+        target = target_of(
+            detail_id if kind == "bank" else None,
+            detail_id if kind == "wallet" else None,
+            None if kind in ("bank", "wallet") else self.values["destination_address"] or None,
+        )
+        return PayoutRequest(asset.pk, atomic_typed(self.values["amount"], asset), target)
 
     def input_of(self, field: str) -> str:
         """What is wrong about a destination is said where it was named."""
         if field in ("destination", "destination_address"):
             return "destination" if self.values["destination"] else "destination_address"
         return super().input_of(field)
-
-
-@dataclass(frozen=True)
-class Spendable:
-    """An asset of which the store can spend something."""
-
-    asset: Asset
-    available_atomic: int
-
-
-def spendable(request: PageRequest) -> list[Spendable]:
-    held = balances(request.access.store_id, request.access.mode)
-    found = [(one, held[one.pk].available_atomic) for one in active_assets(request.access.mode) if one.pk in held]
-    return [Spendable(asset, amount) for asset, amount in found if amount > 0]
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -110,7 +86,7 @@ def index(request: PageRequest) -> HttpResponse:
         "window": page,
         "tabs": [{"name": name, "query": f"?status={one}" if one else "", "is_current": one == status} for one, name in _TABS.items()],
         "is_empty": not page.rows and not status and page.newer is None,
-        "can_send": bool(spendable(request)),
+        "can_send": bool(spendable(request.access)),
     }
     return show(request, "dashboard/payouts/list.html", context)
 
@@ -188,7 +164,7 @@ def create(request: PageRequest) -> HttpResponse:
     try:
         asked = form.request()
         order = foresee_payout(request.access, asked)
-        answered = _answered(request, form, order)
+        answered = _answered(request, form, asked, order)
         if answered is not None:
             return _review(request, form, asked, order, answered)
         payout, _ = create_payout(request.access, asked, f"dashboard-{form.values['form_key']}", caller=request.access.caller)
@@ -206,13 +182,7 @@ def _done(payout: Payout) -> str:
     return "The payout is on its way. This page shows how far it is."
 
 
-def _digest(order: Order) -> str:
-    """What would leave and where to, as a short text that a person agrees to."""
-    where = order.target.destination.pk if order.target.destination is not None else order.target.address
-    return hashlib.sha256(f"{order.asset.pk}:{order.amount_atomic}:{where}".encode()).hexdigest()
-
-
-def _answered(request: PageRequest, form: PayoutForm, order: Order) -> CodeForm | None:
+def _answered(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order) -> CodeForm | None:
     """None once this very payout was agreed to, its address compared and a code given; else what the review says.
 
     Raises AgreedToAnother.
@@ -220,46 +190,37 @@ def _answered(request: PageRequest, form: PayoutForm, order: Order) -> CodeForm 
     code, agreed = CodeForm.from_post(request.POST), form.values["agreed"]
     if not agreed:
         return code
-    if _lookalike(request, order) and not code.values["compared"]:
+    if lookalike_of(request.access, order.target.address) and not code.values["compared"]:
         return code.refuse(NotCompared())
-    if agreed != _digest(order):
+    if agreed != stepup.act_of(asked):
         raise AgreedToAnother("agreed", "other_payout")
-    return confirming.ask(request, _act(request, form, order))
-
-
-def _act(request: PageRequest, form: PayoutForm, order: Order) -> str:
-    return confirming.act_of(request, _digest(order), form.values["form_key"])
-
-
-def _lookalike(request: PageRequest, order: Order) -> str:
-    """A known address of which this one only has the ends."""
-    found = lookalike_of(request.access, order.target.address) if order.target.address else None
-    return checksummed(found) if found else ""
+    return confirming.ask(request, confirming.act_of(request, agreed, form.values["form_key"]))
 
 
 def _review(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order, code: CodeForm) -> HttpResponse:
     """What leaves, where to, what it costs, and that it can't be called back."""
-    target = order.target
-    saved = target.destination
+    target, saved, agreed = order.target, order.target.destination, stepup.act_of(asked)
+    lookalike = lookalike_of(request.access, target.address)
     review = Review(
         title="Send this?",
         button="Send it",
         crumbs=[("Payouts", reverse("dashboard:payouts")), ("Pay out", "")],
         back=reverse("dashboard:payouts"),
-        agreed=_digest(order),
+        agreed=agreed,
         transfers=[
             Transfer(
                 facts=_facts(request, asked, order),
-                to=title(saved) if saved is not None and target.is_bank else checksummed(str(target.address)),
+                to=checksummed(target.address) if target.address else title(saved) if saved is not None else "",
                 label=saved.label if saved is not None else "",
             )
         ],
         permanent="Coins that have left can't be called back.",
         noun="payout",
         cautions=_cautions(request, order),
-        lookalike=_lookalike(request, order),
+        lookalike=checksummed(lookalike) if lookalike else "",
     )
-    return review_page(request, review, form.values, _act(request, form, order), code)
+    act = confirming.act_of(request, agreed, form.values["form_key"])
+    return review_page(request, review, form.values, act, code)
 
 
 def _facts(request: PageRequest, asked: PayoutRequest, order: Order) -> list[Fact]:
@@ -294,7 +255,7 @@ def _form(request: PageRequest, form: PayoutForm) -> HttpResponse:
     context = {
         "form": form,
         "errors": form.common_errors,
-        "spendable": spendable(request),
+        "spendable": spendable(request.access),
         "saved": [{"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)} for one in saved if one.is_wallet or one.verified_at],
         "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
     }

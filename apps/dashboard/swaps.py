@@ -5,7 +5,6 @@ The page that was agreed to is swapped or nothing: its least comes back with the
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -19,10 +18,10 @@ from apps.core import clock, money
 from apps.core.forms import Form
 from apps.core.literal import Invalid
 from apps.dashboard import confirming, form_keys
+from apps.dashboard.coins import Spendable, atomic_typed, spendable
 from apps.dashboard.confirming import CodeForm
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.dashboard.reviews import Fact, Review, Transfer, coins, review_page
-from apps.ledger.selectors import balances
 from apps.stores import roles
 from apps.swaps import selectors
 from apps.swaps.models import AutoSwap, Swap
@@ -48,12 +47,7 @@ class SwapForm(Form):
         source = Asset.objects.filter(pk=self.values["source_asset_id"]).first()
         if source is None or not self.values["buy_asset_id"]:
             raise Invalid("buy_asset_id" if source else "source_asset_id", "choose_swap")
-        amount = money.atomic_from_coins(self.values["amount"], source.atomic_decimals)
-        if amount is None:
-            raise Invalid("amount", "coins", places=source.atomic_decimals)
-        if not amount:
-            raise Invalid("amount", "positive")
-        return SwapRequest(source.pk, self.values["buy_asset_id"], amount)
+        return SwapRequest(source.pk, self.values["buy_asset_id"], atomic_typed(self.values["amount"], source))
 
     @property
     def key(self) -> str:
@@ -71,11 +65,16 @@ class AutoSwapForm(Form):
 
 
 @dataclass(frozen=True)
-class Sellable:
-    """An asset of which the store can spend something."""
+class Offer:
+    """What can be sold for what. A mode with one coin alone has nothing to swap it into."""
 
-    asset: Asset
-    available_atomic: int
+    sellable: list[Spendable]
+    assets: list[Asset]
+    is_lone: bool
+
+    @property
+    def can_swap(self) -> bool:
+        return bool(self.sellable) and not self.is_lone
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -90,7 +89,7 @@ def index(request: PageRequest) -> HttpResponse:
         "older_query": _query(status, page + 1) if len(found) > PER_PAGE else "",
         "newer_query": _query(status, page - 1) if page > 1 else "",
         "is_empty": not found and page == 1 and not status,
-        **_offer(request),
+        "offer": _offer(request),
         "auto_swap": selectors.auto_swap_of(request.access),
     }
     return show(request, "dashboard/swaps/list.html", context)
@@ -173,20 +172,16 @@ def _form(request: PageRequest, form: SwapForm) -> HttpResponse:
     context = {
         "form": form,
         "errors": form.common_errors,
-        **_offer(request),
+        "offer": _offer(request),
         "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
     }
     return show(request, "dashboard/swaps/create.html", context, status=form.status)
 
 
-def _offer(request: PageRequest) -> dict[str, Any]:
-    """What can be sold for what. A mode with one coin alone has nothing to swap it into."""
-    assets, held = active_assets(request.access.mode), balances(request.access.store_id, request.access.mode)
-    found = [(one, held[one.pk].available_atomic) for one in assets if one.pk in held]
-    sellable = [Sellable(asset, amount) for asset, amount in found if amount > 0]
-    is_lone = len(assets) < 2
+def _offer(request: PageRequest) -> Offer:
+    assets, sellable = active_assets(request.access.mode), spendable(request.access)
     bought = [one for one in assets if len(sellable) != 1 or one != sellable[0].asset]
-    return {"sellable": sellable, "assets": bought, "is_lone": is_lone, "can_swap": bool(sellable) and not is_lone}
+    return Offer(sellable, bought, is_lone=len(assets) < 2)
 
 
 def _usable_from(setting: AutoSwap | None) -> datetime | None:

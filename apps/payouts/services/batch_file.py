@@ -157,9 +157,7 @@ def _asset(text: str, facts: Facts) -> Asset:
 
 
 def _amount(text: str, asset: Asset) -> int:
-    whole, _, places = text.partition(".")
-    is_number = text.isascii() and (whole + places).isdigit()
-    if not is_number or len(whole + places) > DIGITS_MAX:
+    if not money.is_coins(text):
         raise Invalid("amount", "coins_with_point")
     amount = money.atomic_from_decimal(text, asset.atomic_decimals)
     if amount is None:

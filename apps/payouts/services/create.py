@@ -5,9 +5,9 @@
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
 
 from django.conf import settings
 
@@ -148,35 +148,48 @@ def place(
     return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
 
 
+@dataclass(frozen=True)
+class _Facts:
+    """What staff have set for the store, and how often sending there has failed within a day."""
+
+    limits: list[Cap]
+    is_stopped: bool
+    failures: int
+    rule: Rule
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """Who asks, and under which key."""
+
+    maker: Maker
+    caller: str
+    key: str
+
+
 def _place(viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker, caller: str, caps: Iterable[Cap]) -> tuple[Payout, bool]:
     at = clock.now(store, viewer.mode)
     asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.asset.pk, "address": order.target.address, "at": at}
     ((per_tx, daily, is_stopped, failed, above_cents, currency),) = _FACTS.rows(**asked, since=at - DAY)
-    rule = Rule(above_cents, currency)
-    limits = [*caps, Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))]
-
-    def make() -> Payout:
-        check_caps(store.pk, viewer.mode, order.asset.pk, order.amount_atomic, limits, at)
-        if failed >= settings.PAYOUT_FAILURES_MAX:
-            raise FailsTooOften
-        worth, held = judge(viewer, rule, maker, _wish(order), at)
-        made = {"maker_id": maker.user_id, "worth_cents": worth, "approval": held, "idempotency_caller": caller, "idempotency_key": key}
-        return _make(viewer, store, order, made, at, is_stopped=is_stopped)
-
+    of_store = Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))
+    facts = _Facts([*caps, of_store], is_stopped, failed, Rule(above_cents, currency))
+    make = partial(_make, viewer, store, order, facts, _Asker(maker, caller, key), at)
     try:
         return make_once(lambda: _known(viewer, caller, key), make)
     except InsufficientBalance:
         raise Insufficient from None
 
 
-def _wish(order: Order) -> Wish:
-    saved, address = order.target.destination, order.target.address
-    where = title(saved) if saved is not None else checksummed(str(address))
-    return Wish({order.asset.pk: order.amount_atomic}, f"{in_words([(order.asset, order.amount_atomic)])} to {where}")
-
-
-def _make(viewer: Viewer, store: Store, order: Order, made: dict[str, Any], at: datetime, *, is_stopped: bool) -> Payout:
-    bank, held = order.target.destination if order.target.is_bank else None, made["approval"]
+def _make(viewer: Viewer, store: Store, order: Order, facts: _Facts, asker: _Asker, at: datetime) -> Payout:
+    """The record, within every cap and with what it waits for; then its coins are reserved."""
+    asset, amount, target = order.asset, order.amount_atomic, order.target
+    check_caps(store.pk, viewer.mode, asset.pk, amount, facts.limits, at)
+    if facts.failures >= settings.PAYOUT_FAILURES_MAX:
+        raise FailsTooOften
+    saved, bank = target.destination, target.destination if target.is_bank else None
+    where = title(saved) if saved is not None else checksummed(str(target.address))
+    wish = Wish({asset.pk: amount}, f"{in_words([(asset, amount)])} to {where}")
+    worth, held = judge(viewer, facts.rule, asker.maker, wish, at)
     waits = held is not None and held.status == WAITING
     # It is never pending before somebody else has approved it: the database refuses that.
     payout = Payout(
@@ -188,32 +201,41 @@ def _make(viewer: Viewer, store: Store, order: Order, made: dict[str, Any], at: 
         updated_at=at,
         rail=order.rail,
         schedule=order.schedule,
-        asset=order.asset,
-        amount_atomic=order.amount_atomic,
-        destination=order.target.destination,
-        destination_address=order.target.address,
+        asset=asset,
+        amount_atomic=amount,
+        destination=saved,
+        destination_address=target.address,
         is_simulated=False if viewer.mode == "live" else None,
         bears_network_fee=bank is None and store.payout_network_fee == PaysNetworkFee.MERCHANT,
         provider=offramp_name(viewer.mode) if bank is not None else "",
         fiat_currency=None if bank is None else bank.currency,
         agent_credential_id=order.agent_credential_id,
-        **made,
+        maker_id=asker.maker.user_id,
+        worth_cents=worth,
+        approval=held,
+        idempotency_caller=asker.caller,
+        idempotency_key=asker.key,
     )
     insert(payout)
+    _begin(viewer, store, order, payout, at, is_stopped=facts.is_stopped)
+    return payout
+
+
+def _begin(viewer: Viewer, store: Store, order: Order, payout: Payout, at: datetime, *, is_stopped: bool) -> None:
+    """Its history and its reserved coins, and on to the sending unless somebody has to look first."""
     insert(PayoutTransition(payout=payout, to_status=Payout.Status.PENDING, at=at))
     failpoint("payout.K1")
     movements.payout_created(**moves.booking(payout, at))
-    if waits:
+    if payout.review_reason == states.NEEDS_APPROVER:
         PayoutTransition.objects.create(
             payout=payout, from_status=Payout.Status.PENDING, to_status=payout.status, note=payout.review_reason, at=at
         )
-        return payout
+        return
     reason = states.ASSET_STOPPED if is_stopped else _review_reason(viewer, store, order, at)
     if reason:
         moves.move(payout, Payout.Status.REQUIRES_REVIEW, at, reason, review_reason=reason)
     else:
         jobs.enqueue("payouts.advance", mode=payout.mode)
-    return payout
 
 
 def reason_for_review(payout: Payout, at: datetime) -> str:

@@ -247,8 +247,10 @@ def find_destination(viewer: Viewer, id: str, kind: str) -> Destination:
     return found
 
 
-def lookalike_of(viewer: Viewer, address: str) -> str | None:
+def lookalike_of(viewer: Viewer, address: str | None) -> str | None:
     """A known address of the store that begins and ends like this one and is another: what somebody may have put in its place."""
+    if not address:
+        return None
     wanted = address.lower()
     known = set(Destination.objects.seen_by(viewer).filter(kind=Destination.Kind.WALLET).values_list("address", flat=True))
     paid = Payout.objects.seen_by(viewer).filter(destination_address__isnull=False)
