@@ -4,6 +4,8 @@ What is approved is what the page showed: a digest of it comes back with the for
 """
 
 import re
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -63,7 +65,7 @@ def index(request: PageRequest) -> HttpResponse:
         "tabs": [{"name": name, "query": f"?show={one}" if one else "", "is_current": one == chosen} for one, name in _TABS.items()],
         "is_decided": bool(chosen),
         "now": request.access.now(),
-        **_rule_context(request),
+        "rule": _shown_rule(request),
     }
     return show(request, "dashboard/approvals/list.html", context)
 
@@ -190,18 +192,29 @@ def rule(request: PageRequest) -> HttpResponse:
         "people": approval_rules.approvers(request.access.store_id).order_by("created_at"),
         "days": LIFETIME.days,
         "hours": int(ALONE_WITHIN.total_seconds()) // 3600,
-        **_rule_context(request),
+        "rule": _shown_rule(request),
     }
     return show(request, "dashboard/settings/approvals.html", context, status=form.status)
 
 
-def _rule_context(request: PageRequest) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ShownRule:
+    """Above which amount, or None; and what it is from `next_from` on where a change still waits."""
+
+    above: str | None
+    currency: str
+    next_from: datetime | None
+    next: str
+
+
+def _shown_rule(request: PageRequest) -> ShownRule:
     present, at = approval_rules.rule_of(request.access), clock.now(request.access.store, request.access.mode)
     above = approval_rules.above_of(present, at)
     is_changing = present is not None and present.next_from is not None and present.next_from > at
-    return {
-        "above": None if above is None else money.text_from_cents(above),
-        "currency": present.currency if present is not None and above is not None else request.access.store.settlement_currency,
-        "next_from": present.next_from if present is not None and is_changing else None,
-        "next": approval_rules.told(present, present.next_above_cents) if present is not None and is_changing else "",
-    }
+    next_from = present.next_from if present is not None and is_changing else None
+    return ShownRule(
+        above=None if above is None else money.text_from_cents(above),
+        currency=present.currency if present is not None and above is not None else request.access.store.settlement_currency,
+        next_from=next_from,
+        next=approval_rules.told(present, present.next_above_cents) if present is not None and is_changing else "",
+    )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 from urllib.parse import urlencode
 
 from django.http import FileResponse, Http404, HttpResponse, QueryDict
@@ -39,7 +38,7 @@ class Filters:
         days = [day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", ""))]
         return cls(query.get("asset", "")[:20], account if account in ACCOUNTS else "", kind if kind in KINDS else "", *days)
 
-    def query(self, **changes: Any) -> str:
+    def query(self, **changes: str) -> str:
         asked = {"asset": self.asset_id, "account": self.account, "kind": self.kind, "from": self.first_day, "to": self.last_day, **changes}
         return urlencode({name: value for name, value in asked.items() if value})
 
@@ -76,11 +75,20 @@ def index(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/statements/_rows.html" if part else "dashboard/statements/list.html", context)
 
 
-def _lines(request: PageRequest, page: statements.Page) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class ShownLine:
+    """An entry in words; `payment` is the reference of the store's own that it serves."""
+
+    line: statements.StatementLine
+    label: str
+    payment: str | None
+
+
+def _lines(request: PageRequest, page: statements.Page) -> list[ShownLine]:
     """Each entry in words, with the payment that it serves if that is one of the store's."""
     references = {line.reference for line in page.lines if line.reference}
     payments = dict(Payment.objects.seen_by(request.access).filter(pk__in=references).values_list("pk", "reference"))
-    return [{"line": line, "label": kind_label(line.kind), "payment": payments.get(line.reference)} for line in page.lines]
+    return [ShownLine(line, kind_label(line.kind), payments.get(line.reference)) for line in page.lines]
 
 
 def _chosen(accounts: list[StoreAccount], filters: Filters) -> StoreAccount | None:

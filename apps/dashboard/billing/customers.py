@@ -1,7 +1,6 @@
 """Customers: who is billed. The list with its search, one customer with what it owes, the form, and deleting one."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -88,7 +87,7 @@ class CustomerForm(BillingForm):
     hidden = (form_keys.NAME,)
     inputs = {"address": "line1"}
 
-    def __init__(self, typed: Mapping[str, str], before: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, typed: Mapping[str, str], before: Mapping[str, object] | None = None) -> None:
         super().__init__(typed)
         self.others = {name: value for name, value in (before or {}).items() if name not in _ADDRESS}
 
@@ -100,7 +99,7 @@ class CustomerForm(BillingForm):
         """Raises Invalid."""
         return CustomerChanges.read(self._fields())
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         address = {name: self.values[name] for name in _ADDRESS if self.values[name]}
         return {**self.filled(*_FIELDS), "address": {**address, **self.others} or None}
 
@@ -136,13 +135,13 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
     return go("customer", customer.pk)
 
 
-def _lines(address: dict[str, Any]) -> list[tuple[str, Any]]:
+def _lines(address: Mapping[str, object]) -> list[tuple[str, object]]:
     """The parts of an address that the form knows, in its order, then the others."""
     known = [(label, address[name]) for name, label in _ADDRESS.items() if name in address]
     return known + [(name, value) for name, value in address.items() if name not in _ADDRESS]
 
 
-def _shown(address: dict[str, Any]) -> dict[str, str]:
+def _shown(address: Mapping[str, object]) -> dict[str, str]:
     return {name: str(address[name]) for name in _ADDRESS if isinstance(address.get(name), (str, int))}
 
 

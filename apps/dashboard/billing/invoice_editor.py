@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Self
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -93,9 +93,9 @@ class InvoiceForm(BillingForm):
         """Raises Invalid."""
         return InvoiceChanges.read(self._fields())
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         written = [one for one in self.lines if one["what"] or one["each"]]
-        fields: dict[str, Any] = {
+        fields: dict[str, object] = {
             **self.filled(*_TEXTS, "currency"),
             "line_items": [_line(one, n) for n, one in enumerate(written)],
             "tax_rate_bps": percent_bps(self.values["tax"], "tax") if self.values["tax"] else None,
@@ -106,7 +106,7 @@ class InvoiceForm(BillingForm):
             fields["due_at"] = end_of_day(due, "due") if due else None
         return fields
 
-    def _discount(self) -> dict[str, Any]:
+    def _discount(self) -> dict[str, object]:
         kind, text = self.values["discount_type"], self.values["discount"]
         if not text:
             return {"discount_type": None, "discount_value": None}
@@ -190,7 +190,7 @@ def _padded(lines: Lines, more: int) -> Lines:
     return [*lines, *(_NEW_LINE for _ in range(max(more, ROWS - len(lines), 0)))]
 
 
-def _line(typed: dict[str, str], position: int) -> dict[str, Any]:
+def _line(typed: dict[str, str], position: int) -> dict[str, object]:
     name = f"line_items[{position}]"
     return {
         "description": typed["what"],

@@ -137,7 +137,7 @@ class SubscriptionForm(BillingForm):
         """Raises Invalid."""
         return SubscriptionChanges.read(self._fields())
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         chosen = [one for one in self.rows if one.price]
         items = [{"price_id": one.price, "quantity": whole(one.quantity or "1", f"items[{n}].quantity")} for n, one in enumerate(chosen)]
         return {"items": items, "grace_cycles": whole(self.values["grace_cycles"] or "1", "grace_cycles")}

@@ -27,7 +27,7 @@ from apps.stores.models import Store
 LINES_MAX, BYTES_MAX = 10_000, 2 * 1024 * 1024
 COLUMNS = ("asset_id", "amount", "destination")
 LABEL_COLUMN = "label"
-LABEL_MAX, WRITTEN_MAX, DIGITS_MAX = 100, 200, 59
+LABEL_MAX, WRITTEN_MAX = 100, 200
 _DELIMITERS = ",;\t"
 _Status = PayoutBatchLine.Status
 
