@@ -44,11 +44,13 @@ class SignUpForm(StoreForm):
     """The first store and its owner."""
 
     names = ("name", "person_name", "password", "country", "settlement_currency")
+    secrets = ("password",)
     labels = {**StoreForm.labels, "person_name": "Your name", "password": "The password"}
 
-    def person(self, password: str) -> PersonRequest:
-        """A password is taken as it was typed. Raises Invalid."""
-        return PersonRequest.read({"person_name": self.sent["person_name"], "password": password or None})
+    def person(self) -> PersonRequest:
+        """Raises Invalid."""
+        password = self.secret_values["password"] or None
+        return PersonRequest.read({"person_name": self.sent["person_name"], "password": password})
 
 
 def begin(request: HttpRequest) -> HttpResponse:
@@ -96,7 +98,7 @@ def _first_store(request: HttpRequest, email: str) -> HttpResponse:
     if request.method == "GET":
         return _page(request, "store", form, email=email)
     try:
-        person = form.person(request.POST.get("password", ""))
+        person = form.person()
         user, store = opening.sign_up_with_store(email, person, form.request())
     except Refusals as refusal:
         return _page(request, "store", form.refuse(refusal), refusal, email=email)
