@@ -1,34 +1,40 @@
-"""Every event there is: the 23 that anybody can subscribe to, the platform's own, and what a platform integration gets by default."""
+"""Every event there is, and what it says: the 23 that anybody can subscribe to, and the platform's own.
 
-PAYMENT_EVENTS = (
-    "payment_intent.created",
-    "payment_intent.processing",
-    "payment_intent.completed",
-    "payment_intent.expired",
-    "payment_intent.failed",
-    "payment_intent.refunded",
-)
-SUBSCRIBABLE = (
-    *PAYMENT_EVENTS,
-    "transaction.confirming",
-    "transaction.confirmed",
-    "transaction.failed",
-    "invoice.finalized",
-    "invoice.paid",
-    "invoice.voided",
-    "subscription.created",
-    "subscription.updated",
-    "subscription.past_due",
-    "subscription.canceled",
-    "store.verification.approved",
-    "store.verification.rejected",
-    "payout.created",
-    "payout.confirmed",
-    "payout.failed",
-    "fee_sweep.confirmed",
-    "fee_sweep.failed",
-)
+Payouts and fee sweeps can be subscribed to, as the contract says; nothing records them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+EVENTS: Final[Mapping[str, str]] = {
+    "payment_intent.created": "A payment was created",
+    "payment_intent.processing": "Coins arrived for a payment that is not complete yet",
+    "payment_intent.completed": "A payment was completed",
+    "payment_intent.expired": "A payment expired",
+    "payment_intent.failed": "A payment failed",
+    "payment_intent.refunded": "A payment was refunded",
+    "transaction.confirming": "A deposit was seen on its network",
+    "transaction.confirmed": "A deposit has all of its confirmations",
+    "transaction.failed": "A deposit was reverted or lost",
+    "invoice.finalized": "An invoice was finalized",
+    "invoice.paid": "An invoice was paid",
+    "invoice.voided": "An invoice was voided",
+    "subscription.created": "A subscription was created",
+    "subscription.updated": "A subscription was updated",
+    "subscription.past_due": "A subscription is past due",
+    "subscription.canceled": "A subscription was canceled",
+    "store.verification.approved": "A store's verification was approved",
+    "store.verification.rejected": "A store's verification was rejected",
+    "payout.created": "A payout was created (test deliveries only)",
+    "payout.confirmed": "A payout was confirmed (test deliveries only)",
+    "payout.failed": "A payout failed (test deliveries only)",
+    "fee_sweep.confirmed": "A fee sweep was confirmed (test deliveries only)",
+    "fee_sweep.failed": "A fee sweep failed (test deliveries only)",
+    "store.deleted": "A sub-merchant's store was deleted",
+}
 PLATFORM_ONLY = ("store.deleted",)
+SUBSCRIBABLE = tuple(name for name in EVENTS if name not in PLATFORM_ONLY)
+PAYMENT_EVENTS = tuple(name for name in EVENTS if name.startswith("payment_intent."))
 PLATFORM_DEFAULT = PAYMENT_EVENTS
 TEST_DEFAULT = "payment_intent.completed"
 # What a platform also hears of its sub-merchants.
@@ -37,7 +43,7 @@ FANS_OUT = ("payment_intent.", "transaction.", "store.verification.", "store.del
 
 def open_to(is_platform: bool) -> tuple[str, ...]:
     """The events that a store's endpoints may name."""
-    return SUBSCRIBABLE + PLATFORM_ONLY if is_platform else SUBSCRIBABLE
+    return tuple(EVENTS) if is_platform else SUBSCRIBABLE
 
 
 def family_of(event_type: str) -> str:

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from apps.core.documents import FreeForm
 from apps.core.literal import Field, Invalid, Schema, Text, check_free, split_url
 from apps.core.requests import Changes, Request, by
-from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
+from apps.webhooks.catalogue import EVENTS
 from apps.webhooks.models import Endpoint
 
 DESCRIPTION_MAX = 500
@@ -68,7 +68,7 @@ class EventName(Field):
         return value
 
     def schema(self) -> Schema:
-        return {"type": "string", "enum": [*SUBSCRIBABLE, *PLATFORM_ONLY]}
+        return {"type": "string", "enum": list(EVENTS)}
 
 
 class FreeObject(Field):

@@ -1,15 +1,17 @@
 """A merchant writes a handler against test deliveries: what they carry has the shape, and the words, of what really happens."""
 
+import json
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from msgspec import to_builtins
 
+from apps.api.description import _document
 from apps.api.plumbing.events import envelope
 from apps.platforms.services.verifications import approve_verification
 from apps.stores.models import Verification
-from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
+from apps.webhooks.catalogue import EVENTS
 from apps.webhooks.models import Event
 from apps.webhooks.samples import sample
 from tests import make
@@ -33,7 +35,7 @@ def kinds(value: Any) -> Any:
     return kinds(value[0]) if isinstance(value, list) and value else None
 
 
-@pytest.mark.parametrize("event_type", [*SUBSCRIBABLE, *PLATFORM_ONLY])
+@pytest.mark.parametrize("event_type", EVENTS)
 def test_a_sample_has_the_described_shape(event_type: str) -> None:
     check(event_type, to_builtins(sample(event_type)))
 
@@ -69,3 +71,9 @@ def test_events_of_stores_are_told_as_their_samples(cast: Cast) -> None:
     events = Event.objects.filter(type__startswith="store.")
     is_told_as_its_sample(events)
     assert {one.type for one in events} == {"store.verification.approved", "store.deleted"}
+
+
+def test_the_description_says_what_each_event_means() -> None:
+    webhooks = json.loads(_document())["webhooks"]
+    assert {name: one["post"]["summary"] for name, one in webhooks.items()} == EVENTS
+    assert len(set(EVENTS.values())) == len(EVENTS) == 24

@@ -5,7 +5,7 @@ from typing import Any
 from apps.api.plumbing.components import components, reference
 from apps.api.plumbing.events import operation_of
 from apps.core.literal import Schema
-from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
+from apps.webhooks.catalogue import EVENTS
 
 
 def finish(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
@@ -14,6 +14,6 @@ def finish(result: Schema, generator: Any, request: Any, public: bool) -> Schema
     for methods in result["paths"].values():
         for operation in methods.values():
             operation.setdefault("security", [])
-    result["webhooks"] = {event: {"post": operation_of(event, reference)} for event in (*SUBSCRIBABLE, *PLATFORM_ONLY)}
+    result["webhooks"] = {event: {"post": operation_of(event, reference)} for event in EVENTS}
     result["components"]["schemas"] = components()
     return result

@@ -9,7 +9,7 @@ from apps.core.documents import Document, FreeForm, Part, schema_of
 from apps.core.literal import Schema
 from apps.payments.documents.events import IntentEvent, TransactionEvent
 from apps.platforms.documents import DeletedEvent, VerificationEvent
-from apps.webhooks.catalogue import family_of
+from apps.webhooks.catalogue import EVENTS, family_of
 from apps.webhooks.documents import EventData, EventDocument, PayoutEvent, SweepEvent
 from apps.webhooks.samples import sample
 
@@ -49,7 +49,7 @@ def operation_of(event: str, part: Part = schema_of) -> Schema:
     return {
         "operationId": f"on_{event.replace('.', '_')}",
         "tags": ["webhooks"],
-        "summary": f"We tell you of `{event}`",
+        "summary": EVENTS[event],
         "description": _WORDS,
         "requestBody": {"required": True, "content": content},
         "security": [],
