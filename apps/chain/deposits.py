@@ -6,7 +6,6 @@ time, and losing it is an alert. What nobody has acted upon yet is lost and foun
 
 from collections import defaultdict
 from datetime import datetime
-from typing import Any
 
 import structlog
 from django.db import connection, models
@@ -15,6 +14,7 @@ from prometheus_client import Counter
 from apps.assets.models import Chain
 from apps.chain.blocks import NATIVE_LOG_INDEX, Header, Transfer
 from apps.chain.models import Deposit
+from apps.core.sql import Arguments
 
 log = structlog.get_logger(__name__)
 _lost = Counter("tillgate_chain_lost_deposits", "Deposits that a reorg took away after they were credited", ["chain"])
@@ -75,7 +75,7 @@ RETURNING d.id, d.is_lost, d.asset_id, d.amount_atomic, d.tx_hash, d.address_id
 def put(chain: Chain, header: Header, found: list[tuple[str, Transfer]], at: datetime) -> list[object]:
     """Write the transfers of a block. One that was known from an orphaned block moves here, and its confirmations start again."""
     _renumber(chain, header, found)
-    values: dict[str, Any] = {
+    values: Arguments = {
         "chain": chain.pk,
         "number": header.number,
         "hash": header.hash,
@@ -96,7 +96,7 @@ def put(chain: Chain, header: Header, found: list[tuple[str, Transfer]], at: dat
 
 def confirm(chain_id: str, head_number: int, at: datetime) -> list[object]:
     """Confirm what has its confirmations at this head."""
-    values: dict[str, Any] = {"chain": chain_id, "head": head_number, "at": at}
+    values: Arguments = {"chain": chain_id, "head": head_number, "at": at}
     with connection.cursor() as cursor:
         cursor.execute(_CONFIRM, values)
         confirmed = [deposit_id for (deposit_id,) in cursor.fetchall()]

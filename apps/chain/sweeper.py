@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import structlog
 from django.conf import settings
@@ -24,6 +23,7 @@ from apps.chain.reasons import Reason
 from apps.core import clock
 from apps.core.money import atomic_from_decimal
 from apps.core.rows import PAUSED_SQL, Job
+from apps.core.sql import Arguments
 
 log = structlog.get_logger(__name__)
 JOB = Job("chain.sweep", limit=50, in_transaction=False, raises=(RpcError,))
@@ -163,10 +163,20 @@ class _ChainSweep:
         return [one for one in wanted if one.is_native or one.contract_address]
 
     def _candidates(self, asset: Asset, least: int, at: datetime, *, is_wanted: bool = False) -> list[tuple[str, int]]:
-        asked: dict[str, Any] = {"chain": self.chain.pk, "asset": asset.pk, "mode": self.chain.mode, "is_native": asset.is_native}
-        asked["is_wanted"] = is_wanted
+        asked: Arguments = {
+            "chain": self.chain.pk,
+            "asset": asset.pk,
+            "mode": self.chain.mode,
+            "is_native": asset.is_native,
+            "is_wanted": is_wanted,
+            "least": least,
+            "at": at,
+            "limit": JOB.limit,
+            "job": JOB.name,
+            "now": at,
+        }
         with connection.cursor() as cursor:
-            cursor.execute(_CANDIDATES, {**asked, "least": least, "at": at, "limit": JOB.limit, "job": JOB.name, "now": at})
+            cursor.execute(_CANDIDATES, asked)
             return [(address, int(left)) for address, left in cursor.fetchall()]
 
     def _sweep_native(self, one: _Found, fee_wei: int, at: datetime) -> None:

@@ -97,7 +97,7 @@ class StaffRequestAdmin(ReadOnly):
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
         return render(request, "admin/staff_request.html", self._page(request, kind, row, errors), status=422 if errors else 200)
 
-    def _page(self, request: HttpRequest, kind: Kind, row: StaffRequest, errors: list[str]) -> dict[str, Any]:
+    def _page(self, request: HttpRequest, kind: Kind, row: StaffRequest, errors: list[str]) -> dict[str, object]:
         is_own, decides = row.asked_by_id == request.user.pk, may(request, kind.operation)
         is_waiting = row.state == _Pending and clock.real_now() < row.expires_at
         return {

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from django.db import connection, transaction
 
 from apps.console import custody
 from apps.console.invariant import Invariant
 from apps.console.invariants import INVARIANTS, parameters
+from apps.core.sql import Arguments
 from apps.payments.models import PaymentSeal
 from apps.stores.models import AuditSeal
 
@@ -94,7 +94,7 @@ def _hash_of(seal: str) -> str:
     return seal.rpartition(":")[2][:64]
 
 
-def _ask(invariant: Invariant, asked: dict[str, Any]) -> Verdict:
+def _ask(invariant: Invariant, asked: Arguments) -> Verdict:
     """PostgreSQL counts; no more than FINDINGS_MAX breaches ever come here."""
     watch = _Stopwatch()
     with connection.cursor() as cursor:

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from itertools import groupby
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from django.db import connection
 
 from apps.core import money, spreadsheet
 from apps.core.clock import iso
+from apps.core.sql import Arguments
 from apps.core.streams import rows_of
 from apps.ledger import chart
 from apps.reports.labels import kind_label
@@ -42,7 +43,7 @@ class Asked:
     first: date | None = None
     last: date | None = None
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> Arguments:
         starts = None if self.first is None else midnight(self.first)
         ends = None if self.last is None else midnight(self.last + timedelta(days=1))
         return {"store": self.store_id, "mode": self.mode, "starts": starts, "ends": ends}
@@ -84,13 +85,16 @@ class Tally:
         self.balances[name, asset_id] += amount
         self.decimals[asset_id] = decimals
 
-    def result(self) -> dict[str, Any]:
+    def sums_atomic(self) -> dict[str, str]:
+        """By asset: each is 0 when the books balance."""
         assets: dict[str, int] = defaultdict(int)
         for (_, asset_id), amount in self.balances.items():
             assets[asset_id] += amount
-        told = {f"{name} {asset_id}": str(amount) for (name, asset_id), amount in sorted(self.balances.items())}
-        sums = {asset_id: str(amount) for asset_id, amount in sorted(assets.items())}
-        return {"movements": self.movements, "entries": self.entries, "sums_atomic": sums, "balances_atomic": told}
+        return {asset_id: str(amount) for asset_id, amount in sorted(assets.items())}
+
+    def balances_atomic(self) -> dict[str, str]:
+        """By account and asset."""
+        return {f"{name} {asset_id}": str(amount) for (name, asset_id), amount in sorted(self.balances.items())}
 
 
 _SCOPE = """

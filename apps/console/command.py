@@ -6,10 +6,11 @@ import re
 import sys
 from decimal import Decimal
 from getpass import getuser
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import ProgrammingError
+from msgspec import Struct, to_builtins
 from psycopg.errors import UndefinedTable
 
 from apps.core import clock
@@ -22,7 +23,14 @@ from apps.stores.models import StaffRequest, Store, User
 _FRACTION = re.compile(r"0(\.[0-9]{1,8})?", re.ASCII)
 
 
-class OperatorCommand(BaseCommand):
+class Result(Struct, frozen=True, kw_only=True):
+    """What a command has done, in the order in which `--json` prints it."""
+
+
+ResultT = TypeVar("ResultT", bound=Result | None)
+
+
+class OperatorCommand(BaseCommand, Generic[ResultT]):
     """A subclass has `arguments` and `run`, which returns what `--json` prints."""
 
     requires_system_checks: list[str] = []
@@ -49,14 +57,14 @@ class OperatorCommand(BaseCommand):
                 raise
             sys.stderr.write("The database has no tables yet: run manage.py migrate, or start the demo once\n")
             raise SystemExit(1) from None
-        self.stdout.write(json.dumps(result) if options["json"] else self.words(result))
+        self.stdout.write(json.dumps(to_builtins(result)) if options["json"] else self.words(result))
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> ResultT:
         raise TypeError("a command defines run")
 
-    def words(self, result: dict[str, Any]) -> str:
+    def words(self, result: ResultT) -> str:
         """The result for a person."""
-        return json.dumps(result, indent=2)
+        return json.dumps(to_builtins(result), indent=2)
 
 
 def _user() -> str:
@@ -82,20 +90,34 @@ def staff_named(email: str | None) -> User:
     return found
 
 
-def told(row: StaffRequest) -> dict[str, Any]:
-    """A staff request, as a command prints it."""
-    return {
-        "id": str(row.pk),
-        "kind": row.kind,
-        "name": row.name,
-        "lines": four_eyes.content_of(row).lines,
-        "reason": row.reason,
-        "state": row.state,
-        "asked_by": row.asked_by.email,
-        "asked_at": clock.iso(row.asked_at),
-        "expires_at": clock.iso(row.expires_at),
-        "decided_by": row.decided_by.email if row.decided_by else None,
-    }
+class StaffRequestResult(Result, frozen=True, kw_only=True):
+    """A request to a second member of staff; a line says what is changed, from what and to what."""
+
+    id: str
+    kind: str
+    name: str
+    lines: list[tuple[str, str, str]]
+    reason: str
+    state: str
+    asked_by: str
+    asked_at: str | None
+    expires_at: str | None
+    decided_by: str | None
+
+
+def staff_request_result(row: StaffRequest) -> StaffRequestResult:
+    return StaffRequestResult(
+        id=str(row.pk),
+        kind=row.kind,
+        name=row.name,
+        lines=four_eyes.content_of(row).lines,
+        reason=row.reason,
+        state=row.state,
+        asked_by=row.asked_by.email,
+        asked_at=clock.iso(row.asked_at),
+        expires_at=clock.iso(row.expires_at),
+        decided_by=row.decided_by.email if row.decided_by else None,
+    )
 
 
 def store_named(store_id: str) -> Store:

@@ -6,7 +6,6 @@ At that block no unconfirmed deposit has arrived yet, so what remains apart is o
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import connection
 from django.db.models import Q
@@ -17,6 +16,7 @@ from apps.chain.models import Address, HotWallet
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.selectors import heads, is_watched
+from apps.core.sql import Arguments
 
 NAME = "custody_is_there"
 SAYS = "custody_deposits and custody_hot are what the chain says our addresses hold"
@@ -116,7 +116,7 @@ def _compare_cold(book: Book) -> Checked:
 
 
 def _asked(statement: str, asset: Asset, block: int) -> int:
-    asked: dict[str, Any] = {"asset": asset.pk, "mode": asset.mode, "chain": asset.chain_id, "block": block, "is_native": asset.is_native}
+    asked: Arguments = {"asset": asset.pk, "mode": asset.mode, "chain": asset.chain_id, "block": block, "is_native": asset.is_native}
     with connection.cursor() as cursor:
         cursor.execute(statement, asked)
         return int(cursor.fetchone()[0])

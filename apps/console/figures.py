@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 from django.db import DatabaseError
-from django.db.models import Count, F, Min, Q
+from django.db.models import Count, F, Min, Q, QuerySet
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -48,7 +48,7 @@ class Figures(Collector):
                 log.warning("figures_unavailable", figures=family.__name__, error=type(error).__name__)
 
 
-def _queues(now: datetime) -> dict[str, Any]:
+def _queues(now: datetime) -> dict[str, tuple[QuerySet[Any], str]]:
     """What a worker should have taken by now, by the name of the queue: rows, and the column that says since when."""
     out = OutgoingTransaction.Status
     return {

@@ -2,12 +2,12 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from django.db import connection
 
 from apps.console import grants, policies
 from apps.console.invariant import Invariant
+from apps.core.sql import Arguments
 from apps.ledger.chart import CHART
 
 FILE = Path(__file__).with_name("guards.txt")
@@ -91,7 +91,7 @@ WHERE is_guarded <> (kind = ANY (%(guarded_kinds)s)) OR kind <> ALL (%(kinds)s)
 )
 
 
-def parameters() -> dict[str, Any]:
+def parameters() -> Arguments:
     """What the queries compare with."""
     expected, granted, shown = _expected(), sorted(grants.expected()), sorted(policies.expected())
     return {

@@ -2,18 +2,39 @@
 
 import hmac
 from collections.abc import Callable
-from typing import Any
 
 import django_prometheus.exports
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from msgspec import Struct, to_builtins
 
 from apps.chain.selectors import chains_without_node, lag_seconds
 from apps.core import buckets, tenancy
 
 CHAIN_LAG_SECONDS_MAX = 300
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    ready: bool
+
+
+class Failed(Part, frozen=True, kw_only=True):
+    """The kind of the error, and nothing of its text: everybody may ask."""
+
+    error: str
+
+
+class Migrations(Part, frozen=True, kw_only=True):
+    pending: int
+
+
+class Chains(Part, frozen=True, kw_only=True):
+    """How far each chain's watcher is behind (null: it has read nothing yet), and the chains whose nodes nobody has named."""
+
+    lag_seconds: dict[str, int | None]
+    without_node: list[str]
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -23,42 +44,42 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """One entry per part; 503 when one isn't ready."""
     parts = {name: _ask(check) for name, check in _CHECKS.items()}
-    is_ready = all(part["ready"] for part in parts.values())
+    is_ready = all(part.ready for part in parts.values())
     headers = {} if is_ready else {"Retry-After": "5"}
-    return JsonResponse(parts, status=200 if is_ready else 503, headers=headers)
+    return JsonResponse(to_builtins(parts), status=200 if is_ready else 503, headers=headers)
 
 
-def _ask(check: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _ask(check: Callable[[], Part]) -> Part:
     try:
         return check()
     except Exception as error:  # whatever is wrong with it, it isn't ready
-        return {"ready": False, "error": type(error).__name__}
+        return Failed(ready=False, error=type(error).__name__)
 
 
-def _database() -> dict[str, Any]:
+def _database() -> Part:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    return {"ready": True}
+    return Part(ready=True)
 
 
-def _redis() -> dict[str, Any]:
-    return {"ready": bool(buckets.client().ping())}
+def _redis() -> Part:
+    return Part(ready=bool(buckets.client().ping()))
 
 
-def _migrations() -> dict[str, Any]:
+def _migrations() -> Part:
     executor = MigrationExecutor(connection)
     pending = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-    return {"ready": pending == 0, "pending": pending}
+    return Migrations(ready=pending == 0, pending=pending)
 
 
-def _chains() -> dict[str, Any]:
+def _chains() -> Part:
     lags = {chain: lag_seconds(chain) for chain, urls in settings.CHAIN_URLS.items() if urls}
     unread = chains_without_node()
     is_ready = not unread and all(lag is not None and lag <= CHAIN_LAG_SECONDS_MAX for lag in lags.values())
-    return {"ready": is_ready, "lag_seconds": lags, "without_node": unread}
+    return Chains(ready=is_ready, lag_seconds=lags, without_node=unread)
 
 
-_CHECKS: dict[str, Callable[[], dict[str, Any]]] = {
+_CHECKS: dict[str, Callable[[], Part]] = {
     "database": _database,
     "redis": _redis,
     "migrations": _migrations,

@@ -3,10 +3,9 @@
 `counted` says over how many things it was asked. Nothing here writes, and nothing here repairs.
 """
 
-from typing import Any
+import json
 
 from django.conf import settings
-from psycopg.types.json import Jsonb
 
 from apps.console import guard_invariants
 from apps.console.agents_invariants import AGENTS
@@ -25,6 +24,7 @@ from apps.console.swap_invariants import SWAPS
 from apps.console.treasury_invariants import TREASURY
 from apps.console.webhook_invariants import TOLD
 from apps.console.x402_invariants import X402
+from apps.core.sql import Arguments
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES
@@ -35,11 +35,11 @@ from apps.webhooks import catalogue
 BOOKED_WITHIN_SECONDS = 900
 
 
-def parameters() -> dict[str, Any]:
+def parameters() -> Arguments:
     """What the queries name: the product's own tables and settings, so that no query says them a second time."""
     return {
         "settling": ["payment_settled", "overpayment_settled", "late_deposit_accepted"],
-        "moves": Jsonb([[origin, target] for origin, targets in states.MACHINE.moves.items() for target in targets]),
+        "moves": json.dumps([[origin, target] for origin, targets in states.MACHINE.moves.items() for target in targets]),
         "status_events": [states.CREATED_EVENT, states.CANCELED_EVENT, *states.EVENTS.values()],
         "canceled": states.CANCELED_EVENT,
         "subscribable": list(catalogue.SUBSCRIBABLE),
@@ -285,7 +285,7 @@ SELECT 'payment ' || payment_id, coalesce(before, 'nothing') || ' to ' || coales
 WHERE (number = 1 AND (from_status IS NOT NULL OR to_status IS DISTINCT FROM 'pending' OR event_type <> 'payment_intent.created'))
    OR (number > 1 AND (from_status IS DISTINCT FROM before OR event_type <> 'payment_intent.' ||
        (CASE WHEN event_type = %(canceled)s AND to_status = 'expired' THEN 'canceled' ELSE to_status END)
-       OR NOT EXISTS (SELECT 1 FROM jsonb_array_elements(%(moves)s) AS move WHERE move = jsonb_build_array(before, to_status))))
+       OR NOT EXISTS (SELECT 1 FROM jsonb_array_elements(%(moves)s::jsonb) AS move WHERE move = jsonb_build_array(before, to_status))))
 UNION ALL SELECT 'payment ' || p.id, 'it is ' || p.status || ', its history says ' || coalesce(s.to_status, 'nothing')
 FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last WHERE p.status IS DISTINCT FROM s.to_status
 """,

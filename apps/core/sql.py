@@ -6,8 +6,11 @@ Placeholders whose type the server can't infer need a cast.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from django.conf import settings
@@ -18,6 +21,9 @@ from apps.core import tenancy
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 _PERCENT = re.compile(r"%(?!\(\w+\)s)")
+# What a statement's names may stand for: what the driver adapts without being told how.
+Value = bool | int | Decimal | str | bytes | date | UUID | list[Any] | None
+Arguments = Mapping[str, Value]
 
 
 class Statement:

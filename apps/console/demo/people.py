@@ -1,11 +1,10 @@
 """Who is in the demo: a merchant with a store, and two members of the staff. Made once, found again at the next start."""
 
-from typing import Any
-
 from django.db import transaction
+from msgspec import json
 
 from apps.access import second_factor
-from apps.console.management.commands.create_store import open_store
+from apps.console.management.commands.create_store import StoreResult, open_store
 from apps.stores.models import Member, Store, User
 from apps.stores.services import change_store, create_store, create_user
 
@@ -32,8 +31,9 @@ def open_demo_store() -> Store:
     return store
 
 
-def credentials(store: Store, kept: dict[str, Any]) -> dict[str, Any]:
+def credentials(store: Store, kept: bytes | None) -> StoreResult:
     """What `create_store` prints: the one kept since it was made (secrets are shown once), else new credentials."""
-    if kept.get("store", {}).get("id") == str(store.pk):
-        return kept
+    known = json.decode(kept, type=StoreResult) if kept is not None else None
+    if known is not None and known.store.id == str(store.pk):
+        return known
     return open_store(store, User.objects.get(email=MERCHANT["email"]))

@@ -9,10 +9,18 @@ from apps.access.services import create_agent_credential
 from apps.agents.services.payouts import set_cap
 from apps.agents.services.tokens import known_asset
 from apps.assets.models import Asset
-from apps.console.command import OperatorCommand, store_named
+from apps.console.command import OperatorCommand, Result, store_named
 
 
-class Command(OperatorCommand):
+class AgentCredentialResult(Result, frozen=True, kw_only=True):
+    """The credential itself is shown this once."""
+
+    id: str
+    credential: str
+    scopes: list[str]
+
+
+class Command(OperatorCommand[AgentCredentialResult]):
     help = "Create an agent credential"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -25,13 +33,13 @@ class Command(OperatorCommand):
         )
 
     @transaction.atomic
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> AgentCredentialResult:
         wanted = None if options["scopes"] is None else [one for one in options["scopes"].split(",") if one]
         caps = [_cap(one) for one in options["cap"]]
         row, text = create_agent_credential(store_named(options["store"]), options["mode"], name=options["name"], wanted=wanted)
         for asset, per_tx, daily in caps:
             set_cap(row, asset, per_tx, daily)
-        return {"id": str(row.pk), "credential": text, "scopes": row.scopes}
+        return AgentCredentialResult(id=str(row.pk), credential=text, scopes=row.scopes)
 
 
 def _cap(text: str) -> tuple[Asset, int | None, int | None]:

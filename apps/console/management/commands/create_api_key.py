@@ -5,10 +5,18 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from apps.access.services import create_api_key
-from apps.console.command import OperatorCommand, store_named
+from apps.console.command import OperatorCommand, Result, store_named
 
 
-class Command(OperatorCommand):
+class ApiKeyResult(Result, frozen=True, kw_only=True):
+    """The key itself is shown this once."""
+
+    id: str
+    key: str
+    scopes: list[str]
+
+
+class Command(OperatorCommand[ApiKeyResult]):
     help = "Create an API key"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -18,9 +26,9 @@ class Command(OperatorCommand):
         parser.add_argument("--scopes", help="comma-separated; all but the accounts scopes when left out")
         parser.add_argument("--name", default="")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> ApiKeyResult:
         wanted = None if options["scopes"] is None else [one for one in options["scopes"].split(",") if one]
         key, text = create_api_key(
             store_named(options["store"]), options["mode"], name=options["name"], key_type=options["type"], wanted=wanted
         )
-        return {"id": str(key.pk), "key": text, "scopes": key.scopes}
+        return ApiKeyResult(id=str(key.pk), key=text, scopes=key.scopes)

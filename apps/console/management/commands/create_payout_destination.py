@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.console.command import OperatorCommand, store_named
+from apps.console.command import OperatorCommand, Result, store_named
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import add_bank, add_wallet, network_named
 
@@ -12,7 +12,14 @@ from apps.payouts.services.destinations import add_bank, add_wallet, network_nam
 SAMPLE_ACCOUNT = "DE89370400440532013000"
 
 
-class Command(OperatorCommand):
+class DestinationResult(Result, frozen=True, kw_only=True):
+    """A wallet or a bank account."""
+
+    id: str
+    kind: str
+
+
+class Command(OperatorCommand[DestinationResult]):
     help = "Save a wallet or a bank account that a store's payouts can name"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -26,9 +33,9 @@ class Command(OperatorCommand):
         parser.add_argument("--account", default=SAMPLE_ACCOUNT, help="its number; a sample when left out")
         parser.add_argument("--label", default="")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> DestinationResult:
         made = self._wallet(**options) if options["wallet"] else self._bank(**options)
-        return {"id": str(made.pk), "kind": made.kind}
+        return DestinationResult(id=str(made.pk), kind=made.kind)
 
     def _wallet(self, **options: Any) -> Destination:
         network, separator, address = options["wallet"].partition(":")

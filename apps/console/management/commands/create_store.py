@@ -8,12 +8,30 @@ from django.db import transaction
 from apps.access import scopes
 from apps.access.services import create_agent_credential, create_api_key
 from apps.assets.services import accept_all_active
-from apps.console.command import OperatorCommand, fraction
+from apps.console.command import OperatorCommand, Result, fraction
 from apps.stores.models import AuthorizationProvider, Store, User
 from apps.stores.services import change_store, create_store, create_user
 
 
-class Command(OperatorCommand):
+class NamedStore(Result, frozen=True, kw_only=True):
+    id: str
+    name: str
+
+
+class Person(Result, frozen=True, kw_only=True):
+    email: str
+
+
+class StoreResult(Result, frozen=True, kw_only=True):
+    """A store with its credentials, which are shown this once: keys by mode and kind, agents' by mode."""
+
+    store: NamedStore
+    user: Person
+    keys: dict[str, dict[str, str]]
+    agents: dict[str, str]
+
+
+class Command(OperatorCommand[StoreResult]):
     help = "Create a store, its owner and its credentials"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -31,7 +49,7 @@ class Command(OperatorCommand):
         parser.add_argument("--x402-dispatch", action="store_true", help="settlements of agents are sent on the chain")
 
     @transaction.atomic
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> StoreResult:
         user = User.objects.with_email(options["email"]) or create_user(options["email"], options["password"])
         store = create_store(
             user, options["name"], country=options["country"], settlement_currency=options["currency"], is_kyc_confirmed=options["kyc"]
@@ -48,7 +66,7 @@ class Command(OperatorCommand):
         return open_store(store, user)
 
 
-def open_store(store: Store, user: User) -> dict[str, Any]:
+def open_store(store: Store, user: User) -> StoreResult:
     """Accept every active asset and make the credentials; what `create_store` prints."""
     accept_all_active(store)
     wanted = scopes.ALL if store.is_platform else scopes.DEFAULT
@@ -57,4 +75,5 @@ def open_store(store: Store, user: User) -> dict[str, Any]:
         for kind in ("secret", "publishable"):
             made[kind] = create_api_key(store, mode, name=f"First {kind} key", key_type=kind, wanted=wanted)[1]
     agents = {mode: create_agent_credential(store, mode, name="First agent")[1] for mode in ("live", "test")}
-    return {"store": {"id": str(store.pk), "name": store.name}, "user": {"email": user.email}, "keys": keys, "agents": agents}
+    named, person = NamedStore(id=str(store.pk), name=store.name), Person(email=user.email)
+    return StoreResult(store=named, user=person, keys=keys, agents=agents)

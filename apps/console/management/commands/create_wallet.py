@@ -12,11 +12,20 @@ from apps.chain.addresses import checksummed
 from apps.chain.keys import Seed
 from apps.chain.providers.base import Keystore, KeystoreError
 from apps.chain.providers.key_file import KeyFile
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 from apps.core.models import Mode
 
 
-class Command(OperatorCommand):
+class WalletResult(Result, frozen=True, kw_only=True):
+    """Where the key lies, and what others may know of it; both by mode."""
+
+    key_file: str
+    keystore: str
+    deposit_xpubs: dict[str, str]
+    hot_wallets: dict[str, str]
+
+
+class Command(OperatorCommand[WalletResult]):
     help = "Make the signer's key file (SIGNER_KEY_FILE), sealed as SIGNER_KEYSTORE says; keep a copy of it and of what opens it elsewhere"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -24,23 +33,23 @@ class Command(OperatorCommand):
         source.add_argument("--words", action="store_true", help="read the words of an earlier seed from standard input")
         source.add_argument("--reseal", metavar="FILE", help="take the seed of this file, which SIGNER_PASSPHRASE opens")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> WalletResult:
         path, keystore = Path(settings.SIGNER_KEY_FILE), keystores.keystore()
         try:
-            seed = self._seed(path, keystore, options)
+            seed = self._seed(path, keystore, options["reseal"], asks_for_words=options["words"])
             hot = {mode: checksummed(keystores.HotKey(keystore, mode).address) for mode in Mode.values}
         except KeystoreError as error:
             raise CommandError(str(error)) from None
-        return {
-            "key_file": str(path),
-            "keystore": keystore.name,
-            "deposit_xpubs": {mode: seed.deposit_xpub(mode) for mode in Mode.values},
-            "hot_wallets": hot,
-        }
+        return WalletResult(
+            key_file=str(path),
+            keystore=keystore.name,
+            deposit_xpubs={mode: seed.deposit_xpub(mode) for mode in Mode.values},
+            hot_wallets=hot,
+        )
 
     @staticmethod
-    def _seed(path: Path, keystore: Keystore, options: dict[str, Any]) -> Seed:
-        if options["reseal"]:
-            return keys.move_key_file(Path(options["reseal"]), KeyFile(options["reseal"]), path, keystore)
-        words = " ".join(sys.stdin.readline().split()) if options["words"] else keys.new_words()
+    def _seed(path: Path, keystore: Keystore, reseal: str | None, *, asks_for_words: bool) -> Seed:
+        if reseal:
+            return keys.move_key_file(Path(reseal), KeyFile(reseal), path, keystore)
+        words = " ".join(sys.stdin.readline().split()) if asks_for_words else keys.new_words()
         return keys.write_key_file(path, words, keystore)

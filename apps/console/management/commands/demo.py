@@ -15,10 +15,12 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connections
+from msgspec import UNSET, UnsetType, to_builtins
 
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
 from apps.console import local_chains
+from apps.console.command import Result
 from apps.console.demo import (
     agents,
     billing,
@@ -34,6 +36,7 @@ from apps.console.demo import (
     swaps,
 )
 from apps.console.demo.chain import Wallet
+from apps.console.management.commands.create_store import StoreResult
 from apps.stores.models import Store, User
 from config import embedded
 from config.demo_secrets import CHAIN_KEYS
@@ -42,6 +45,38 @@ from config.demo_secrets import CHAIN_KEYS
 STILL_SECONDS, TOLD_SECONDS = 180.0, 10.0
 _LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 T = TypeVar("T")
+
+
+class SignIn(Result, frozen=True, kw_only=True):
+    """Where somebody signs in, and as whom."""
+
+    url: str
+    email: str
+    password: str
+
+
+class Merchant(SignIn, frozen=True, kw_only=True):
+    totp_secret: str
+
+
+class LocalChain(Result, frozen=True, kw_only=True):
+    """Tokens are placed on the live one only: their contracts by asset."""
+
+    rpc_url: str
+    chain_id: int
+    funded_private_key: str
+    tokens: dict[str, str] | UnsetType = UNSET
+
+
+class DemoDocument(Result, frozen=True, kw_only=True):
+    """var/demo.json; chains by mode."""
+
+    base_url: str
+    dashboard: Merchant
+    admin: SignIn
+    store: StoreResult
+    chains: dict[str, LocalChain]
+    mailbox: str
 
 
 class Command(BaseCommand):
@@ -123,11 +158,11 @@ class Command(BaseCommand):
             return
         settings.SWAP_ROUTERS, os.environ["SWAP_ROUTERS"] = [line], line
 
-    def _store(self) -> tuple[Store, User, dict[str, Any]]:
+    def _store(self) -> tuple[Store, User, StoreResult]:
         store = people.open_demo_store()
         merchant = User.objects.get(email=people.MERCHANT["email"])
         path = settings.VAR_DIR / "demo-store.json"
-        credentials = people.credentials(store, json.loads(path.read_text()) if path.exists() else {})
+        credentials = people.credentials(store, path.read_bytes() if path.exists() else None)
         _write(path, credentials)
         payments.seed_test_payments(store, merchant)
         payouts.seed_payouts(store, merchant)
@@ -136,7 +171,7 @@ class Command(BaseCommand):
         agents.seed_mandates(store, merchant)
         return store, merchant, credentials
 
-    def _finish(self, port: int, store: Store, merchant: User, credentials: dict[str, Any], contracts: dict[str, str]) -> None:
+    def _finish(self, port: int, store: Store, merchant: User, credentials: StoreResult, contracts: dict[str, str]) -> None:
         """Once the processes answer: pay the live payments, write demo.json, tell the person."""
         try:
             began = time.monotonic()
@@ -150,7 +185,7 @@ class Command(BaseCommand):
             document = describe(port, credentials, contracts)
             _write(settings.VAR_DIR / "demo.json", document)
             self.say(f"processes ready in {time.monotonic() - began:.1f} s")
-            self._tell(document, f"{document['base_url']}/pay/{sample.reference}")
+            self._tell(document, f"{document.base_url}/pay/{sample.reference}")
             if contracts:
                 self.step("payment of an agent over x402", lambda: agents.pay_over_x402(store, merchant))
                 self.step("swap of what was paid", lambda: swaps.swap_when_paid(store, merchant))
@@ -181,17 +216,17 @@ class Command(BaseCommand):
                 self.say(f"waiting for {waits_for}")
             time.sleep(0.1)
 
-    def _tell(self, document: dict[str, Any], checkout_url: str) -> None:
+    def _tell(self, document: DemoDocument, checkout_url: str) -> None:
         if self.is_json:
-            self.stdout.write(json.dumps(document))
+            self.stdout.write(json.dumps(to_builtins(document)))
             self.stdout.flush()
-        admin, second = document["admin"], people.COLLEAGUE
+        admin, second = document.admin, people.COLLEAGUE
         rows = [
-            ("documentation", f"{document['base_url']}/docs"),
-            ("mailbox", f"{document['base_url']}/dev/mailbox  (files in {document['mailbox']})"),
-            ("staff", f"{admin['url']}  {admin['email']}  password {admin['password']}"),
+            ("documentation", f"{document.base_url}/docs"),
+            ("mailbox", f"{document.base_url}/dev/mailbox  (files in {document.mailbox})"),
+            ("staff", f"{admin.url}  {admin.email}  password {admin.password}"),
             ("a second one", f"{second['email']}  password {second['password']}"),
-            ("API", f"{document['base_url']}/api/v2  test key {document['store']['keys']['test']['secret']}"),
+            ("API", f"{document.base_url}/api/v2  test key {document.store.keys['test']['secret']}"),
             ("a checkout page", checkout_url),
             ("to stop", "Ctrl-C; what it has kept is there again next time, unless that begins with --fresh"),
         ]
@@ -199,15 +234,15 @@ class Command(BaseCommand):
         self.say(_table(rows))
         self._tell_what_is_next(document)
 
-    def _tell_what_is_next(self, document: dict[str, Any]) -> None:
+    def _tell_what_is_next(self, document: DemoDocument) -> None:
         """The last lines on the screen, whatever was told between."""
-        dashboard = document["dashboard"]
-        key = document["store"]["keys"]["test"]["secret"]
+        dashboard = document.dashboard
+        key = document.store.keys["test"]["secret"]
         order = '{"payment_intent": {"amount": "10.00", "currency": "EUR", "title": "One coffee"}}'
-        first_payment = f"curl -s {document['base_url']}/api/v2/payments -u '{key}:' -H 'Content-Type: application/json' -d '{order}'"
+        first_payment = f"curl -s {document.base_url}/api/v2/payments -u '{key}:' -H 'Content-Type: application/json' -d '{order}'"
         rows = [
-            ("open", dashboard["url"]),
-            ("sign in", f"{dashboard['email']}  password {dashboard['password']}  authenticator key {dashboard['totp_secret']}"),
+            ("open", dashboard.url),
+            ("sign in", f"{dashboard.email}  password {dashboard.password}  authenticator key {dashboard.totp_secret}"),
             ("first payment", first_payment),
         ]
         self.say(f"\n{_table(rows)}\n")
@@ -217,23 +252,22 @@ def _table(rows: list[tuple[str, str]]) -> str:
     return "\n".join(f"  {title:<16} {text}" for title, text in rows)
 
 
-def describe(port: int, credentials: dict[str, Any], contracts: dict[str, str]) -> dict[str, Any]:
+def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> DemoDocument:
     """What var/demo.json tells other programs."""
     base_url = settings.PUBLIC_URL
-    chains: dict[str, Any] = {}
+    chains: dict[str, LocalChain] = {}
     for mode, name in (("live", embedded.ETHEREUM), ("test", embedded.SEPOLIA)):
         if url := os.environ.get(name):
-            chains[mode] = {"rpc_url": url, "chain_id": embedded.CHAIN_IDS[name], "funded_private_key": CHAIN_KEYS[mode]}
-    if "live" in chains:
-        chains["live"]["tokens"] = {asset_id: checksummed(contract) for asset_id, contract in contracts.items()}
-    return {
-        "base_url": base_url,
-        "dashboard": {"url": f"{base_url}/dashboard/", **people.MERCHANT},
-        "admin": {"url": f"{base_url}/admin/", **people.STAFF},
-        "store": credentials,
-        "chains": chains,
-        "mailbox": str(settings.EMAIL_FILE_PATH),
-    }
+            tokens = {asset_id: checksummed(contract) for asset_id, contract in contracts.items()} if mode == "live" else UNSET
+            chains[mode] = LocalChain(rpc_url=url, chain_id=embedded.CHAIN_IDS[name], funded_private_key=CHAIN_KEYS[mode], tokens=tokens)
+    return DemoDocument(
+        base_url=base_url,
+        dashboard=Merchant(url=f"{base_url}/dashboard/", **people.MERCHANT),
+        admin=SignIn(url=f"{base_url}/admin/", **people.STAFF),
+        store=credentials,
+        chains=chains,
+        mailbox=str(settings.EMAIL_FILE_PATH),
+    )
 
 
 def _not_ready(port: int) -> str:
@@ -248,9 +282,9 @@ def _not_ready(port: int) -> str:
         return "the web server"
 
 
-def _write(path: Path, document: dict[str, Any]) -> None:
+def _write(path: Path, document: Result) -> None:
     """Whole or not at all, and for this user only."""
     temporary = path.with_suffix(".new")
     temporary.touch(mode=0o600)
-    temporary.write_text(json.dumps(document, indent=2) + "\n")
+    temporary.write_text(json.dumps(to_builtins(document), indent=2) + "\n")
     temporary.replace(path)

@@ -8,13 +8,24 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from apps.console import books
-from apps.console.command import OperatorCommand, store_named
+from apps.console.command import OperatorCommand, Result, store_named
 from apps.core.literal import parse_date
 
 _WRITERS = {"beancount": books.write_beancount, "csv": books.write_csv}
 
 
-class Command(OperatorCommand):
+class ExportResult(Result, frozen=True, kw_only=True):
+    """What was written where; sums and balances in atomic units, by asset and by account and asset."""
+
+    format: str
+    output: str
+    movements: int
+    entries: int
+    sums_atomic: dict[str, str]
+    balances_atomic: dict[str, str]
+
+
+class Command(OperatorCommand[ExportResult | None]):
     help = "Write the books out: every movement with all its entries"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -26,7 +37,8 @@ class Command(OperatorCommand):
         parser.add_argument("--to", dest="last", help="last day, UTC")
         parser.add_argument("--output", type=Path, help="a file; else standard output")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> ExportResult | None:
+        """None when the books themselves went to standard output."""
         if options["json"] and options["output"] is None:
             raise CommandError("With --json give an --output file: standard output is for the result")
         store = store_named(options["store"]) if options["store"] else None
@@ -38,18 +50,23 @@ class Command(OperatorCommand):
         if options["output"] is None:
             self.stdout.ending = ""
             write(asked, sys.stdout)
-            return {}
+            return None
         try:
             with options["output"].open("w", encoding="utf-8", newline="") as file:
                 tally = write(asked, file)
         except OSError as error:
             raise CommandError(f"{options['output']} can't be written: {error.strerror}") from None
-        return {"format": options["format"], "output": str(options["output"]), **tally.result()}
+        return ExportResult(
+            format=options["format"],
+            output=str(options["output"]),
+            movements=tally.movements,
+            entries=tally.entries,
+            sums_atomic=tally.sums_atomic(),
+            balances_atomic=tally.balances_atomic(),
+        )
 
-    def words(self, result: dict[str, Any]) -> str:
-        if not result:
-            return ""
-        return f"{result['movements']} movements with {result['entries']} entries are in {result['output']}"
+    def words(self, result: ExportResult | None) -> str:
+        return f"{result.movements} movements with {result.entries} entries are in {result.output}" if result else ""
 
 
 def _day(text: str | None, name: str) -> date | None:

@@ -4,15 +4,21 @@ from typing import Any
 
 from apps.access import pruning as access
 from apps.access import sessions
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 from apps.core import clock, mail
 from apps.webhooks import pruning as webhooks
 
 
-class Command(OperatorCommand):
+class PruneResult(Result, frozen=True, kw_only=True):
+    """How many rows of each kind were deleted."""
+
+    deleted: dict[str, int]
+
+
+class Command(OperatorCommand[PruneResult]):
     help = "Delete what was kept long enough: the request log, ended deliveries and events, ended tokens and sessions, old letters"
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> PruneResult:
         now = clock.real_now()
         sessions.tidy(now)
-        return {"deleted": {**access.prune_all(now), **webhooks.prune_all(now), **mail.forget(now)}}
+        return PruneResult(deleted={**access.prune_all(now), **webhooks.prune_all(now), **mail.forget(now)})

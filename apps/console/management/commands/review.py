@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.console.command import OperatorCommand, staff_named, told
+from apps.console.command import OperatorCommand, Result, StaffRequestResult, staff_named, staff_request_result
 from apps.core.literal import is_uuid
 from apps.payouts.models import Payout
 from apps.payouts.services.review import approve_payout, reject_payout
@@ -15,40 +15,53 @@ from apps.platforms.services.verifications import approve_verification, reject_v
 from apps.stores.models import StaffRequest, User, Verification
 
 
-def _payout(row_id: str, decision: str, reason: str, staff: User | None, second: User | None) -> dict[str, Any]:
+class ReviewResult(Result, frozen=True, kw_only=True):
+    """Where it stands now."""
+
+    id: str
+    status: str
+
+
+class WaitingResult(ReviewResult, frozen=True, kw_only=True):
+    """It stands where it stood: a second member of staff has been asked."""
+
+    request: StaffRequestResult
+
+
+def _payout(row_id: str, decision: str, reason: str, staff: User | None, second: User | None) -> ReviewResult:
     payout = Payout.objects.filter(pk=row_id).select_related("store").first()
     if payout is None:
         raise CommandError(f"There is no payout {row_id}")
     decided = approve_payout(payout, reason, staff, second) if decision == "approve" else reject_payout(payout, reason, staff)
     if isinstance(decided, StaffRequest):
-        return {"id": row_id, "status": payout.status, "request": told(decided)}
-    return {"id": str(decided.pk), "status": decided.status}
+        return WaitingResult(id=row_id, status=payout.status, request=staff_request_result(decided))
+    return ReviewResult(id=str(decided.pk), status=decided.status)
 
 
-def _verification(row_id: str, decision: str, reason: str) -> dict[str, Any]:
+def _verification(row_id: str, decision: str, reason: str) -> ReviewResult:
     row = Verification.objects.filter(pk=row_id).first()
     if row is None:
         raise CommandError(f"There is no verification {row_id}")
     decided = approve_verification(row, reason) if decision == "approve" else reject_verification(row, reason)
-    return {"id": str(decided.pk), "status": decided.status}
+    return ReviewResult(id=str(decided.pk), status=decided.status)
 
 
-def _platform_access(row_id: str, decision: str, reason: str) -> dict[str, Any]:
+def _platform_access(row_id: str, decision: str, reason: str) -> ReviewResult:
     row = AccessRequest.objects.filter(pk=row_id).first()
     if row is None:
         raise CommandError(f"There is no request for platform access {row_id}")
     decided = approve_access(row, reason) if decision == "approve" else reject_access(row, reason)
-    return {"id": str(decided.pk), "status": decided.status}
+    return ReviewResult(id=str(decided.pk), status=decided.status)
 
 
 # What can be decided about -> how. Each takes an id, approve or reject, and the reason.
-KINDS: dict[str, Callable[[str, str, str], dict[str, Any]]] = {
+KINDS: dict[str, Callable[[str, str, str], ReviewResult]] = {
     "verification": _verification,
     "platform_access": _platform_access,
 }
 
 
-class Command(OperatorCommand):
+class Command(OperatorCommand[ReviewResult]):
     help = "Approve or reject: " + ", ".join([*KINDS, "payout"])
 
     def arguments(self, parser: CommandParser) -> None:
@@ -59,7 +72,7 @@ class Command(OperatorCommand):
         parser.add_argument("--staff", help="e-mail address of the member of staff who decides (payout; what takes two needs it)")
         parser.add_argument("--approved-by", help="e-mail address of the second one, who approves it at once (payout)")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> ReviewResult:
         if not is_uuid(options["id"]):
             raise CommandError(f"There is no {options['kind']} {options['id']}")
         if options["kind"] == "payout":

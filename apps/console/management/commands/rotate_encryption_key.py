@@ -6,7 +6,7 @@ from typing import Any
 from django.db import models, transaction
 
 from apps.access.models import SecondFactor
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 from apps.core import crypto
 from apps.core.models import OutgoingMail
 from apps.onramp.models import Credential
@@ -29,13 +29,19 @@ SEALED: list[tuple[type[models.Model], str, Callable[[Any], str]]] = [
 ]
 
 
-class Command(OperatorCommand):
+class RotationResult(Result, frozen=True, kw_only=True):
+    """How many values were sealed anew, by table and column."""
+
+    resealed: dict[str, int]
+
+
+class Command(OperatorCommand[RotationResult]):
     help = "Seal every recoverable secret anew under the first of ENCRYPTION_KEYS"
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> RotationResult:
         counts = {f"{model._meta.db_table}.{column}": _reseal(model, column, place) for model, column, place in SEALED}
         audit.record("encryption_key.rotated", details={"rows": sum(counts.values())})
-        return {"resealed": counts}
+        return RotationResult(resealed=counts)
 
 
 def _reseal(model: type[models.Model], column: str, place: Callable[[Any], str]) -> int:

@@ -11,13 +11,52 @@ from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.states import UNMINED
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 from apps.core import clock
 from apps.core.literal import is_uuid
 from apps.stores import audit
 
+SHOWN_MAX = 100
 
-class Command(OperatorCommand):
+
+class HotWalletResult(Result, frozen=True, kw_only=True):
+    network: str
+    address: str
+    next_nonce: int
+    halted_at: str | None
+    reason: str
+    open: int
+
+
+class InReview(Result, frozen=True, kw_only=True):
+    id: str
+    asset_id: str
+    to_address: str
+    amount_atomic: str
+    purpose: str
+    reference: str
+    nonce: int | None
+    reason: str
+
+
+class Unknown(Result, frozen=True, kw_only=True):
+    """A transaction of the wallet that we have no record of."""
+
+    network: str
+    nonce: int
+    hash: str
+    to_address: str
+    value_atomic: str
+    data: str
+
+
+class SendingResult(Result, frozen=True, kw_only=True):
+    hot_wallets: list[HotWalletResult]
+    in_review: list[InReview]
+    unknown: list[Unknown]
+
+
+class Command(OperatorCommand[SendingResult]):
     help = "Show, stop or resume sending, or settle a transaction that is in review"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -31,7 +70,7 @@ class Command(OperatorCommand):
         parser.add_argument("--reason", default="Stopped by an operator")
         parser.add_argument("--hash", help="the hash of the transaction that did it (sent)")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> SendingResult:
         action, what = options["action"], options["what"]
         try:
             if action in ("stop", "resume"):
@@ -83,42 +122,46 @@ class Command(OperatorCommand):
             UnknownTransaction.objects.filter(pk=row.pk).update(settled_at=clock.real_now())
             audit.record("hot_wallet.transaction_explained", target=row, name=row.tx_hash)
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> SendingResult:
         review = OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW).order_by("requested_at")
-        return {
-            "hot_wallets": [
-                {
-                    "network": wallet.pk,
-                    "address": wallet.address,
-                    "next_nonce": wallet.next_nonce,
-                    "halted_at": clock.iso(wallet.halted_at),
-                    "reason": wallet.halted_reason,
-                    "open": OutgoingTransaction.objects.filter(chain=wallet.pk, status__in=UNMINED).count(),
-                }
-                for wallet in HotWallet.objects.order_by("pk")
-            ],
-            "in_review": [
-                {
-                    "id": str(row.pk),
-                    "asset_id": row.asset_id,
-                    "to_address": row.to_address,
-                    "amount_atomic": str(row.amount_atomic),
-                    "purpose": row.purpose,
-                    "reference": row.reference,
-                    "nonce": row.nonce,
-                    "reason": row.reason,
-                }
-                for row in review[:100]
-            ],
-            "unknown": [
-                {
-                    "network": row.chain_id,
-                    "nonce": row.nonce,
-                    "hash": row.tx_hash,
-                    "to_address": row.to_address,
-                    "value_atomic": str(row.value_atomic),
-                    "data": row.data,
-                }
-                for row in UnknownTransaction.objects.filter(settled_at=None).order_by("chain_id", "nonce")[:100]
-            ],
-        }
+        unknown = UnknownTransaction.objects.filter(settled_at=None).order_by("chain_id", "nonce")
+        return SendingResult(
+            hot_wallets=[_wallet(row) for row in HotWallet.objects.order_by("pk")],
+            in_review=[_in_review(row) for row in review[:SHOWN_MAX]],
+            unknown=[_unknown(row) for row in unknown[:SHOWN_MAX]],
+        )
+
+
+def _wallet(row: HotWallet) -> HotWalletResult:
+    return HotWalletResult(
+        network=row.pk,
+        address=row.address,
+        next_nonce=row.next_nonce,
+        halted_at=clock.iso(row.halted_at),
+        reason=row.halted_reason,
+        open=OutgoingTransaction.objects.filter(chain=row.pk, status__in=UNMINED).count(),
+    )
+
+
+def _in_review(row: OutgoingTransaction) -> InReview:
+    return InReview(
+        id=str(row.pk),
+        asset_id=row.asset_id,
+        to_address=row.to_address,
+        amount_atomic=str(row.amount_atomic),
+        purpose=row.purpose,
+        reference=row.reference,
+        nonce=row.nonce,
+        reason=row.reason,
+    )
+
+
+def _unknown(row: UnknownTransaction) -> Unknown:
+    return Unknown(
+        network=row.chain_id,
+        nonce=row.nonce,
+        hash=row.tx_hash,
+        to_address=row.to_address,
+        value_atomic=str(row.value_atomic),
+        data=row.data,
+    )

@@ -5,10 +5,20 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from apps.chain.activation import change_asset
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 
 
-class Command(OperatorCommand):
+class AssetResult(Result, frozen=True, kw_only=True):
+    """An asset as it stands now."""
+
+    asset_id: str
+    network: str
+    contract: str | None
+    active: bool
+    confirmations: int
+
+
+class Command(OperatorCommand[AssetResult]):
     help = "Change an asset: its token contract, whether it is active, the confirmations of its chain"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -17,7 +27,7 @@ class Command(OperatorCommand):
         parser.add_argument("--active", choices=["true", "false"])
         parser.add_argument("--confirmations", type=int, metavar="N", help="holds for every asset of the chain")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> AssetResult:
         if all(options[name] is None for name in ("contract", "active", "confirmations")):
             raise CommandError("Nothing to change: give --contract, --active or --confirmations")
         asset = change_asset(
@@ -26,10 +36,10 @@ class Command(OperatorCommand):
             is_active=None if options["active"] is None else options["active"] == "true",
             required_confirmations=options["confirmations"],
         )
-        return {
-            "asset_id": asset.pk,
-            "network": asset.chain_id,
-            "contract": asset.contract_address,
-            "active": asset.is_active,
-            "confirmations": asset.chain.required_confirmations,
-        }
+        return AssetResult(
+            asset_id=asset.pk,
+            network=asset.chain_id,
+            contract=asset.contract_address,
+            active=asset.is_active,
+            confirmations=asset.chain.required_confirmations,
+        )

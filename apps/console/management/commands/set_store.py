@@ -1,6 +1,6 @@
 """`set_store`: what staff decide about a store, as key=value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -9,10 +9,10 @@ from django.core.validators import URLValidator
 from django.db import transaction
 from django.db.models import TextChoices
 
-from apps.console.command import OperatorCommand, fraction, store_named
+from apps.console.command import OperatorCommand, Result, fraction, store_named
 from apps.core import clock
 from apps.payouts.services.caps import set_store_cap
-from apps.stores.models import AuthorizationProvider, Currency, PaysNetworkFee, Store
+from apps.stores.models import AuthorizationProvider, Currency, PaysNetworkFee
 from apps.stores.services import change_store
 
 
@@ -129,15 +129,27 @@ RULES: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _with_rule(store: Store, changes: dict[str, Any], rule: str, text: str) -> dict[str, Any]:
-    """The store's policy with one rule changed."""
+def _with_rule(policy: Mapping[str, object], rule: str, text: str) -> dict[str, object]:
+    """A policy with one rule changed."""
     if rule not in RULES:
         raise CommandError(f"Unknown rule {rule!r}; known are {', '.join(RULES)}")
-    rules = {**changes.get("authorization_policy", store.authorization_policy), rule: RULES[rule](text)}
+    rules = {**policy, rule: RULES[rule](text)}
     return {name: value for name, value in rules.items() if value is not None}
 
 
-class Command(OperatorCommand):
+class ChangedStore(Result, frozen=True, kw_only=True):
+    id: str
+    name: str
+
+
+class ChangesResult(Result, frozen=True, kw_only=True):
+    """The keys that were set."""
+
+    store: ChangedStore
+    changed: list[str]
+
+
+class Command(OperatorCommand[ChangesResult]):
     help = "Set what staff decide about a store: " + ", ".join(
         [*SETTINGS, "cap.<asset_id>.per_tx", "cap.<asset_id>.daily", "policy.<rule>"]
     )
@@ -146,9 +158,10 @@ class Command(OperatorCommand):
         parser.add_argument("--store", required=True)
         parser.add_argument("pairs", nargs="+", metavar="key=value")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> ChangesResult:
         store = store_named(options["store"])
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
+        policy: Mapping[str, object] = store.authorization_policy
         caps: list[tuple[str, str, int | None]] = []
         for pair in options["pairs"]:
             key, separator, text = pair.partition("=")
@@ -157,7 +170,7 @@ class Command(OperatorCommand):
                 caps.append((*cap, _atomic_or_none(text)))
                 continue
             if separator and key.startswith("policy."):
-                changes["authorization_policy"] = _with_rule(store, changes, key.removeprefix("policy."), text)
+                changes["authorization_policy"] = policy = _with_rule(policy, key.removeprefix("policy."), text)
                 continue
             if not separator or key not in SETTINGS:
                 raise CommandError(f"Unknown setting {key!r}; known are {', '.join(SETTINGS)}")
@@ -167,4 +180,5 @@ class Command(OperatorCommand):
             change_store(store, **changes)
             for asset_id, column, amount in caps:
                 set_store_cap(store, asset_id, **{column: amount})
-        return {"store": {"id": str(store.pk), "name": store.name}, "changed": sorted(pair.partition("=")[0] for pair in options["pairs"])}
+        changed = sorted(pair.partition("=")[0] for pair in options["pairs"])
+        return ChangesResult(store=ChangedStore(id=str(store.pk), name=store.name), changed=changed)

@@ -12,20 +12,26 @@ from django.db import Error, close_old_connections
 from apps.chain import cold, keystores, signing
 from apps.chain.keys import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 
 # Between two looks that find nothing; whoever waits for their money waits for this too.
 PAUSE_SECONDS, PAUSE_SECONDS_MAX = 0.25, 30.0
 log = structlog.get_logger(__name__)
 
 
-class Command(OperatorCommand):
+class SignerResult(Result, frozen=True, kw_only=True):
+    """How many transactions it has signed until it was stopped."""
+
+    signed: int
+
+
+class Command(OperatorCommand[SignerResult]):
     help = "Sign outgoing transactions until told to stop; needs the key file and what opens it (SIGNER_KEYSTORE)"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="one round, then end")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> SignerResult:
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
@@ -52,7 +58,7 @@ class Command(OperatorCommand):
             if options["once"]:
                 break
             stopped.wait(pause)
-        return {"signed": signed}
+        return SignerResult(signed=signed)
 
 
 def _check_lists() -> None:

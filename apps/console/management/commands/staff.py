@@ -1,11 +1,12 @@
 """`staff`: who is staff, in which roles; and what waits for a second member of staff."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from apps.console.command import OperatorCommand, staff_named, told
+from apps.console.command import OperatorCommand, Result, StaffRequestResult, staff_named, staff_request_result
 from apps.console.staff_kinds import KINDS
 from apps.core import clock
 from apps.core.literal import is_uuid
@@ -15,7 +16,27 @@ from apps.stores.models import StaffRequest, User
 from apps.stores.services import create_user
 
 
-class Command(OperatorCommand):
+class RolesResult(Result, frozen=True, kw_only=True):
+    """Somebody's roles as they stand now."""
+
+    email: str
+    roles: list[str]
+
+
+class StaffMember(Result, frozen=True, kw_only=True):
+    email: str
+    active: bool
+    roles: list[str]
+
+
+class StaffResult(Result, frozen=True, kw_only=True):
+    """Who is staff, and what waits for a second one of them."""
+
+    staff: list[StaffMember]
+    waiting: list[StaffRequestResult]
+
+
+class Command(OperatorCommand[StaffResult | RolesResult | StaffRequestResult]):
     help = "Show staff and what waits for a second one of them, set somebody's roles, approve or reject"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -27,21 +48,21 @@ class Command(OperatorCommand):
         parser.add_argument("--approved-by", help="e-mail address of the second one, who approves it at once (set)")
         parser.add_argument("--reason", default="", help="is kept")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> StaffResult | RolesResult | StaffRequestResult:
         if options["action"] == "set":
             return _set(options)
         if options["action"] in ("approve", "reject"):
             return _decide(options)
         waiting = StaffRequest.objects.filter(state=StaffRequest.State.PENDING).select_related("asked_by", "decided_by")
         people = User.objects.filter(is_staff=True).order_by("email")
-        return {
-            "staff": [{"email": one.email, "active": one.is_active, "roles": sorted(roles_of(one))} for one in people],
-            "waiting": [told(row) for row in waiting.order_by("asked_at")],
-        }
+        return StaffResult(
+            staff=[StaffMember(email=one.email, active=one.is_active, roles=sorted(roles_of(one))) for one in people],
+            waiting=[staff_request_result(row) for row in waiting.order_by("asked_at")],
+        )
 
 
 @transaction.atomic
-def _set(options: dict[str, Any]) -> dict[str, Any]:
+def _set(options: Mapping[str, Any]) -> RolesResult | StaffRequestResult:
     if options["roles"] is None:
         raise CommandError("Give --roles")
     roles = sorted({one.strip() for one in options["roles"].split(",") if one.strip()})
@@ -58,16 +79,16 @@ def _set(options: dict[str, Any]) -> dict[str, Any]:
     else:
         request = staffing.request_roles(person, roles, options["reason"], staff_named(options["staff"]), at)
         if request is not None:
-            return told(request)
+            return staff_request_result(request)
     person.refresh_from_db()
-    return {"email": person.email, "roles": sorted(roles_of(person))}
+    return RolesResult(email=person.email, roles=sorted(roles_of(person)))
 
 
-def _decide(options: dict[str, Any]) -> dict[str, Any]:
+def _decide(options: Mapping[str, Any]) -> StaffRequestResult:
     row = StaffRequest.objects.filter(pk=options["what"]).first() if is_uuid(options["what"] or "") else None
     if row is None:
         raise CommandError(f"There is no request {options['what']}")
     kind, staff, at = KINDS[row.kind], staff_named(options["staff"]), clock.real_now()
     if options["action"] == "reject":
-        return told(four_eyes.reject(kind, row.pk, staff, at, reason=options["reason"]))
-    return told(four_eyes.approve(kind, row.pk, staff, at, digest=row.digest, reason=options["reason"]))
+        return staff_request_result(four_eyes.reject(kind, row.pk, staff, at, reason=options["reason"]))
+    return staff_request_result(four_eyes.approve(kind, row.pk, staff, at, digest=row.digest, reason=options["reason"]))

@@ -3,12 +3,19 @@
 from typing import Any
 
 from apps.chain import sweeper
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 
 
-class Command(OperatorCommand):
+class SweepResult(Result, frozen=True, kw_only=True):
+    """How many transactions were asked for."""
+
+    sweeps: int
+    gas_transfers: int
+
+
+class Command(OperatorCommand[SweepResult]):
     help = "Ask for the sweeps that are worth their gas; the worker signs and sends them"
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> SweepResult:
         asked = sweeper.sweep_due()
-        return {"sweeps": asked.sweeps, "gas_transfers": asked.gas_transfers}
+        return SweepResult(sweeps=asked.sweeps, gas_transfers=asked.gas_transfers)

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
@@ -11,7 +12,7 @@ from apps.assets.models import Asset
 from apps.chain.models import HotWallet
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.console.command import OperatorCommand, staff_named, store_named
+from apps.console.command import OperatorCommand, Result, staff_named, store_named
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.ledger.chart import CHART, TREASURY
@@ -25,7 +26,51 @@ _AMOUNT = re.compile(r"-?[1-9][0-9]{0,76}", re.ASCII)
 _KINDS = sorted(set(CHART) - {TREASURY})
 
 
-class Command(OperatorCommand):
+class WithdrawalResult(Result, frozen=True, kw_only=True):
+    reference: str
+    status: str
+    asset_id: str
+    amount_atomic: str
+    to_address: str
+    requested_by: str
+    decided_by: str | None
+
+
+class ServiceAccount(Result, frozen=True, kw_only=True):
+    mode: str
+    asset_id: str
+    account: str
+    balance_atomic: str
+
+
+class TreasuryResult(Result, frozen=True, kw_only=True):
+    """What is the service's own, what of it has been earned, and what is on its way out."""
+
+    accounts: list[ServiceAccount]
+    withdrawable: dict[str, str]
+    withdrawals: list[WithdrawalResult]
+
+
+class FundingResult(Result, frozen=True, kw_only=True):
+    """What a transaction has brought, by asset."""
+
+    network: str
+    hash: str
+    booked: dict[str, str]
+
+
+class CorrectionResult(Result, frozen=True, kw_only=True):
+    """What was asked for, and where the request stands."""
+
+    key: str
+    asset_id: str
+    account: str
+    amount_atomic: str
+    request: str
+    state: str
+
+
+class Command(OperatorCommand[TreasuryResult | FundingResult | CorrectionResult | WithdrawalResult]):
     help = "Show the service's own coins, book what came to a hot wallet, withdraw earnings, or correct an account against the treasury"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -46,7 +91,7 @@ class Command(OperatorCommand):
         parser.add_argument("--reason", help="is kept for ever (withdraw, correct)")
         parser.add_argument("--key", help="books it once, however often the command is run (correct)")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> TreasuryResult | FundingResult | CorrectionResult | WithdrawalResult:
         if options["action"] == "fund":
             return self._fund(options)
         if options["action"] == "correct":
@@ -55,17 +100,20 @@ class Command(OperatorCommand):
             return _withdraw(options)
         if options["action"] in ("approve", "reject"):
             return _decide(options)
-        names = ("mode", "asset_id", "account", "balance_atomic")
         earned = {asset.pk: withdrawals.withdrawable(asset) for asset in Asset.objects.select_related("chain").order_by("pk")}
         waiting = Withdrawal.objects.filter(status__in=("requested", "approved")).select_related("requested_by", "decided_by")
-        return {
-            "accounts": [dict(zip(names, (*row[:3], str(row[3])), strict=True)) for row in service_balances() if row[3]],
-            "withdrawable": {asset_id: str(amount) for asset_id, amount in earned.items() if amount},
-            "withdrawals": [_told(row) for row in waiting.order_by("requested_at")],
-        }
+        return TreasuryResult(
+            accounts=[
+                ServiceAccount(mode=mode, asset_id=asset_id, account=kind, balance_atomic=str(balance))
+                for mode, asset_id, kind, balance in service_balances()
+                if balance
+            ],
+            withdrawable={asset_id: str(amount) for asset_id, amount in earned.items() if amount},
+            withdrawals=[_withdrawal(row) for row in waiting.order_by("requested_at")],
+        )
 
     @staticmethod
-    def _fund(options: dict[str, Any]) -> dict[str, Any]:
+    def _fund(options: Mapping[str, Any]) -> FundingResult:
         tx_hash = (options["hash"] or "").lower()
         wallet = HotWallet.objects.select_related("chain").filter(pk=options["network"]).first()
         if wallet is None:
@@ -77,10 +125,10 @@ class Command(OperatorCommand):
                 booked = treasury.book_funding(wallet, tx_hash, nodes, staff_named(options["staff"]), clock.real_now())
         except RpcError as error:
             raise CommandError(f"The chain can't be asked: {error}") from None
-        return {"network": wallet.pk, "hash": tx_hash, "booked": {asset_id: str(amount) for asset_id, amount in booked.items()}}
+        return FundingResult(network=wallet.pk, hash=tx_hash, booked={asset_id: str(amount) for asset_id, amount in booked.items()})
 
     @staticmethod
-    def _correct(options: dict[str, Any]) -> dict[str, Any]:
+    def _correct(options: Mapping[str, Any]) -> CorrectionResult:
         asset = Asset.objects.select_related("chain").filter(pk=options["asset"]).first()
         if asset is None:
             raise CommandError(f"There is no asset {options['asset']!r}; give --asset")
@@ -105,11 +153,17 @@ class Command(OperatorCommand):
                 request = corrections.request_correction(wanted, reason, staff, at)
         except (Failure, ValueError) as refusal:
             raise CommandError(f"Not booked: {refusal}") from None
-        asked = {"key": wanted.key, "asset_id": asset.pk, "account": wanted.kind, "amount_atomic": options["amount_atomic"]}
-        return {**asked, "request": str(request.pk), "state": request.state}
+        return CorrectionResult(
+            key=wanted.key,
+            asset_id=asset.pk,
+            account=wanted.kind,
+            amount_atomic=options["amount_atomic"],
+            request=str(request.pk),
+            state=request.state,
+        )
 
 
-def _withdraw(options: dict[str, Any]) -> dict[str, Any]:
+def _withdraw(options: Mapping[str, Any]) -> WithdrawalResult:
     """Asked for by one; let go by the second who is named, or later by `approve`."""
     asset = Asset.objects.select_related("chain").filter(pk=options["asset"]).first()
     amount = options["amount_atomic"] or ""
@@ -126,24 +180,24 @@ def _withdraw(options: dict[str, Any]) -> dict[str, Any]:
     row = withdrawals.request_withdrawal(wanted, staff, clock.real_now())
     if second is not None and row.status == Withdrawal.Status.REQUESTED:
         row = withdrawals.approve_withdrawal(row.pk, second, clock.real_now())
-    return _told(row)
+    return _withdrawal(row)
 
 
-def _decide(options: dict[str, Any]) -> dict[str, Any]:
+def _decide(options: Mapping[str, Any]) -> WithdrawalResult:
     row = Withdrawal.objects.filter(reference=options["reference"]).first()
     if row is None:
         raise CommandError(f"There is no withdrawal {options['reference']!r}; give --reference")
     decide = withdrawals.approve_withdrawal if options["action"] == "approve" else withdrawals.reject_withdrawal
-    return _told(decide(row.pk, staff_named(options["staff"]), clock.real_now()))
+    return _withdrawal(decide(row.pk, staff_named(options["staff"]), clock.real_now()))
 
 
-def _told(row: Withdrawal) -> dict[str, Any]:
-    return {
-        "reference": row.reference,
-        "status": row.status,
-        "asset_id": row.asset_id,
-        "amount_atomic": str(row.amount_atomic),
-        "to_address": row.to_address,
-        "requested_by": row.requested_by.email,
-        "decided_by": row.decided_by.email if row.decided_by else None,
-    }
+def _withdrawal(row: Withdrawal) -> WithdrawalResult:
+    return WithdrawalResult(
+        reference=row.reference,
+        status=row.status,
+        asset_id=row.asset_id,
+        amount_atomic=str(row.amount_atomic),
+        to_address=row.to_address,
+        requested_by=row.requested_by.email,
+        decided_by=row.decided_by.email if row.decided_by else None,
+    )

@@ -5,12 +5,38 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from apps.console import audit
-from apps.console.command import OperatorCommand
+from apps.console.audit import Verdict
+from apps.console.command import OperatorCommand, Result
 from apps.payments import seals as payment_seals
 from apps.stores import seals
 
 
-class Command(OperatorCommand):
+class FindingResult(Result, frozen=True, kw_only=True):
+    subject: str
+    detail: str
+
+
+class InvariantResult(Result, frozen=True, kw_only=True):
+    """How many rows were counted and how many break it; of these the first ones."""
+
+    name: str
+    says: str
+    counted: int
+    broken: int
+    seconds: float
+    findings: list[FindingResult]
+
+
+class AuditResult(Result, frozen=True, kw_only=True):
+    """Each seal is `number:hash`."""
+
+    ok: bool
+    newest_seal: str | None
+    newest_payment_seal: str | None
+    invariants: list[InvariantResult]
+
+
+class Command(OperatorCommand[AuditResult]):
     help = "Ask whether everything that must always hold of money does, recomputed from nothing; it repairs nothing"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -23,41 +49,42 @@ class Command(OperatorCommand):
         if self.is_broken:
             raise SystemExit(1)
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> AuditResult:
         verdicts = audit.verdicts(check_chain=options["chain"])
         if options["seal"]:
             verdicts.append(audit.kept_seal(options["seal"]))
         self.with_times = options["times"]
         self.is_broken = any(verdict.findings for verdict in verdicts)
-        return {
-            "ok": not self.is_broken,
-            "newest_seal": _told(seals.newest()),
-            "newest_payment_seal": _told(payment_seals.newest()),
-            "invariants": [
-                {
-                    "name": verdict.name,
-                    "says": verdict.says,
-                    "counted": verdict.counted,
-                    "broken": verdict.broken,
-                    "seconds": round(verdict.took.total_seconds(), 3),
-                    "findings": [{"subject": one.subject, "detail": one.detail} for one in verdict.findings],
-                }
-                for verdict in verdicts
-            ],
-        }
+        return AuditResult(
+            ok=not self.is_broken,
+            newest_seal=_told(seals.newest()),
+            newest_payment_seal=_told(payment_seals.newest()),
+            invariants=[_invariant(verdict) for verdict in verdicts],
+        )
 
-    def words(self, result: dict[str, Any]) -> str:
+    def words(self, result: AuditResult) -> str:
         lines = []
-        for one in result["invariants"]:
-            verdict = f"BROKEN ({one['broken']})" if one["findings"] else "OK"
-            took = f"{one['seconds']:>9.3f} s  " if self.with_times else ""
-            lines.append(f"{one['name']:<24} {one['counted']:>10}  {took}{verdict:<13} {one['says']}")
-            lines += [f"    {finding['subject']}: {finding['detail']}" for finding in one["findings"]]
-            if (more := one["broken"] - len(one["findings"])) > 0:
+        for one in result.invariants:
+            verdict = f"BROKEN ({one.broken})" if one.findings else "OK"
+            took = f"{one.seconds:>9.3f} s  " if self.with_times else ""
+            lines.append(f"{one.name:<24} {one.counted:>10}  {took}{verdict:<13} {one.says}")
+            lines += [f"    {finding.subject}: {finding.detail}" for finding in one.findings]
+            if (more := one.broken - len(one.findings)) > 0:
                 lines.append(f"    and {more} more")
-        lines.append(f"newest seal of the payments: {result['newest_payment_seal'] or 'none yet'}")
-        lines.append(f"newest seal of the audit log: {result['newest_seal'] or 'none yet'}")
+        lines.append(f"newest seal of the payments: {result.newest_payment_seal or 'none yet'}")
+        lines.append(f"newest seal of the audit log: {result.newest_seal or 'none yet'}")
         return "\n".join(lines)
+
+
+def _invariant(verdict: Verdict) -> InvariantResult:
+    return InvariantResult(
+        name=verdict.name,
+        says=verdict.says,
+        counted=verdict.counted,
+        broken=verdict.broken,
+        seconds=round(verdict.took.total_seconds(), 3),
+        findings=[FindingResult(subject=one.subject, detail=one.detail) for one in verdict.findings],
+    )
 
 
 def _told(seal: object | None) -> str | None:
