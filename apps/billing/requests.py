@@ -12,6 +12,7 @@ from django.core.validators import EmailValidator
 from msgspec import UNSET, UnsetType
 
 from apps.billing.models import Interval, Invoice
+from apps.core.documents import FreeForm
 from apps.core.literal import Field, Integer, Invalid, List, Schema, Text, check_free, parse_moment
 from apps.core.money import BASIS_POINTS, CENTS
 from apps.core.requests import Edits, Request, by
@@ -32,7 +33,7 @@ class Free(Field):
         super().__init__(**options)
         self.bytes_max = bytes_max
 
-    def check(self, value: Any, name: str) -> dict[str, Any]:
+    def check(self, value: Any, name: str) -> FreeForm:
         if not isinstance(value, dict):
             raise Invalid(name, "object")
         check_free(value, name)
@@ -84,7 +85,7 @@ Cents = Annotated[int, by(Integer(0, AMOUNT_CENTS_MAX))]
 CurrencyCode = Annotated[str, by(Text(3, choices=Currency.values))]
 Quantity = Annotated[int, by(Integer(1, QUANTITY_MAX))]
 RecordId = Annotated[str, by(Text(100))]
-Metadata = Annotated[dict[str, Any], by(Free(METADATA_BYTES_MAX, default=dict))]
+Metadata = Annotated[FreeForm, by(Free(METADATA_BYTES_MAX, default=dict))]
 
 
 # --- products and prices --------------------------------------------------------------------------
@@ -116,7 +117,7 @@ class PriceRequest(Request, frozen=True, kw_only=True):
 PostalEmail = Annotated[str, by(Email(254))]
 PersonName = Annotated[str, by(Text(255, trim=True))]
 Phone = Annotated[str, by(Text(50))]
-Address = Annotated[dict[str, Any], by(Free(ADDRESS_BYTES_MAX))]
+Address = Annotated[FreeForm, by(Free(ADDRESS_BYTES_MAX))]
 
 
 class CustomerRequest(Request, frozen=True, kw_only=True):

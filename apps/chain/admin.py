@@ -3,7 +3,7 @@
 What waits for a person is settled by `manage.py sending`, never here.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django import forms
 from django.contrib import admin
@@ -21,14 +21,13 @@ else:
 
 
 class AssetForm(AssetModelForm):
-    def clean(self) -> dict[str, Any]:
-        told: dict[str, Any] = super().clean() or {}
-        if told.get("is_active") and "is_active" in self.changed_data:
+    def clean(self) -> None:
+        super().clean()
+        if self.cleaned_data.get("is_active") and "is_active" in self.changed_data:
             try:
                 refuse_unready(self.instance)
             except NotReady as refusal:
                 raise forms.ValidationError(refusal.text) from None
-        return told
 
 
 @admin.register(Asset)

@@ -7,7 +7,7 @@ are on their way to the hot wallet is looked at when it is known what that took.
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 import structlog
 from django.db import models
@@ -168,7 +168,11 @@ def inner_transfers(nodes: Nodes, block: Block, address: str) -> list[Transfer] 
         raise Inconsistent(f"block {block.number} has a trace that isn't one") from None
 
 
-def _value_frames(frame: dict[str, Any]) -> Iterator[dict[str, Any]]:
+# A call as the tracer tells it. What a node leaves out or writes otherwise is found where it is read.
+Frame = TypedDict("Frame", {"type": str, "from": str, "to": str, "value": str, "error": str, "calls": "list[Frame]"}, total=False)
+
+
+def _value_frames(frame: Frame) -> Iterator[Frame]:
     """The calls inside a call that moved coins, in order; nothing below a failed one did."""
     if frame.get("error"):
         return

@@ -70,8 +70,9 @@ class CorrectionForm(AskForm):
         text = self.cleaned_data["store"].strip()
         return _store_of(text) if text else None
 
-    def clean(self) -> dict[str, Any]:
-        data: dict[str, Any] = super().clean() or {}
+    def clean(self) -> None:
+        super().clean()
+        data = self.cleaned_data
         asset, text = data.get("asset"), str(data.get("amount", "")).strip()
         if asset is not None:
             size = money.atomic_from_decimal(text.lstrip("-"), asset.atomic_decimals) if _COINS.fullmatch(text) else None
@@ -83,7 +84,6 @@ class CorrectionForm(AskForm):
         data["payment"] = by_reference(reference) if reference else None
         if reference and data["payment"] is None:
             self.add_error("payment", "There is no such payment")
-        return data
 
     def ask(self, staff: User, at: datetime) -> StaffRequest:
         data = self.cleaned_data
@@ -138,7 +138,7 @@ class DispatchForm(AskForm):
     def clean_store(self) -> Store:
         return _store_of(self.cleaned_data["store"].strip())
 
-    def clean_authorization_policy(self) -> dict[str, Any]:
+    def clean_authorization_policy(self) -> dict[str, object]:
         rules = self.cleaned_data["authorization_policy"] or {}
         if not isinstance(rules, dict):
             raise forms.ValidationError("A policy is an object of rules")
@@ -173,13 +173,13 @@ class CardNetworkForm(AskForm):
         text = self.cleaned_data["store"].strip()
         return _store_of(text) if text else None
 
-    def clean(self) -> dict[str, Any]:
-        data: dict[str, Any] = super().clean() or {}
+    def clean(self) -> None:
+        super().clean()
+        data = self.cleaned_data
         provider, mode = (self.row.provider, self.row.mode) if self.row else (data.get("provider", ""), data.get("mode", ""))
         problem = key_problem(provider, mode, data["api_key"]) if data.get("api_key") and provider else ""
         if problem:
             self.add_error("api_key", f"This key is of the other mode: card payments would stay off here ({problem}).")
-        return data
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
         data, row = self.cleaned_data, self.row
@@ -207,14 +207,14 @@ class WithdrawalForm(AskForm):
         super().__init__(*args, **options)
         self.fields["to_address"].choices = [(one.lower(), checksummed(one)) for one in settings.WITHDRAWAL_ADDRESSES]  # type: ignore[attr-defined]
 
-    def clean(self) -> dict[str, Any]:
-        data: dict[str, Any] = super().clean() or {}
+    def clean(self) -> None:
+        super().clean()
+        data = self.cleaned_data
         asset, text = data.get("asset"), str(data.get("amount", "")).strip()
         if asset is not None:
             data["amount_atomic"] = money.atomic_from_decimal(text, asset.atomic_decimals) if _COINS.fullmatch(text) else None
             if not data["amount_atomic"] or data["amount_atomic"] < 0:
                 self.add_error("amount", f"A number of coins above zero, with at most {asset.atomic_decimals} places")
-        return data
 
     def ask(self, staff: User, at: datetime) -> Withdrawal:
         """Raises WithdrawalRefused."""

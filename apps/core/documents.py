@@ -116,7 +116,7 @@ def type_schema(info: types.Type, part: Part) -> Schema:
     return dict(_PLAIN[type(info)])
 
 
-_PLAIN: dict[type[types.Type], dict[str, Any]] = {
+_PLAIN: dict[type[types.Type], Schema] = {
     types.FloatType: {"type": "number"},
     types.BoolType: {"type": "boolean"},
     types.AnyType: {},

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 import structlog
 from django.conf import settings
@@ -58,6 +58,16 @@ WITH chosen AS (
 UPDATE core_drawing d SET claimed_until = %(until)s, attempts = attempts + 1 FROM chosen WHERE d.digest = chosen.digest
 RETURNING d.digest
 """
+
+
+class Told(TypedDict):
+    """A `pdf.Inside` as its row keeps it, and as it counts for the digest; the vocabulary by position, in base64 the content."""
+
+    name: str
+    content: str
+    description: str
+    made_at: str
+    vocabulary: list[Any]
 
 
 class TooMany(Exception):
@@ -167,7 +177,7 @@ def _read(digest: str) -> bytes | None:
         return None
 
 
-def _ask(digest: str, html: str, told: dict[str, Any] | None, owner: object, *, is_awaited: bool) -> None:
+def _ask(digest: str, html: str, told: Told | None, owner: object, *, is_awaited: bool) -> None:
     inside = Drawing._meta.get_field("inside").get_db_prep_save(told, connection)
     asked = {"digest": digest, "html": html, "inside": inside, "at": real_now(), "owner": str(owner), "is_awaited": is_awaited}
     with connection.cursor() as cursor:
@@ -196,11 +206,11 @@ def _claim() -> Drawing | None:
     return Drawing.objects.get(pk=found[0]) if found else None
 
 
-def _digest(html: str, told: dict[str, Any] | None) -> str:
+def _digest(html: str, told: Told | None) -> str:
     return hashlib.sha256(repr((REVISION, html, told)).encode()).hexdigest()
 
 
-def _told(inside: pdf.Inside | None) -> dict[str, Any] | None:
+def _told(inside: pdf.Inside | None) -> Told | None:
     if inside is None:
         return None
     vocabulary = inside.vocabulary
@@ -213,7 +223,7 @@ def _told(inside: pdf.Inside | None) -> dict[str, Any] | None:
     }
 
 
-def _inside(told: dict[str, Any] | None) -> pdf.Inside | None:
+def _inside(told: Told | None) -> pdf.Inside | None:
     if told is None:
         return None
     title, namespace, prefix, words = told["vocabulary"]

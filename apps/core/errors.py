@@ -44,14 +44,14 @@ class Failure(Exception):
         self.field = field or self.field
         super().__init__(self.text)
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         raise TypeError("raise Flat, Coded or Listed")
 
 
 class Flat(Failure):
     """A hand-written refusal: `{error: text}`."""
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         return {"error": self.text}
 
 
@@ -67,7 +67,7 @@ class Coded(Failure):
         self.machine_code = code if code is not None else self.code
         self.extra = extra
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         return {"error": {"message": self.text, "code": self.machine_code, **self.extra}}
 
 
@@ -78,7 +78,7 @@ class Listed(Failure):
         super().__init__("; ".join(messages), kind=kind, field=field)
         self.messages = list(messages)
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         return {"errors": self.messages}
 
 

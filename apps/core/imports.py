@@ -1,11 +1,11 @@
 """What a library loads only because it is installed, and we never use; and what it loads long before it is used."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 
 @contextmanager
@@ -27,9 +27,9 @@ def postponed(*names: str) -> Iterator[None]:
 
 
 @contextmanager
-def _instead(modules: dict[str, Any]) -> Iterator[None]:
+def _instead(modules: Mapping[str, ModuleType | None]) -> Iterator[None]:
     put = {name: module for name, module in modules.items() if name not in sys.modules}
-    sys.modules.update(put)
+    sys.modules.update(cast("dict[str, ModuleType]", put))
     try:
         yield
     finally:

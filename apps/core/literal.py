@@ -21,7 +21,7 @@ _HOST = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 _URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
-Schema = dict[str, Any]
+Schema = dict[str, Any]  # of JSON: what stands in it depends on its own keywords
 
 
 def is_uuid(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from django.db import connection, models, transaction
 
@@ -148,12 +148,14 @@ def _changes(row: RowT, origin: str, steps: Sequence[StepT], at: datetime) -> li
 def _update(rows: Sequence[models.Model], shared: Mapping[str, Any], each: Mapping[str, Sequence[Any]]) -> set[Any]:
     """One UPDATE of the rows that still stand where these copies stand; the keys of those."""
     meta = type(rows[0])._meta
-    columns = {"pk": [row.pk for row in rows], "origin": [_status(row) for row in rows], **each}
-    fields: dict[str, Any] = {name: meta.get_field(name) for name in [*each, *shared]}
+    columns: dict[str, Sequence[Any]] = {"pk": [row.pk for row in rows], "origin": [_status(row) for row in rows], **each}
+    fields = {name: cast("models.Field[Any, Any]", meta.get_field(name)) for name in [*each, *shared]}
     fields |= {"pk": meta.pk, "origin": fields["status"]}
     quote, key = connection.ops.quote_name, str(fields["pk"].column)
     arrays = ", ".join(f"%s::{fields[name].db_type(connection)}[]" for name in columns)
-    sets = [f"{quote(fields[name].column)} = %s" for name in shared] + [f"{quote(fields[name].column)} = n.{quote(name)}" for name in each]
+    sets = [f"{quote(str(fields[name].column))} = %s" for name in shared] + [
+        f"{quote(str(fields[name].column))} = n.{quote(name)}" for name in each
+    ]
     names = ", ".join(quote(name) for name in columns)
     statement = (
         f"UPDATE {quote(meta.db_table)} AS t SET {', '.join(sets)} FROM unnest({arrays}) AS n ({names}) "  # noqa: S608

@@ -18,6 +18,8 @@ from msgspec.structs import force_setattr
 
 from apps.core.literal import Boolean, Field, Integer, Invalid, List, Schema, Text
 
+Values = dict[str, Any]  # by field: whatever the field's own rule has made of what was sent; a class has a type for each
+
 
 def by(field: Field) -> Meta:
     """The rule of a field, for `Annotated`; what msgspec can check of it is checked in C."""
@@ -39,7 +41,7 @@ class Shape(Field):
         super().__init__(**options)
         self.fields = fields
 
-    def check(self, value: Any, name: str) -> dict[str, Any]:
+    def check(self, value: Any, name: str) -> Values:
         if not isinstance(value, dict):
             raise Invalid(name, "object")
         prefix = f"{name}." if "[" in name else ""
@@ -53,7 +55,7 @@ class Shape(Field):
         except Invalid as refusal:
             raise Invalid(prefix + refusal.field, refusal.rule, **refusal.params) from None
 
-    def given(self, value: Any, name: str) -> dict[str, Any]:
+    def given(self, value: Any, name: str) -> Values:
         """For updates: only the fields that were sent and aren't null."""
         if not isinstance(value, dict):
             raise Invalid(name, "object")
@@ -87,7 +89,7 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.convert(_sent(cls._checked(value, name)), cls)
 
     @classmethod
-    def _checked(cls, value: object, name: str) -> dict[str, Any]:
+    def _checked(cls, value: object, name: str) -> Values:
         return shape_of(cls).check(value, name)
 
 
@@ -115,10 +117,10 @@ class Changes(Request, frozen=True, kw_only=True):
         return msgspec.convert(good, cls), broken
 
     @classmethod
-    def _checked(cls, value: object, name: str) -> dict[str, Any]:
+    def _checked(cls, value: object, name: str) -> Values:
         return shape_of(cls).given(value, name)
 
-    def sent(self) -> dict[str, Any]:
+    def sent(self) -> Values:
         found = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: value for name, value in found.items() if value is not UNSET}
 
@@ -131,17 +133,17 @@ class Edits(Changes, frozen=True, kw_only=True):
         return msgspec.convert(cls._checked(value, name), cls)
 
     @classmethod
-    def _checked(cls, value: object, name: str) -> dict[str, Any]:
+    def _checked(cls, value: object, name: str) -> Values:
         if not isinstance(value, dict):
             raise Invalid(name, "object")
         return {key: field.read(value, key) for key, field in _edited(cls).items() if key in value}
 
 
-def _sent(fields: dict[str, Any]) -> dict[str, Any]:
+def _sent(fields: Values) -> Values:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _finish(made: Struct, sent: dict[str, Any]) -> None:
+def _finish(made: Struct, sent: Values) -> None:
     """The rules that msgspec doesn't know. Raises Invalid."""
     for name, field, is_one, is_many in _further(type(made)):
         value = sent.get(name)

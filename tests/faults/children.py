@@ -34,7 +34,7 @@ def open_store(url: str) -> dict[str, Any]:
     Chain.objects.filter(pk=CHAIN).update(required_confirmations=2)
     wallet, hot = Wallet(url, CHAIN_KEYS["test"]), Seed(DEMO_MNEMONIC).hot_key("test").address
     local_chain.call(url, "anvil_setBalance", wallet.address, hex(100_000 * ETHER))
-    token = str(wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6))["contractAddress"]).lower()
+    token = str(wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6)).contract_address).lower()
     Asset.objects.filter(pk=TOKEN).update(contract_address=token, is_active=True)
     router = exchange.open_exchange(wallet)
     if router is None:

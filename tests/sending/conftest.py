@@ -108,7 +108,7 @@ def world(_django_db_helper: None) -> Iterator[World]:
 def token(world: World) -> Iterator[str]:
     """The contract of a dollar token on the test chain; the hot wallet has 1000 of it."""
     wallet = Wallet(world.url, CHAIN_KEYS["test"])
-    contract = str(wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6))["contractAddress"]).lower()
+    contract = str(wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6)).contract_address).lower()
     wallet.receipt(wallet.mint(contract, world.hot, 1000 * 10**6))
     before = Asset.objects.get(pk=TOKEN).contract_address
     Asset.objects.filter(pk=TOKEN).update(contract_address=contract)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 
 from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Customer, Invoice
-from apps.billing.services.parties import seller_of
+from apps.billing.services.parties import Biller, seller_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core.countries import country_code
 from apps.core.money import percentage_from_bps, text_from_cents
@@ -45,11 +45,11 @@ for _prefix, _space in _SPACES.items():
 class Seller:
     """Who bills, as the standard has it; see `parties.seller_of`."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self.name, self.email = _plain(told["name"]), told["email"]
-        self.country = country_code(told["country"])
-        self.register_number = _plain(told["registration_number"])
-        written = _plain(told["tax_id"])
+    def __init__(self, biller: Biller) -> None:
+        self.name, self.email = _plain(biller.name), biller.email
+        self.country = country_code(biller.country)
+        self.register_number = _plain(biller.registration_number)
+        written = _plain(biller.tax_id)
         self.vat_number = _vat_number(written, self.country)
         self.tax_number = "" if self.vat_number else written
 

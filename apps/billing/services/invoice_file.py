@@ -7,8 +7,8 @@ XML inside (Factur-X). No image address is ever fetched.
 import base64
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.template.loader import render_to_string
 
@@ -119,14 +119,24 @@ def _page(invoice: Invoice, *, is_receipt: bool) -> str:
     return render_to_string("pdf/billing_invoice.html", context)
 
 
-def received(invoice: Invoice, now: datetime) -> list[dict[str, Any]]:
-    """Every payment that counted, oldest first, with its transactions."""
+@dataclass(frozen=True)
+class ReceivedPayment:
+    """A payment that counted, with its transactions."""
+
+    at: datetime | None
+    amount_cents: int
+    reference: str
+    transactions: Sequence[object]
+
+
+def received(invoice: Invoice, now: datetime) -> list[ReceivedPayment]:
+    """Every payment that counted, oldest first."""
     return [
-        {
-            "at": link.counted_at if link.counted_cents else link.late_seen_at,
-            "amount_cents": link.counted_cents + link.late_cents,
-            "reference": link.payment.reference,
-            "transactions": checkout_facts(link.payment, now).transactions,
-        }
+        ReceivedPayment(
+            at=link.counted_at if link.counted_cents else link.late_seen_at,
+            amount_cents=link.counted_cents + link.late_cents,
+            reference=link.payment.reference,
+            transactions=checkout_facts(link.payment, now).transactions,
+        )
         for link in payments_received(invoice)
     ]

@@ -3,8 +3,8 @@
 Each has a key of its own and goes out once. A deleted customer only gets what the merchant sends by hand.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Customer, Invoice, Subscription
@@ -68,11 +68,11 @@ def _remind(invoice: Invoice, template: str) -> None:
         _send(invoice, template, f"{template}:{invoice.pk}")
 
 
-def _send(invoice: Invoice, template: str, key: str, more: dict[str, Any] | None = None) -> None:
+def _send(invoice: Invoice, template: str, key: str, more: Mapping[str, object] | None = None) -> None:
     _post(invoice.customer, invoice.store, template, key, {**_about(invoice), **(more or {})})
 
 
-def _post(customer: Customer, store: Store, template: str, key: str, context: dict[str, Any]) -> None:
+def _post(customer: Customer, store: Store, template: str, key: str, context: Mapping[str, object]) -> None:
     shared = {
         "name": customer.name,
         "email": customer.email,
@@ -82,7 +82,7 @@ def _post(customer: Customer, store: Store, template: str, key: str, context: di
     mail.send(key=key, to=customer.email, template=template, context={**shared, **context}, store=store)
 
 
-def _about(invoice: Invoice) -> dict[str, Any]:
+def _about(invoice: Invoice) -> dict[str, object]:
     return {
         "number": formatted_number(invoice),
         "total_cents": invoice.total_cents,

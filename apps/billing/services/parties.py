@@ -1,6 +1,7 @@
 """Who bills whom, as it stands on an invoice: the store's verified business, and the customer with an address of any shape."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from apps.billing.models import Invoice
@@ -16,22 +17,39 @@ _ADDRESS_LINES_MAX = 12
 _POSTAL_CODES, _TOWNS = ("postal_code", "postcode", "zip"), ("city", "town")
 
 
-def seller_of(invoice: Invoice) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Biller:
+    name: str
+    registration_number: str | None
+    tax_id: str | None
+    country: str
+    country_name: str
+    email: str
+
+
+@dataclass(frozen=True)
+class Buyer:
+    name: str
+    email: str
+    address: list[str]
+
+
+def seller_of(invoice: Invoice) -> Biller:
     """The store as a party; what stands in registers comes from its approved verification."""
     store, known = invoice.store, approved_verification(invoice.store)
-    return {
-        "name": (known.business_legal_name if known is not None else "") or store.name,
-        "registration_number": known.registration_number if known is not None else "",
-        "tax_id": known.tax_id if known is not None else "",
-        "country": known.business_country if known is not None else "",
-        "country_name": country_name(known.business_country) if known is not None else "",
-        "email": store.support_email,
-    }
+    return Biller(
+        name=(known.business_legal_name if known is not None else "") or store.name,
+        registration_number=known.registration_number if known is not None else "",
+        tax_id=known.tax_id if known is not None else "",
+        country=known.business_country if known is not None else "",
+        country_name=country_name(known.business_country) if known is not None else "",
+        email=store.support_email,
+    )
 
 
-def buyer_of(invoice: Invoice) -> dict[str, Any]:
+def buyer_of(invoice: Invoice) -> Buyer:
     customer = invoice.customer
-    return {"name": customer.name or customer.email, "email": customer.email, "address": address_lines(customer.address)}
+    return Buyer(customer.name or customer.email, customer.email, address_lines(customer.address))
 
 
 def address_lines(address: Mapping[str, Any] | None) -> list[str]:

@@ -5,7 +5,7 @@ never logged and are in no error text; a node is called by its place in the list
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -95,7 +95,7 @@ class Node:
                 raise result
         return results
 
-    def _result(self, answer: dict[str, Any]) -> Any:
+    def _result(self, answer: Mapping[str, Any]) -> Any:
         if answer.get("error") is not None:
             return self._refusal(answer["error"])
         return answer["result"] if "result" in answer else RpcError(f"{self.name}: an answer without a result")

@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, convert
+
 from apps.chain.abi import encode
 from apps.chain.secp256k1 import SigningKey
 from apps.chain.transactions import Transaction
@@ -15,6 +17,13 @@ ARTIFACT = Path(__file__).parent / "tokens" / "DevToken.json"
 RECEIPT_SECONDS = 30.0
 GAS = 3_000_000
 GWEI = 10**9
+
+
+class Receipt(Struct, frozen=True, rename="camel"):
+    """What we read of it: whether it succeeded, and the contract that it put on the chain, if that was what it did."""
+
+    status: str
+    contract_address: str | None
 
 
 class Wallet:
@@ -38,16 +47,17 @@ class Wallet:
         unsigned = Transaction(self._chain_id, nonce, to or "", value_wei, data, gas, 50 * GWEI, GWEI)
         return str(self._call("eth_sendRawTransaction", unsigned.signed(self._key).raw))
 
-    def receipt(self, tx_hash: str) -> dict[str, Any]:
+    def receipt(self, tx_hash: str) -> Receipt:
         """Wait until the transaction is in a block. Raises ChainRefused when it failed or never got there."""
         deadline = time.monotonic() + RECEIPT_SECONDS
         while (found := self._call("eth_getTransactionReceipt", tx_hash)) is None:
             if time.monotonic() > deadline:
                 raise local_chain.ChainRefused(f"{tx_hash} is in no block after {RECEIPT_SECONDS:.0f} s")
             time.sleep(0.1)
-        if int(found["status"], 16) != 1:
+        receipt = convert(found, Receipt)
+        if int(receipt.status, 16) != 1:
             raise local_chain.ChainRefused(f"{tx_hash} was reverted")
-        return dict(found)
+        return receipt
 
     def transfer(self, token: str, to: str, amount_atomic: int) -> str:
         return self.send(token, data="0xa9059cbb" + encode(["address", "uint256"], [to, amount_atomic]).hex())

@@ -4,11 +4,10 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from apps.chain.abi import encode
 from apps.chain.calls import Router
-from apps.console.demo.chain import Wallet
+from apps.console.demo.chain import Receipt, Wallet
 from config import local_chain
 
 CHAIN = "ethereum"
@@ -67,10 +66,10 @@ def fill(wallet: Wallet, router: Router, pool: Pool) -> None:
 
 
 def _put(wallet: Wallet, code: str) -> str:
-    return str(_mined(wallet, wallet.send(None, data=code, gas=DEPLOY_GAS))["contractAddress"]).lower()
+    return str(_mined(wallet, wallet.send(None, data=code, gas=DEPLOY_GAS)).contract_address).lower()
 
 
-def _mined(wallet: Wallet, tx_hash: str) -> dict[str, Any]:
+def _mined(wallet: Wallet, tx_hash: str) -> Receipt:
     """The receipt, without waiting for the chain's next block."""
     local_chain.call(wallet.url, "evm_mine")
     return wallet.receipt(tx_hash)

@@ -18,7 +18,7 @@ def place_tokens(wallet: Wallet, holders: list[str]) -> dict[str, str]:
     if missing:
         sent = {asset_id: wallet.deploy_token(*TOKENS[asset_id], DECIMALS) for asset_id in missing}
         local_chain.call(wallet.url, "evm_mine")
-        contracts = {asset_id: str(wallet.receipt(tx_hash)["contractAddress"]).lower() for asset_id, tx_hash in sent.items()}
+        contracts = {asset_id: str(wallet.receipt(tx_hash).contract_address).lower() for asset_id, tx_hash in sent.items()}
         minted = [wallet.mint(contract, holder, FUNDS_ATOMIC) for contract in contracts.values() for holder in holders]
         local_chain.call(wallet.url, "evm_mine")
         wallet.receipt(minted[-1])

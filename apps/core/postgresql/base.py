@@ -5,7 +5,7 @@ that went away has closed its end of the socket, so an idle connection with some
 """
 
 import select
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,7 +33,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         poll.register(self.connection.fileno(), select.POLLIN)
         return not poll.poll(0) or bool(super().is_usable())
 
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:  # as Django declares it
         self._told = NOBODY
         if self._in_scope not in self.execute_wrappers:
             self.execute_wrappers.insert(0, self._in_scope)
@@ -57,7 +57,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         wanted = tenancy.current()
         return not (self._told is wanted or self._told == wanted or self._tells_itself)
 
-    def _in_scope(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
+    def _in_scope(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Mapping[str, Any]) -> Any:
         """Every statement of Django's cursors and of core.sql comes through here."""
         if not self.has_to_tell():
             return execute(sql, params, many, context)

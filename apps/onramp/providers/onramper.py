@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -59,6 +59,9 @@ SIGNATURE_HEADER = "X-Onramper-Webhook-Signature"
 DEPTH_MAX, METHODS_MAX = 32, 12
 # The first look when a delivery is wanted: what it is worth and a usual cut; then a little more than that look says.
 GUESS_BPS, MARGIN_BPS = 10_400, 10_020
+
+
+Row = Mapping[str, object]  # an object of theirs: each field is read by its own rule, and one that breaks it may be left out
 
 
 @dataclass(frozen=True)
@@ -169,10 +172,10 @@ class Onramper:
         return {"country": place.country.lower(), **region}
 
 
-def _rows(answer: Any) -> list[dict[str, Any]]:
+def _rows(answer: object) -> list[Row]:
     if not isinstance(answer, list):
         raise ProviderError(ErrorCode.MALFORMED, "not a list")
-    return [cast(dict[str, Any], row) for row in answer if isinstance(row, dict)]
+    return [row for row in answer if isinstance(row, dict)]
 
 
 def _word(value: Any, longest: int = 100) -> str:
@@ -184,13 +187,13 @@ def _picture(value: Any) -> str | None:
     return value if isinstance(value, str) and value.startswith("https://") and len(value) <= 500 and value.isprintable() else None
 
 
-def _method(row: dict[str, Any]) -> Method | None:
+def _method(row: Row) -> Method | None:
     id = _word(row.get("paymentTypeId"), 50)
     name = _word(row.get("name")) or id
     return Method(id, name, id, id[:2].upper(), _picture(row.get("icon"))) if id else None
 
 
-def _offer(row: dict[str, Any], charge_cents: int, decimals: int) -> Offer | None:
+def _offer(row: Row, charge_cents: int, decimals: int) -> Offer | None:
     """A row with errors, or whose figures can't be read, is no offer."""
     ramp = _word(row.get("ramp"), 50)
     crypto = money.atomic_told(row.get("payout"), decimals)
@@ -201,7 +204,7 @@ def _offer(row: dict[str, Any], charge_cents: int, decimals: int) -> Offer | Non
     return Offer(ramp, ramp.replace("-", " ").replace("_", " ").title(), ramp, charge_cents, converted, crypto)
 
 
-def _report(told: dict[str, Any]) -> Report | None:
+def _report(told: Row) -> Report | None:
     status = STATUSES.get(str(told.get("status", "")).lower())
     if status is None:
         return None

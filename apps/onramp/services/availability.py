@@ -4,7 +4,6 @@ What the card would be charged at least is the order's total; where the customer
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 
@@ -39,12 +38,32 @@ class Usable:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What the card would be charged, and between which amounts the network takes it; without a maximum it takes any."""
+
+    charge_cents: int
+    least_cents: int
+    most_cents: int | None
+    currency: str
+
+
+@dataclass(frozen=True)
 class Unavailable:
     reason: str
-    amounts: dict[str, Any]
+    limits: Limits | None = None
 
     def document(self) -> CardUnavailableDocument:
-        return CardUnavailableDocument(reason=self.reason, message=MESSAGES[self.reason], **self.amounts)
+        message, limits = MESSAGES[self.reason], self.limits
+        if limits is None:
+            return CardUnavailableDocument(reason=self.reason, message=message)
+        return CardUnavailableDocument(
+            reason=self.reason,
+            message=message,
+            charge_amount_cents=limits.charge_cents,
+            min_amount_cents=limits.least_cents,
+            max_amount_cents=limits.most_cents,
+            currency=limits.currency,
+        )
 
 
 @dataclass(frozen=True)
@@ -82,8 +101,8 @@ def is_payable(payment: Payment) -> bool:
 def availability(payment: Payment) -> Availability:
     """Asks nobody: every fact is here."""
     if not is_enabled(payment):
-        return Availability([], Unavailable("feature_disabled", {}))
-    entries, usable, refused = addresses_of(payment), [], [Unavailable("provider_unconfigured", {})]
+        return Availability([], Unavailable("feature_disabled"))
+    entries, usable, refused = addresses_of(payment), [], [Unavailable("provider_unconfigured")]
     for network in networks_for(payment.store, payment.mode):
         found = _of_network(payment, entries, network)
         if isinstance(found, Usable):
@@ -97,23 +116,18 @@ def availability(payment: Payment) -> Availability:
 
 def _of_network(payment: Payment, entries: list[PaymentAddress], network: Network) -> Usable | Unavailable:
     if network.adapter is None:
-        return Unavailable(network.problem, {})
+        return Unavailable(network.problem)
     adapter, currency = network.adapter, payment.settlement_currency
     if currency not in adapter.currencies:
-        return Unavailable("unsupported_currency", {})
+        return Unavailable("unsupported_currency")
     by_asset = {entry.asset_id: entry for entry in entries}
     entry = next((by_asset[asset_id] for asset_id in adapter.assets() if asset_id in by_asset), None)
     if entry is None:
-        return Unavailable("no_settlement_asset", {})
+        return Unavailable("no_settlement_asset")
     charge = least_charge_cents(payment, entry)
-    amounts = {
-        "charge_amount_cents": charge,
-        "min_amount_cents": adapter.floor_cents,
-        "max_amount_cents": adapter.ceiling_cents,
-        "currency": currency,
-    }
+    limits = Limits(charge, adapter.floor_cents, adapter.ceiling_cents, currency)
     if charge < adapter.floor_cents:
-        return Unavailable("below_min_amount", amounts)
+        return Unavailable("below_min_amount", limits)
     if adapter.ceiling_cents is not None and charge > adapter.ceiling_cents:
-        return Unavailable("above_max_amount", amounts)
+        return Unavailable("above_max_amount", limits)
     return Usable(network, entry)

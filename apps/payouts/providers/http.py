@@ -4,6 +4,7 @@ What it asks and answers stands in docs/operators.md. What can't be read is neve
 """
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -63,7 +64,7 @@ class HttpOfframp:
         return {"Authorization": f"Bearer {self._api_key}"}
 
     @staticmethod
-    def _object(told: Any) -> dict[str, Any]:
+    def _object(told: object) -> Mapping[str, object]:
         if not isinstance(told, dict):
             raise ProviderError(ErrorCode.MALFORMED, "not an object")
         return told
@@ -100,11 +101,11 @@ def _coins(asset: Asset, amount_atomic: int) -> str:
     return money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)
 
 
-def _text(told: dict[str, Any], name: str) -> str:
+def _text(told: Mapping[str, object], name: str) -> str:
     value = told.get(name)
     return value.replace("\x00", "")[:_TEXT_MAX] if isinstance(value, str) else ""
 
 
-def _cents(told: dict[str, Any], name: str) -> int | None:
+def _cents(told: Mapping[str, object], name: str) -> int | None:
     value = told.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None

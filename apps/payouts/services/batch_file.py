@@ -9,7 +9,6 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
@@ -136,17 +135,28 @@ def _known_addresses(viewer: Viewer) -> set[str]:
 
 
 def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
-    known: dict[str, Any] = {"number": number, "label": row[LABEL_COLUMN][:LABEL_MAX]}
-    known["written"] = " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
+    label, written = row[LABEL_COLUMN][:LABEL_MAX], " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
+    asset = amount = None
     try:
-        asset = known["asset"] = _asset(row["asset_id"], facts)
-        amount = known["amount_atomic"] = _amount(row["amount"], asset)
+        asset = _asset(row["asset_id"], facts)
+        amount = _amount(row["amount"], asset)
         target = _target(row["destination"], asset, facts)
         check_order(facts.store, asset, amount, target)
     except (Failure, Invalid) as refusal:
-        text = refusal.text
-        return PayoutBatchLine(**known, status=_Status.INVALID, problem=text[:1].upper() + text[1:])
-    return PayoutBatchLine(**known, status=_Status.VALID, destination=target.destination, address=target.address or "")
+        status, problem, target = _Status.INVALID, refusal.text[:1].upper() + refusal.text[1:], Target(None, None)
+    else:
+        status, problem = _Status.VALID, ""
+    return PayoutBatchLine(
+        number=number,
+        label=label,
+        written=written,
+        status=status,
+        problem=problem,
+        asset=asset,
+        amount_atomic=amount,
+        destination=target.destination,
+        address=target.address or "",
+    )
 
 
 def _asset(text: str, facts: Facts) -> Asset:

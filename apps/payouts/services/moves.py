@@ -3,9 +3,10 @@
 The caller holds the payout's row lock. `at` is the time by the store's clock.
 """
 
+import uuid
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from apps.assets.selectors import native_asset_id
 from apps.core import jobs
@@ -41,8 +42,18 @@ def set_columns(payout: Payout, **changes: Any) -> None:
         setattr(payout, name, value)
 
 
-def booking(payout: Payout, at: datetime) -> dict[str, Any]:
+class Booking(TypedDict):
     """What every movement of a payout names."""
+
+    store_id: uuid.UUID
+    mode: str
+    asset_id: str
+    payout_id: uuid.UUID
+    amount_atomic: int
+    at: datetime
+
+
+def booking(payout: Payout, at: datetime) -> Booking:
     return {
         "store_id": payout.store_id,
         "mode": payout.mode,

@@ -5,7 +5,7 @@ A call whose outcome isn't clear is made again with the same reference; a new re
 
 import uuid
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 import structlog
 from django.conf import settings
@@ -163,15 +163,18 @@ def _look(payout: Payout, provider: Offramp, at: datetime) -> None:
 
 
 def _settle(payout: Payout, outcome: Outcome, at: datetime) -> None:
-    changes: dict[str, Any] = {
-        "paid_fiat_amount_cents": outcome.fiat_cents,
-        "paid_fee_cents": outcome.fee_cents,
-        "paid_fx_rate": outcome.rate,
-        "paid_external_reference": outcome.bank_reference or None,
-        "paid_at": at,
-    }
     failpoint("payout.K7")
-    if moves.move(payout, _Status.CONFIRMED, at, **changes):
+    moved = moves.move(
+        payout,
+        _Status.CONFIRMED,
+        at,
+        paid_fiat_amount_cents=outcome.fiat_cents,
+        paid_fee_cents=outcome.fee_cents,
+        paid_fx_rate=outcome.rate,
+        paid_external_reference=outcome.bank_reference or None,
+        paid_at=at,
+    )
+    if moved:
         _clear(payout, at)
 
 

@@ -6,7 +6,7 @@ A swap that ended wakes the apps above it by the names in FOLLOWERS; each of the
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 from django.conf import settings
 from django.db import transaction
@@ -123,10 +123,22 @@ def _record(changes: Sequence[Change[Swap, Noted]]) -> None:
                 jobs.enqueue(job, mode=swap.mode)
 
 
+class _Traded(TypedDict):
+    """What both movements of a swap that is done name."""
+
+    mode: str
+    swap_id: uuid.UUID
+    source_asset_id: str
+    sell_atomic: int
+    buy_asset_id: str
+    buy_atomic: int
+    at: datetime
+
+
 def _complete(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime) -> None:
     bought = outcome.bought_atomic
     _move(swap, _Status.COMPLETED, at, actual_buy_amount_atomic=bought, completed_at=at, tx_hash=outcome.tx_hash)
-    traded: dict[str, Any] = {
+    traded: _Traded = {
         "mode": swap.mode,
         "swap_id": swap.pk,
         "source_asset_id": swap.source_asset_id,
