@@ -3,6 +3,7 @@
 Flat: {error: text}. Coded: {error: {message, code}}. Listed: {errors: [text]}.
 """
 
+from collections.abc import Mapping
 from enum import Enum, StrEnum, auto
 from typing import Any, ClassVar
 
@@ -44,14 +45,14 @@ class Failure(Exception):
         self.field = field or self.field
         super().__init__(self.text)
 
-    def body(self) -> dict[str, object]:
+    def body(self) -> Mapping[str, object]:
         raise TypeError("raise Flat, Coded or Listed")
 
 
 class Flat(Failure):
     """A hand-written refusal: `{error: text}`."""
 
-    def body(self) -> dict[str, object]:
+    def body(self) -> Mapping[str, object]:
         return {"error": self.text}
 
 
@@ -67,7 +68,7 @@ class Coded(Failure):
         self.machine_code = code if code is not None else self.code
         self.extra = extra
 
-    def body(self) -> dict[str, object]:
+    def body(self) -> Mapping[str, object]:
         return {"error": {"message": self.text, "code": self.machine_code, **self.extra}}
 
 
@@ -78,7 +79,7 @@ class Listed(Failure):
         super().__init__("; ".join(messages), kind=kind, field=field)
         self.messages = list(messages)
 
-    def body(self) -> dict[str, object]:
+    def body(self) -> Mapping[str, object]:
         return {"errors": self.messages}
 
 

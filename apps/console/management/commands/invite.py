@@ -6,24 +6,30 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from apps.access import sign_up
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 from apps.core.errors import Flat
 from apps.core.literal import Invalid
 from apps.stores.models import User
 
 
-class Command(OperatorCommand):
+class InvitationResult(Result, frozen=True, kw_only=True):
+    """Whom the link went to."""
+
+    invited: str
+
+
+class Command(OperatorCommand[InvitationResult]):
     help = "Invite somebody to create an account and a store"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email", help="who gets the link; it works for a week")
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> InvitationResult:
         if settings.SIGN_UP == sign_up.CLOSED:
             raise CommandError("SIGN_UP is closed: nobody can sign up with the link")
         if User.objects.with_email(options["email"]) is not None:
             raise CommandError(f"{options['email']} has an account")
         try:
-            return {"invited": sign_up.invite(options["email"])}
+            return InvitationResult(invited=sign_up.invite(options["email"]))
         except (Flat, Invalid) as refusal:
             raise CommandError(str(refusal)) from None
