@@ -143,7 +143,8 @@ def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
         target = _target(row["destination"], asset, facts)
         check_order(facts.store, asset, amount, target)
     except (Failure, Invalid) as refusal:
-        status, problem, target = _Status.INVALID, refusal.text[:1].upper() + refusal.text[1:], Target(None, None)
+        text = refusal.text
+        status, problem, target = _Status.INVALID, text[:1].upper() + text[1:], Target(None, None)
     else:
         status, problem = _Status.VALID, ""
     return PayoutBatchLine(
