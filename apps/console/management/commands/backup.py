@@ -1,18 +1,35 @@
 """`backup`: the database and the files of this machine in one folder that is there whole or not at all."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from apps.console.backups import check, create, manifest, sealing
 from apps.console.backups.failure import BackupError
 from apps.console.backups.manifest import Manifest
 from apps.console.backups.sealing import Seal
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 
 
-class Command(OperatorCommand):
+class BackupResult(Result, frozen=True, kw_only=True):
+    """The backup, what is kept elsewhere, and the ids of the keys without which it is worth nothing."""
+
+    backup: str
+    made_at: str
+    encryption: str
+    bytes: int
+    files: list[str]
+    kept_elsewhere: list[str]
+    keys_needed: dict[str, list[str]]
+    manifest: str
+    deleted: list[str] | UnsetType = UNSET
+
+
+class Command(OperatorCommand[BackupResult]):
     help = "Back up the database, logos and reports into a new folder; run it as the owner of the tables"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -27,7 +44,7 @@ class Command(OperatorCommand):
             "--with-key-file", action="store_true", help="also the signer's key file, which whoever opens the backup then has"
         )
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> BackupResult:
         folder = Path(options["folder"])
         try:
             if options["verify"]:
@@ -37,7 +54,7 @@ class Command(OperatorCommand):
             raise CommandError(str(error)) from None
 
 
-def _seal(options: dict[str, Any]) -> Seal:
+def _seal(options: Mapping[str, Any]) -> Seal:
     if options["passphrase_file"]:
         return Seal(sealing.PASSPHRASE, Path(options["passphrase_file"]))
     if options["public_key"]:
@@ -47,22 +64,22 @@ def _seal(options: dict[str, Any]) -> Seal:
     raise CommandError("A backup holds your merchants' customers: give --passphrase-file, --public-key, or --no-encryption")
 
 
-def _make(parent: Path, seal: Seal, keep: int | None, *, with_key_file: bool) -> dict[str, Any]:
+def _make(parent: Path, seal: Seal, keep: int | None, *, with_key_file: bool) -> BackupResult:
     if keep is not None and keep < 1:
         raise CommandError("--keep is 1 or more")
     made = create.make(parent, seal, with_key_file=with_key_file)
     told = _told(made, check.verify(made))
-    return told | ({} if keep is None else {"deleted": check.prune(parent, keep)})
+    return told if keep is None else replace(told, deleted=check.prune(parent, keep))
 
 
-def _told(folder: Path, described: Manifest) -> dict[str, Any]:
-    return {
-        "backup": str(folder),
-        "made_at": described.made_at,
-        "encryption": described.encryption,
-        "bytes": sum(file.bytes for file in described.files),
-        "files": [file.name for file in described.files],
-        "kept_elsewhere": [f"the files in the bucket {described.s3_bucket}"] if described.s3_bucket else [],
-        "keys_needed": {"ENCRYPTION_KEYS": described.encryption_keys, "APPROVAL_KEYS": described.approval_keys},
-        "manifest": manifest.NAME,
-    }
+def _told(folder: Path, described: Manifest) -> BackupResult:
+    return BackupResult(
+        backup=str(folder),
+        made_at=described.made_at,
+        encryption=described.encryption,
+        bytes=sum(file.bytes for file in described.files),
+        files=[file.name for file in described.files],
+        kept_elsewhere=[f"the files in the bucket {described.s3_bucket}"] if described.s3_bucket else [],
+        keys_needed={"ENCRYPTION_KEYS": described.encryption_keys, "APPROVAL_KEYS": described.approval_keys},
+        manifest=manifest.NAME,
+    )

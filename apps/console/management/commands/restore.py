@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from apps.console.backups.failure import BackupError
 from apps.console.backups.restore import Restored, bring_back
-from apps.console.command import OperatorCommand
+from apps.console.command import OperatorCommand, Result
 
 NEXT = (
     "Start the watcher alone and wait until /readyz is ready: it reads on from the blocks above and finds again what arrived meanwhile.",
@@ -20,7 +20,18 @@ NEXT = (
 )
 
 
-class Command(OperatorCommand):
+class RestoreResult(Result, frozen=True, kw_only=True):
+    """What was brought back, what it holds up, what the books have against it, and what has to be done next."""
+
+    made_at: str
+    heads: dict[str, int]
+    rows: dict[str, int]
+    held: list[str]
+    findings: list[str]
+    next: list[str]
+
+
+class Command(OperatorCommand[RestoreResult]):
     help = "Restore a backup into an empty database; run it as the owner of the tables, with every other process stopped"
 
     def arguments(self, parser: CommandParser) -> None:
@@ -35,7 +46,7 @@ class Command(OperatorCommand):
         if self.is_broken:
             raise SystemExit(1)
 
-    def run(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> RestoreResult:
         passphrase, key_file = (Path(given) if given else None for given in (options["passphrase_file"], options["key_file"]))
         try:
             restored = bring_back(Path(options["backup"]), passphrase, options["replace"], key_file)
@@ -44,22 +55,22 @@ class Command(OperatorCommand):
         self.is_broken = bool(restored.findings)
         return _told(restored)
 
-    def words(self, result: dict[str, Any]) -> str:
-        lines = [f"Restored as of {result['made_at']}."]
-        lines += [f"Blocks read until then: {chain} {number}" for chain, number in result["heads"].items()]
-        lines += [f"Rows: {table} {number}" for table, number in result["rows"].items()]
-        lines += [f"BROKEN: {one}" for one in result["findings"]] or ["verify_ledger: everything that must hold does."]
+    def words(self, result: RestoreResult) -> str:
+        lines = [f"Restored as of {result.made_at}."]
+        lines += [f"Blocks read until then: {chain} {number}" for chain, number in result.heads.items()]
+        lines += [f"Rows: {table} {number}" for table, number in result.rows.items()]
+        lines += [f"BROKEN: {one}" for one in result.findings] or ["verify_ledger: everything that must hold does."]
         lines += ["", "What has to be done next:"]
-        lines += [f"{number}. {step}" for number, step in enumerate(result["next"], 1)]
+        lines += [f"{number}. {step}" for number, step in enumerate(result.next, 1)]
         return "\n".join(lines)
 
 
-def _told(restored: Restored) -> dict[str, Any]:
-    return {
-        "made_at": restored.manifest.made_at,
-        "heads": restored.manifest.heads,
-        "rows": restored.manifest.rows,
-        "held": restored.held,
-        "findings": restored.findings,
-        "next": list(NEXT),
-    }
+def _told(restored: Restored) -> RestoreResult:
+    return RestoreResult(
+        made_at=restored.manifest.made_at,
+        heads=restored.manifest.heads,
+        rows=restored.manifest.rows,
+        held=restored.held,
+        findings=restored.findings,
+        next=list(NEXT),
+    )
