@@ -14,6 +14,7 @@ from apps.onramp.services.sessions import card_networks
 from apps.payments.documents.checkout import CheckoutFacts, checkout_facts
 from apps.payments.documents.detail import PaymentFacts, detail
 from apps.payments.documents.reconciliation import ReconciliationDocument, reconciliation_document
+from apps.payments.documents.values import DepositStatus, IntentStatus
 from apps.payments.models import Payment
 from apps.payments.selectors import received_by
 from apps.payments.services.reconcile import is_balanced
@@ -51,13 +52,13 @@ class SimulatedDeposit(Document, frozen=True, kw_only=True):
     reference: str
     amount_atomic: Digits
     confirmations: int
-    status: str
+    status: DepositStatus
 
 
 class PaymentSimulated(PaymentIntentDetail, frozen=True, kw_only=True):
     """The intent as it is after the deposit."""
 
-    payment_status: str
+    payment_status: IntentStatus
     simulated_payment: SimulatedDeposit
 
 

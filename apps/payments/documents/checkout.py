@@ -13,6 +13,7 @@ from apps.core.documents import Decimals, Digits, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.documents.deposits import oldest_first
+from apps.payments.documents.values import AddressStatus, DepositStatus, IntentStatus
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 from apps.stores.models import Store
@@ -40,7 +41,7 @@ class CheckoutAddress(Document, frozen=True, kw_only=True):
     received_atomic: Digits
     confirmed_atomic: Digits
     required_confirmations: int
-    status: str
+    status: AddressStatus
     payment_uri: str
     asset: CheckoutAsset
     base_crypto_atomic: Digits | UnsetType = UNSET
@@ -58,7 +59,7 @@ class CheckoutTransaction(Document, frozen=True, kw_only=True):
     """A deposit without who paid it."""
 
     tx_hash: str
-    status: str
+    status: DepositStatus
     confirmations: int
     required_confirmations: int
     amount_atomic: Digits
@@ -83,7 +84,7 @@ class CheckoutFacts(Document, frozen=True, kw_only=True):
     payment_intent_id: Id
     store_id: Id
     store_name: str
-    status: str
+    status: IntentStatus
     state_reason: str | None
     terminal: bool
     settlement_amount_cents: int

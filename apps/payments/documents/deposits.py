@@ -7,6 +7,7 @@ from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit, Head
 from apps.core.clock import iso
 from apps.core.documents import Digits, Document, Time
+from apps.payments.documents.values import DepositStatus
 from apps.payments.selectors import confirmations_of, known_heads
 
 
@@ -16,7 +17,7 @@ class TransactionDocument(Document, frozen=True, kw_only=True):
     deposit_address: str
     confirmations: int
     required_confirmations: int
-    status: str
+    status: DepositStatus
     asset_id: str
     coin_symbol: str
     chain_symbol: str

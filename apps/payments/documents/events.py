@@ -1,16 +1,12 @@
 """The objects that payment and transaction events carry: small, and named by the contract."""
 
-from typing import Annotated
-
-from msgspec import Meta
 from msgspec.structs import asdict
 
 from apps.core.documents import Document, FreeForm, Id
 from apps.payments.documents.deposits import TransactionDocument
+from apps.payments.documents.values import IntentStatus
 from apps.payments.models import Payment
 from apps.payments.states import Decision
-
-IntentStatus = Annotated[str, Meta(extra_json_schema={"enum": Payment.Status.values})]
 
 
 class IntentEvent(Document, frozen=True, kw_only=True):

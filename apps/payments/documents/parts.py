@@ -12,6 +12,7 @@ from apps.core import money
 from apps.core.clock import iso
 from apps.core.documents import Decimals, Digits, Document, FreeForm, Id, Time
 from apps.payments import states
+from apps.payments.documents.values import AddressStatus, IntentStatus, ReconciliationStatus, RefundState, SettlementStatus
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import Received, received_by
 from apps.stores import domains
@@ -44,15 +45,15 @@ class PaymentIntentRow(Document, frozen=True, kw_only=True):
     id: Id
     reference: str
     hosted_url: str
-    status: str
+    status: IntentStatus
     state_reason: str | None
     terminal: bool
     settlement_amount: Decimals
     settlement_currency: str
-    settlement_status: str | None
+    settlement_status: SettlementStatus | None
     auto_swap_status: str | None
-    reconciliation_status: str | None
-    refund_state: str
+    reconciliation_status: ReconciliationStatus | None
+    refund_state: RefundState
     customer_pays_fee: bool
     fee_percentage: Decimals
     platform_fee_percentage: Decimals | None
@@ -75,7 +76,7 @@ class PaymentAddressDocument(Document, frozen=True, kw_only=True):
 
     id: Id
     address: str
-    status: str
+    status: AddressStatus
     crypto_amount_atomic: Digits
     crypto_amount: Decimals
     received_atomic: Digits

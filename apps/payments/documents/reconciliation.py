@@ -7,6 +7,7 @@ from apps.core.clock import iso
 from apps.core.documents import Decimals, Digits, Document, Id, Time
 from apps.ledger.selectors import payment_split
 from apps.payments.documents.financials import AssetShares, asset_shares, main_asset
+from apps.payments.documents.values import ReconciliationStatus
 from apps.payments.models import Payment
 from apps.payments.selectors import Received
 
@@ -25,7 +26,7 @@ class ReconciliationDocument(Document, frozen=True, kw_only=True):
 
     payment_intent_id: Id
     reference: str
-    status: str
+    status: ReconciliationStatus
     balanced: bool
     expected_amount: Decimals | None
     received_amount: Decimals | None

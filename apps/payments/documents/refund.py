@@ -6,6 +6,7 @@ from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.documents import Decimals, Digits, Document, Id, Time
+from apps.payments.documents.values import RefundReason, RefundStatus
 from apps.payments.models import Refund
 
 
@@ -14,8 +15,8 @@ class RefundDocument(Document, frozen=True, kw_only=True):
 
     id: Id
     payment_intent_id: Id
-    status: str
-    reason: str
+    status: RefundStatus
+    reason: RefundReason
     destination_address: str
     amount_atomic: Digits
     amount: Decimals

@@ -1,0 +1,19 @@
+"""The words that fields of payments' documents may have, for whoever generates a client."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from apps.chain.models import Deposit
+from apps.payments.models import Payment, Refund
+
+IntentStatus = Annotated[str, Meta(extra_json_schema={"enum": Payment.Status.values})]
+RefundState = Annotated[str, Meta(extra_json_schema={"enum": Payment.RefundState.values})]
+RefundStatus = Annotated[str, Meta(extra_json_schema={"enum": Refund.Status.values})]
+RefundReason = Annotated[str, Meta(extra_json_schema={"enum": Refund.Reason.values})]
+# A deposit that matches no payment is none of a payment's.
+_DEPOSIT_STATUSES = [one.value for one in Deposit.Status if one != Deposit.Status.UNMATCHED]
+DepositStatus = Annotated[str, Meta(extra_json_schema={"enum": _DEPOSIT_STATUSES})]
+AddressStatus = Annotated[str, Meta(extra_json_schema={"enum": ["pending", "confirmed"]})]
+SettlementStatus = Annotated[str, Meta(extra_json_schema={"enum": ["pending", "processing", "completed", "failed"]})]
+ReconciliationStatus = Annotated[str, Meta(extra_json_schema={"enum": ["final", "under_investigation", "disputed", "closed"]})]
