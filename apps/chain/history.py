@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.chain.calls import call_of
 from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
@@ -15,6 +16,8 @@ from apps.chain.providers.base import Nodes
 from apps.core.errors import Flat
 
 CHUNK, BLOCKS_MAX = 50, 100_000
+# How much of a call's data names the function, and the function with the recipient of a token's transfer.
+_SELECTOR, _RECIPIENT = 10, 74
 
 
 class HistoryUnread(Flat):
@@ -69,24 +72,41 @@ def _found(wallet: HotWallet, nodes: Nodes, tip: int, wanted: set[int]) -> list[
 
 def is_explained(chain_id: str, address: str) -> bool:
     """Whether the wallet did nothing that nobody has explained yet."""
-    return not UnknownTransaction.objects.filter(chain=chain_id, from_address=address, settled_at=None).exists()
+    return not _unsettled(chain_id, address).exists()
 
 
 def same_as(row: OutgoingTransaction, address: str) -> UnknownTransaction | None:
     """One of the wallet's that did what this would do, and that nobody has explained yet."""
-    unsettled = UnknownTransaction.objects.filter(chain=row.chain_id, from_address=address, settled_at=None)
-    if not unsettled.exists():
+    if is_explained(row.chain_id, address):
         return None
-    to, value, data = call_of(row)
-    return unsettled.filter(to_address=to.lower(), value_atomic=value, data=data.lower()).order_by("nonce").first()
+    return _alike(row, address).order_by("nonce").first()
 
 
 def settle(row: OutgoingTransaction, address: str, at: datetime, tx_hash: str = "") -> None:
     """A person has said what did it, or that those that did the same were something else."""
-    rows = UnknownTransaction.objects.filter(chain=row.chain_id, from_address=address, settled_at=None)
-    if tx_hash:
-        rows = rows.filter(tx_hash=tx_hash)
-    else:
-        to, value, data = call_of(row)
-        rows = rows.filter(to_address=to.lower(), value_atomic=value, data=data.lower())
+    rows = _unsettled(row.chain_id, address).filter(tx_hash=tx_hash) if tx_hash else _alike(row, address)
     rows.update(settled_at=at)
+
+
+def _unsettled(chain_id: str, address: str) -> QuerySet[UnknownTransaction]:
+    return UnknownTransaction.objects.filter(chain=chain_id, from_address=address, settled_at=None)
+
+
+def _alike(row: OutgoingTransaction, address: str) -> QuerySet[UnknownTransaction]:
+    """Those that did the same, though at another moment.
+
+    A payout that bears its gas is asked for anew with what the gas of that moment leaves of it, so transfers are alike from half to
+    twice the amount; a swap has another deadline and another limit.
+    """
+    to, value, data = call_of(row)
+    to, data = to.lower(), data.lower()
+    least, most = row.amount_atomic // 2, row.amount_atomic * 2
+    rows = _unsettled(row.chain_id, address).filter(to_address=to)
+    if row.purpose == OutgoingTransaction.Purpose.SWAP:
+        return rows.filter(data__startswith=data[:_SELECTOR])
+    if row.call_data:
+        return rows.filter(value_atomic=value, data=data)
+    if row.asset.is_native:
+        return rows.filter(value_atomic__range=(least, most), data=data)
+    recipient = data[:_RECIPIENT]
+    return rows.filter(value_atomic=0, data__range=(f"{recipient}{least:064x}", f"{recipient}{most:064x}"))

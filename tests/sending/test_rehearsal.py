@@ -136,7 +136,18 @@ class Service:
 
 
 @pytest.fixture
-def service(server: Server, chain: LocalChain) -> Service:
+def reports(tmp_path: Path, settings: Any) -> Path:
+    """Folders of this file's own for what is kept on the disk; that of reports."""
+    settings.STORAGES = settings.STORAGES | {
+        name: settings.STORAGES[name] | {"OPTIONS": {"location": str(tmp_path / folder)}}
+        for name, folder in (("default", "media"), ("private", "reports"))
+    }
+    (tmp_path / "reports").mkdir()
+    return tmp_path / "reports"
+
+
+@pytest.fixture
+def service(server: Server, chain: LocalChain, reports: Path) -> Service:
     return Service(chain)
 
 
@@ -171,7 +182,10 @@ def stranger() -> str:
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_lost_database_comes_back_and_nothing_is_sent_twice(server: Server, service: Service, passphrase: Path, tmp_path: Path) -> None:
+def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
+    server: Server, service: Service, reports: Path, passphrase: Path, tmp_path: Path
+) -> None:
+    (reports / "may.csv").write_text("a report")
     paid, way = service.order()
     service.pay(way)
     open_order, open_way = service.order("10.00")
@@ -190,10 +204,12 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(server: Server, se
     hashes = dict(OutgoingTransaction.objects.values_list("to_address", "tx_hash"))
     server.lose()
     server.make("template0")
+    (reports / "may.csv").unlink()
 
     restored = ran("restore", backup, "--passphrase-file", passphrase)
 
     assert (restored["findings"], restored["held"]) == ([], ["sepolia"])
+    assert (reports / "may.csv").read_text() == "a report"
     assert (service.status(paid), service.status(open_order)) == ("completed", "pending")
     assert service.shop.test.get(f"/payments/{later}").status_code == 404
     assert service.order()[1].address_id != lost_way.address_id, "nobody else is given an address that a customer has"

@@ -87,6 +87,28 @@ def test_tokens_are_recognised_too(world: World, restored: Callable[[], None], t
     assert (status(again)[0], status(other)[0], held(token, to)) == ("confirmed", "confirmed", 16)
 
 
+@pytest.mark.parametrize("asset_id", ["SETH", TOKEN])
+def test_what_bears_its_gas_is_recognized_though_gas_has_another_price(
+    world: World, restored: Callable[[], None], token: str, asset_id: str
+) -> None:
+    """Such a payout is asked for anew with what the gas of that moment leaves of it."""
+    to = world.stranger()
+    world.ask(1000, to, asset_id)
+    world.finish()
+    restored()
+    dearer, cheaper = world.ask(501, to, asset_id), world.ask(1999, to, asset_id)
+    world.finish()
+    sending("resume", "sepolia")
+    rows = [world.ask(501, to, asset_id), world.ask(1999, to, asset_id)]
+    other, another = world.ask(499, to, asset_id), world.ask(1000, world.stranger(), asset_id)
+    world.finish()
+    assert {status(one)[0] for one in (dearer, cheaper, *rows)} == {"review"}
+    assert (status(other)[0], status(another)[0]) == ("confirmed", "confirmed")
+    sending("unsent", str(rows[0].pk))  # the person knows that it is another one
+    world.finish()
+    assert status(rows[0])[0] == "confirmed"
+
+
 def test_what_no_block_has_yet_halts_too_and_is_waited_for(
     world: World, restored: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
