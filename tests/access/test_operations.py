@@ -81,7 +81,10 @@ def services() -> dict[str, dict[str, ast.FunctionDef]]:
 
 
 def calls_of(function: ast.FunctionDef) -> set[str]:
-    return {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    """What a function calls, and the names of what it may hand on to be called."""
+    handed = {one.id for node in ast.walk(function) if isinstance(node, ast.Call) for one in node.args if isinstance(one, ast.Name)}
+    called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    return called | (handed - WRITES)
 
 
 def reach(module: str, name: str) -> set[str]:
