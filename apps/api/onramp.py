@@ -5,6 +5,7 @@ All public: a checkout's link is the only key, a callback's signature the other.
 
 from typing import Annotated
 
+from msgspec import Struct, field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,7 +15,7 @@ from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
 from apps.core.documents import Document
 from apps.core.errors import Flat, NotFound
-from apps.core.literal import Invalid, Schema, check_storable
+from apps.core.literal import Invalid, check_storable
 from apps.onramp.documents import CardMethodsDocument, CardSessionDocument, session_document
 from apps.onramp.requests import CardRequest
 from apps.onramp.services.callbacks import take_callback
@@ -69,27 +70,22 @@ class OnrampSessions(Door):
         return Response(session_document(session), status=201)
 
 
-_TEXT: Schema = {"type": "string"}
-# As Onramper tells it; more may stand there.
-_CALLBACK: Schema = {
-    "type": "object",
-    "properties": {
-        "status": _TEXT,
-        "partnerContext": {"type": "string", "description": "The id of the card payment"},
-        "transactionId": _TEXT,
-        "inAmount": {"type": "number"},
-        "sourceCurrency": _TEXT,
-        "walletAddress": _TEXT,
-    },
-    "required": ["status", "partnerContext"],
-}
+class CallbackBody(Struct, frozen=True, kw_only=True):
+    """As Onramper tells it; more may stand there."""
+
+    status: str
+    payment_id: Annotated[str, described("The id of the card payment")] = field(name="partnerContext")
+    transaction_id: str | None = field(name="transactionId", default=None)
+    paid_amount: float | None = field(name="inAmount", default=None)
+    currency: str | None = field(name="sourceCurrency", default=None)
+    wallet_address: str | None = field(name="walletAddress", default=None)
 
 
 class OnrampCallback(Door):
     """What a network tells about a card payment, signed by it."""
 
     missing = NotFound()
-    bodies = {"POST": _CALLBACK}
+    bodies = {"POST": CallbackBody}
     answers = {"POST": CallbackRead}
     further = {"POST": {401: Refused("It isn't signed by the network")}}
 

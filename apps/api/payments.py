@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from apps.api import composed
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Days, Paged, PerPage, choice, described
-from apps.api.plumbing.views import Asked, Door
+from apps.api.plumbing.views import Door
 from apps.core.documents import Day, Page
 from apps.core.errors import Coded, Failure
 from apps.core.literal import Invalid
@@ -69,12 +69,6 @@ class PaymentDoor(Door):
     def payment(self, id: str) -> Payment:
         return self.find(selectors.payments_seen_by(self.access), id)
 
-    def read_optionally_wrapped(self, request: Request, wrapper: str, asked: type[Asked]) -> Asked:
-        """The body, or what it has under the wrapper. Raises Invalid."""
-        body = self.body(request)
-        inner = body.get(wrapper)
-        return asked.read(body if inner is None else inner, wrapper)
-
 
 class PaymentById(PaymentDoor):
     """Everything there is to know about an intent."""
@@ -118,6 +112,7 @@ class SimulatedPayments(PaymentDoor):
     """Credit a deposit without a chain; test mode only."""
 
     shape = Coded
+    wrapper, wrapper_is_optional = "simulated_payment", True
     bodies = {"POST": SimulationRequest}
     answers = {"POST": composed.PaymentSimulated}
     statuses = {"POST": 201}
@@ -129,7 +124,7 @@ class SimulatedPayments(PaymentDoor):
         if self.access.is_live:
             raise simulate.LiveMode
         payment = self.payment(id)
-        asked = self.read_optionally_wrapped(request, "simulated_payment", SimulationRequest)
+        asked = self.read(request, SimulationRequest)
         payment, deposit = simulate.simulate_deposit(self.access, payment, asked)
         return Response(composed.simulated_payment(whole_of(payment), deposit), status=201)
 
@@ -138,6 +133,7 @@ class TestPayments(PaymentDoor):
     """Let the service's test wallet pay an intent on the test chain; test mode only."""
 
     shape = Coded
+    wrapper, wrapper_is_optional = "test_payment", True
     bodies = {"POST": WalletPaymentRequest}
     answers = {"POST": test_wallet.WalletPaymentDocument}
     statuses = {"POST": 202}
@@ -149,5 +145,5 @@ class TestPayments(PaymentDoor):
         if self.access.is_live:
             raise test_wallet.LiveMode
         payment = self.payment(id)
-        asked = self.read_optionally_wrapped(request, "test_payment", WalletPaymentRequest)
+        asked = self.read(request, WalletPaymentRequest)
         return Response(test_wallet.send_test_payment(self.access, payment, asked), status=202)

@@ -14,6 +14,7 @@ class Refunds(PaymentDoor):
     """Refund a payment (while one is under way, and on a replay, the answer is that one), or list its refunds newest first."""
 
     asks_for_code = is_act = True
+    wrapper, wrapper_is_optional = "refund", True
     bodies = {"POST": RefundRequest}
     answers = dict.fromkeys(("GET", "POST"), list[RefundDocument])
     statuses = {"POST": 201}
@@ -25,7 +26,7 @@ class Refunds(PaymentDoor):
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)
         key = self.idempotency_key(request)
-        asked = request_refund(self.access, payment, self.read_optionally_wrapped(request, "refund", RefundRequest), str(key))
+        asked = request_refund(self.access, payment, self.read(request, RefundRequest), str(key))
         headers = None if asked.is_new else {"Idempotent-Replayed": "true"}
         told = [refund_document(one, is_other=asked.is_other) for one in asked.refunds]
         return Response(told, status=201, headers=headers)

@@ -5,7 +5,7 @@ from typing import ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.platforms.door import PlatformDoor, unwrapped_schema
+from apps.api.platforms.door import PlatformDoor
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import AnyErrors, BlockedOrNot, Refused
 from apps.core.errors import Coded
@@ -98,11 +98,12 @@ class Verifications(AccountDoor):
     """Attest what the platform knows of the business; a person decides."""
 
     shape = InvalidVerification
-    bodies = {"POST": unwrapped_schema("verification_request", VerificationRequest)}
+    wrapper, wrapper_is_optional = "verification_request", True
+    bodies = {"POST": VerificationRequest}
     answers = {"POST": AccountVerificationDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:
         account = selectors.find_account(self.access, id)
-        asked = VerificationRequest.read(self.fields(request, "verification_request"))
+        asked = self.read(request, VerificationRequest)
         return Response(verification_document(verifications.submit_verification(account, asked)), status=201)

@@ -3,7 +3,7 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.platforms.door import PlatformDoor, unwrapped_schema
+from apps.api.platforms.door import PlatformDoor
 from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded
@@ -23,14 +23,15 @@ class Links(PlatformDoor):
     shape = InvalidLink
     asks_for_code = True
     missing = selectors.AccountNotFound()
-    bodies = {"POST": unwrapped_schema("onboarding_link", LinkRequest)}
+    wrapper, wrapper_is_optional = "onboarding_link", True
+    bodies = {"POST": LinkRequest}
     answers = {"POST": OnboardingLinkWithToken}
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:
-        fields = self.fields(request, "onboarding_link")
+        self.body(request)  # what can't be read is told before an account that isn't there
         account = onboarding.account_for_link(self.access, id)
-        link, token = onboarding.mint_link(self.access, account, LINK_REQUESTS[self.access.mode].read(fields))
+        link, token = onboarding.mint_link(self.access, account, self.read(request, LINK_REQUESTS[self.access.mode]))
         return Response(link_with_token(link, token), status=201, headers={"Cache-Control": "no-store"})
 
 

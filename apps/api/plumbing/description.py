@@ -8,6 +8,7 @@ from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from msgspec import Struct
 from msgspec import inspect as types
 
 from apps.access.documents import OAuthError
@@ -18,7 +19,7 @@ from apps.api.plumbing.routes import FORM, PUBLIC, Budget
 from apps.core.documents import Pdf, type_schema
 from apps.core.errors import Coded, Listed
 from apps.core.literal import Schema
-from apps.core.requests import shape_of
+from apps.core.requests import Request, shape_of
 
 
 def refusal_shape(door: Any) -> Any:
@@ -32,14 +33,14 @@ def _parameters(query: type[Query]) -> list[OpenApiParameter]:
     return [OpenApiParameter(one.encode_name, _in_query(one), OpenApiParameter.QUERY, required=one.required) for one in _fields(query)]
 
 
-def _form(query: type[Query]) -> Schema:
-    """The same fields in a body, which may be a form."""
+def _form(query: type[Struct]) -> Schema:
+    """The fields of a body that others read: a form, or a callback."""
     fields = _fields(query)
     properties = {one.encode_name: _in_query(one) for one in fields}
     return {"type": "object", "properties": properties, "required": [one.encode_name for one in fields if one.required]}
 
 
-def _fields(query: type[Query]) -> tuple[types.Field, ...]:
+def _fields(query: type[Struct]) -> tuple[types.Field, ...]:
     return cast(types.StructType, types.type_info(query)).fields
 
 
@@ -106,7 +107,7 @@ class DoorSchema(AutoSchema):
         told = self.view.bodies.get(self.method)
         if told is None:
             return None
-        schema = body_schema(told, self.view.wrapper)
+        schema = body_schema(told, self.view)
         return dict.fromkeys(("application/json", FORM) if self.view.takes_forms else ("application/json",), schema)
 
     def get_response_serializers(self) -> Any:
@@ -142,16 +143,18 @@ def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
         yield f"Budget `{line.policy}` by {whose}: {'; '.join(words)}."
 
 
-def body_schema(told: Any, wrapper: str) -> Schema:
+def body_schema(told: Any, door: Any) -> Schema:
     """What a door tells of a body: its class, a choice of classes, or a schema as it is."""
     if isinstance(told, UnionType):
-        return {"anyOf": [body_schema(one, wrapper) for one in get_args(told)]}
+        return {"anyOf": [body_schema(one, door) for one in get_args(told)]}
     if isinstance(told, dict):
         return told
-    if issubclass(told, Query):
+    if not issubclass(told, Request):
         return _form(told)
     fields = shape_of(told).schema()
-    return {"type": "object", "properties": {wrapper: fields}, "required": [wrapper]} if wrapper else fields
+    if door.wrapper and door.wrapper_is_optional:
+        return {"type": "object", "properties": {door.wrapper: fields, **fields["properties"]}}
+    return {"type": "object", "properties": {door.wrapper: fields}, "required": [door.wrapper]} if door.wrapper else fields
 
 
 def done_status(door: Any, method: str) -> int:

@@ -73,6 +73,7 @@ class Door(APIView):
     further: ClassVar[Mapping[str, Mapping[int, Refused]]] = {}
     query: ClassVar[type[Query] | None] = None  # what a GET is asked in its address
     wrapper: ClassVar[str] = ""  # the key that the fields of a body are sent under
+    wrapper_is_optional: ClassVar[bool] = False  # whether they may stand at the top as well
     takes_forms: ClassVar[bool] = False  # whether a body may also be a form, for the API description
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
     speaks_oauth: ClassVar[bool] = False  # whether its refusals have the shape of RFC 6749, for the API description
@@ -274,13 +275,16 @@ class Door(APIView):
         return data
 
     def read(self, request: Request, asked: type[Asked]) -> Asked:
-        """The body as what it asks for. Raises Invalid."""
+        """The body, or what it has under the wrapper, as what it asks for. Raises Invalid."""
+        return asked.read(self._fields(request), self.wrapper or "body")
+
+    def _fields(self, request: Request) -> object:
+        """What the body has under the wrapper, which may not be an object. Raises Invalid without it."""
         body = self.body(request)
-        if not self.wrapper:
-            return asked.read(body)
-        if body.get(self.wrapper) is None:
+        inner = body.get(self.wrapper) if self.wrapper else body
+        if inner is None and not self.wrapper_is_optional:
             raise Invalid(self.wrapper, "required")
-        return asked.read(body[self.wrapper], self.wrapper)
+        return body if inner is None else inner
 
     def idempotency_key(self, request: Request) -> str | None:
         rule = self.route.keys[str(request.method)]
