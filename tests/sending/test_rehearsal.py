@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psycopg
 import pytest
 from django.core.management import call_command
@@ -18,7 +19,10 @@ from apps.assets.services import accept_all_active
 from apps.chain import addresses, sender, signing
 from apps.chain.keys import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction
-from apps.console import audit
+from apps.console import audit, grants
+from apps.console.backups import create, manifest, restore, sealing
+from apps.console.backups.manifest import File
+from apps.console.backups.sealing import Seal, digest_of
 from apps.ledger import posting
 from apps.payments.models import PaymentAddress
 from apps.payments.services.settle import settle_deposits
@@ -275,3 +279,52 @@ def test_a_restore_replaces_what_it_is_told_to(service: Service, passphrase: Pat
     again = ran("backup", tmp_path / "backups-of-it", "--no-encryption")["backup"]
     ran("restore", again, "--replace", DATABASE)
     assert broken() == []
+
+
+def tables() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'")
+        return int(cursor.fetchone()[0])
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_dump_that_breaks_off_leaves_the_database_empty(
+    server: Server, service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
+    dump, described = backup / "database.dump", manifest.read(backup)
+    whole = dump.read_bytes()
+    dump.write_bytes(whole[: len(whole) * 9 // 10])
+    files = [File(dump.name, dump.stat().st_size, digest_of(dump)), *(one for one in described.files if one.name != dump.name)]
+    manifest.write(backup, msgspec.structs.replace(described, files=files))
+    server.lose()
+    server.make("template0")
+    assert "pg_restore failed" in refused(capsys, "restore", backup)
+    assert tables() == 0
+    dump.write_bytes(whole)
+    manifest.write(backup, described)
+    assert ran("restore", backup)["findings"] == []
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_backup_of_an_older_release_is_migrated(server: Server, service: Service, tmp_path: Path) -> None:
+    call_command("migrate", "onramp", "0001", verbosity=0)
+    backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
+    assert "onramp.0002_held_open_assets" not in manifest.read(backup).migrations
+    server.lose()
+    server.make("template0")
+    assert ran("restore", backup)["findings"] == []
+    assert "onramp.0002_held_open_assets" in create.applied_migrations()
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_restore_that_is_killed_shows_nobody_a_table_and_is_run_again(server: Server, service: Service, tmp_path: Path) -> None:
+    backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
+    server.lose()
+    server.make("template0")
+    restore._restore_database(backup, Seal(sealing.NONE), "")
+    with connection.cursor() as cursor:
+        cursor.execute(grants.GIVEN)
+        assert (cursor.fetchall(), tables() > 100) == ([], True)
+    assert ran("restore", backup, "--replace", DATABASE)["held"] == ["sepolia"]
+    assert grants.differences() == (set(), set())
