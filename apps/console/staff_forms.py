@@ -5,14 +5,16 @@ import uuid
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from django import forms
 from django.conf import settings
 
 from apps.access import lost_factor
+from apps.agents.requests.policies import PolicyRules
 from apps.assets.models import Asset
 from apps.core import money
 from apps.core.evm import checksummed
-from apps.core.literal import is_uuid
+from apps.core.literal import Invalid, is_uuid
 from apps.core.models import Mode
 from apps.core.staff_roles import StaffRole, roles_of
 from apps.ledger.chart import CHART, TREASURY
@@ -139,10 +141,11 @@ class DispatchForm(AskForm):
         return _store_of(self.cleaned_data["store"].strip())
 
     def clean_authorization_policy(self) -> dict[str, object]:
-        rules = self.cleaned_data["authorization_policy"] or {}
-        if not isinstance(rules, dict):
-            raise forms.ValidationError("A policy is an object of rules")
-        return rules
+        try:
+            rules = PolicyRules.read(self.cleaned_data["authorization_policy"] or {})
+        except Invalid as refusal:
+            raise forms.ValidationError(refusal.text) from None
+        return dict(msgspec.to_builtins(rules))
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
         changes = {column: self.cleaned_data[column] for column in dispatch.COLUMNS}

@@ -81,6 +81,7 @@ SENTENCES = {
     "too_many_lines": "the file has more than {maximum:,} payouts; split it",
     "unreadable_line": "line {line} can't be read: {problem}",
     # What only people fill in.
+    "unknown_rule": "{field} is no rule; known are {known}",
     "choose_payout": "choose what to pay out",
     "choose_swap": "choose what to sell and what to buy",
     "choose_day": "choose a day",

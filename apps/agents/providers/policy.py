@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from apps.agents.providers.base import MANDATE, PAYOUT, REFUND, TOKEN, Question
 
 SWITCHES = {REFUND: "agents_may_refund", TOKEN: "agents_may_change_tokens", PAYOUT: "agents_may_pay_out"}
-RULES = ("max_mandate_cap_atomic", "daily_issuance_cap_atomic", "allowed_scopes", "allowed_assets", *SWITCHES.values())
 
 
 @dataclass(frozen=True)
 class Policy:
-    """`rules` are those of one store, by the names in RULES."""
+    """`rules` are those of one store, by the names of PolicyRules, as they stand in its row."""
 
     rules: Mapping[str, object]
 
