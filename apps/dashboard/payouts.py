@@ -245,7 +245,7 @@ def _cautions(request: PageRequest, order: Order) -> list[Caution]:
     target = order.target
     if not is_new_target(request.access, target, request.access.now()):
         return []
-    unpaid = "Nothing has ever been paid to it." if target.destination is None else ""
+    unpaid = "Nothing has ever been paid to it." if target.destination is None else "It was saved recently."
     looked_at = "A person looks at the payout first." if request.access.store.review_new_destinations else ""
     return [Caution("This destination is new.", " ".join(one for one in (unpaid, looked_at) if one))]
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from django.contrib import messages
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from apps.chain.addresses import checksummed
 from apps.core import money
@@ -160,6 +161,7 @@ def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, code: 
         back=address,
         agreed=plan_digest(shares),
         transfers=[_transfer(one) for one in transfers],
+        total=_in_all(transfers) if len(transfers) > 1 else [],
         permanent=_PERMANENT,
         noun="refund",
         cautions=[_PARTIAL] if is_partial else [],
@@ -186,6 +188,11 @@ def _total(shares: list[Share]) -> dict[str, int]:
     for one in shares:
         totals[one.asset.pk] = totals.get(one.asset.pk, 0) + one.amount_atomic
     return totals
+
+
+def _in_all(shares: list[Share]) -> list[SafeString]:
+    assets = {one.asset.pk: one.asset for one in shares}
+    return [coins(amount, assets[asset_id]) for asset_id, amount in _total(shares).items()]
 
 
 def _form(request: PageRequest, form: RefundForm) -> HttpResponse:

@@ -52,7 +52,8 @@ class Caution:
 class Review:
     """What somebody agrees to. `agreed` comes back with the form and stands for all of it.
 
-    `permanent` is what can't be undone in live mode; `back` is where Cancel and the crumbs lead.
+    `permanent` is what can't be undone in live mode; `back` is where Cancel leads; `total` is told where
+    several transfers leave.
     """
 
     title: str
@@ -63,6 +64,7 @@ class Review:
     transfers: Sequence[Transfer]
     permanent: str
     noun: str
+    total: Sequence[SafeString] = ()
     notes: Sequence[str] = ()
     cautions: Sequence[Caution] = ()
     lookalike: str = ""

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from apps.access import second_factor
+from apps.chain.models import Deposit
+from apps.core.templatetags.tillgate import crypto
 from apps.payments.models import Refund
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, field_errors, next_code, text
@@ -129,6 +131,18 @@ def test_a_late_deposit_goes_back_from_what_is_held(cast: Cast) -> None:
     assert "what is held for this payment" in text(review)
     assert confirmed(browser, late, review).status_code == 303
     assert Refund.objects.get().is_from_held
+
+
+def test_several_transfers_are_shown_each_with_what_they_come_to(cast: Cast) -> None:
+    late, browser = payment(cast.bakery.test, expires_in=300), Browser(cast.alice)
+    advance(cast.bakery.test, 400)
+    late_deposit(late["id"])
+    Deposit.objects.update(simulated_reference="of somebody else", from_address=TO)
+    late_deposit(late["id"])
+    shown = text(reviewed(browser, late))
+    one = int(late["payment_addresses"][0]["crypto_amount_atomic"])
+    assert TO in shown and shown.count("<dt>You send</dt>") == 2
+    assert f"<dt>In all</dt><dd>{crypto(2 * one, 18, 'ETH')}" in shown
 
 
 def test_a_second_request_while_one_is_under_way_leads_back_to_it(cast: Cast, made: dict[str, Any]) -> None:

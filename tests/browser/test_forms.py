@@ -1,0 +1,65 @@
+"""What is wrong on a form in a real browser: the input has the focus and the sentence, at a code, a box and a group of choices too."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.access import second_factor
+from apps.access.models import SecondFactor
+from apps.payouts.services.destinations import add_wallet
+from tests import make
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import code_of, fine, sign_in
+from tests.cast import Cast
+
+KNOWN = "0x52908400098527886E0F7030069857D2E4169EE7"
+TWIN = "0x5290000000000000000000000000000000009EE7"
+LOOKS = [("phone", 390, False), ("phone-dark", 390, True), ("wide", 1280, False), ("wide-dark", 1280, True)]
+
+
+def send(page: Page, button: str) -> None:
+    """As a browser would that doesn't look at forms itself."""
+    page.eval_on_selector_all("form", "forms => forms.forEach(form => form.noValidate = true)")
+    page.get_by_role("button", name=button, exact=True).click()
+
+
+def led_to(page: Page, name: str, sentence: str) -> None:
+    """The sentence stands there, and the focus is at what it is about."""
+    expect(page.locator(f"#{name}-error")).to_contain_text(sentence)
+    about = page.evaluate("document.activeElement.getAttribute('aria-describedby')")
+    assert f"{name}-error" in about.split()
+    page.evaluate("scrollTo(0, 0)")  # else the bar at the top lies on what the page was scrolled to
+    fine(page)
+
+
+@pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
+def test_the_reader_is_led_to_what_is_wrong(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+    shop = world.bakery.store
+    make.store_coins(shop, "SETH", 10**18)
+    add_wallet(shop, "test", "sepolia", KNOWN)
+    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_page("/dashboard/apps/own/new", width=width, height=800, dark=dark)
+    sign_in(page, world.alice.email)
+    page.get_by_role("textbox", name="Code").fill(code_of(factor))
+    page.get_by_role("button", name="Continue").click()
+
+    page.get_by_label("Name", exact=True).fill("Till")
+    page.get_by_label("Redirect addresses").fill("https://till.example/back")
+    send(page, "Add app")
+    led_to(page, "scopes", "Choose at least one scope.")
+    shoot(page, f"form-group-{look}")
+
+    page.goto(page.url.split("/apps/")[0] + "/payouts/new")
+    page.get_by_label("Amount in coins").fill("0.25")
+    page.get_by_label("To", exact=True).select_option("")
+    page.locator("#destination_address").fill(TWIN)
+    send(page, "Look at the payout")
+    send(page, "Send it")
+    led_to(page, "compared", "Compare the two addresses")
+    shoot(page, f"form-compared-{look}")
+    page.get_by_role("checkbox").check()
+    page.get_by_label("Code from your authenticator app").fill("000000")
+    send(page, "Send it")
+    led_to(page, "code", "That code is not right.")
+    assert page.get_by_role("checkbox").is_checked()
+    shoot(page, f"form-code-{look}")
+    SecondFactor.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
