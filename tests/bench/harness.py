@@ -25,13 +25,16 @@ def bench_database() -> Iterator[None]:
     connection.settings_dict["TEST"] |= template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres")
     runner = DiscoverRunner(verbosity=0, interactive=False)
     old = runner.setup_databases()
+    from apps.core import tenancy
+
     try:
         from apps.assets.rates import refresh
 
         refresh()
         yield
     finally:
-        runner.teardown_databases(old)
+        with tenancy.within(tenancy.NOBODY):  # dropping a database takes no scope along
+            runner.teardown_databases(old)
 
 
 def chain_program() -> str:
