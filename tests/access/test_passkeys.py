@@ -61,3 +61,7 @@ def test_another_rule_of_the_database_is_no_passkey_that_is_there(cast: Cast) ->
         cursor.execute("ALTER TABLE django_otp_webauthn_webauthncredential ADD CONSTRAINT no_laptop CHECK (name <> 'Laptop')")
     with pytest.raises(IntegrityError):
         add(cast.alice, b"one")
+
+
+def test_the_library_finds_the_ceremonies_that_demand_a_verified_person() -> None:
+    assert type(WebAuthnCredential.get_webauthn_helper(None)).__module__ == "apps.access.ceremonies"
