@@ -154,6 +154,22 @@ def test_a_client_tells_a_refusal_with_a_code_from_one_without() -> None:
     assert [one["$ref"].rpartition("/")[2] for one in schemas["AnyError"]["anyOf"]] == ["Error", "ErrorText"]
 
 
+@pytest.mark.parametrize(
+    ("path", "wrapper"),
+    [
+        ("/payments/{id}/refunds", "refund"),
+        ("/payments/{id}/simulated_payments", "simulated_payment"),
+        ("/payments/{id}/test_payments", "test_payment"),
+        ("/platform/accounts/{id}/verification", "verification_request"),
+        ("/platform/accounts/{id}/onboarding_links", "onboarding_link"),
+    ],
+)
+def test_a_wrapper_that_may_be_left_out_is_told_as_such(path: str, wrapper: str) -> None:
+    body = json.loads(_document())["paths"]["/api/v2" + path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    fields = {name: schema for name, schema in body["properties"].items() if name != wrapper}
+    assert fields and body["properties"][wrapper]["properties"] == fields and "required" not in body
+
+
 def test_documents_have_names_that_a_client_can_use() -> None:
     """A generated client has a class of each name, beside all the others."""
     document = json.loads(_document())
