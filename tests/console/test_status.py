@@ -15,6 +15,10 @@ from apps.console import status
 from apps.console.status import State
 from apps.core import clock
 from apps.core.models import OutgoingMail
+from apps.webhooks.models import Delivery, Host
+from apps.webhooks.requests import EndpointRequest
+from apps.webhooks.services.endpoints import register_endpoint
+from tests import make
 from tests.cast import Shop
 
 
@@ -65,6 +69,16 @@ def test_what_is_late_is_told_with_its_time(bakery: Shop) -> None:
     assert text.count(f'datetime="{since.isoformat()}"') == 4 and "Some systems are affected" in text
     for private in ("a secret of ours", "anna@", "4711", "abab", bakery.store.name):
         assert private not in text
+
+
+def test_webhooks_are_late_only_for_those_who_answer(bakery: Shop) -> None:
+    """Anybody can name a receiver that hangs; nobody makes the page say that everybody's webhooks are late."""
+    register_endpoint(bakery.access("live"), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]))
+    make.payment(bakery.live)
+    Delivery.objects.update(next_attempt_at=clock.real_now() - timedelta(minutes=6))
+    assert states()["Webhooks"] == State.OPERATIONAL
+    Host.objects.create(name="1.1.1.1", answered_at=clock.real_now())
+    assert states()["Webhooks"] == State.DELAYED
 
 
 def test_a_payout_that_waits_long_delays_its_chain() -> None:
