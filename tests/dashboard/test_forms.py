@@ -275,6 +275,8 @@ BROKEN = [
            "Tax must be a number such as 12.50."),
     Broken("subscription_create", lambda world: billing.price(world.api) and "subscriptions/new", {"email": "nobody@example.com"},
            "email", "No customer has this e-mail address; add the customer, or correct it."),
+    Broken("subscription_change", lambda world: f"subscriptions/{billing.subscribe(world.api)['id']}/change", {"grace_cycles": "x"},
+           "grace_cycles", "The number of tolerated cycles must be a whole number."),
 ]  # fmt: skip
 
 # What is asked with these has no input that can be wrong: a button, or a switch of known values.
@@ -293,7 +295,6 @@ OTHERS = {
     "sign_up_invited": "the form of sign_up_store, reached by the link of an invitation",
     "forgot": "any address gets the same answer, so none is wrong",
     "passkey_rename": "an input in a list, which is sent back to the list with what was wrong",
-    "subscription_change": "choices among the store's own prices: test_billing",
 }
 
 
