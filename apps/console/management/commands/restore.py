@@ -10,7 +10,7 @@ from apps.console.backups.restore import Restored, bring_back
 from apps.console.command import OperatorCommand, Result
 
 NEXT = (
-    "Start the watcher alone and wait until /readyz is ready: it reads on from the blocks above and finds again what arrived meanwhile.",
+    "Start web and the watcher, and no worker yet. Wait until /readyz is ready: the watcher reads on from the blocks above.",
     "Run manage.py verify_ledger --chain.",
     "Run manage.py sending: every hot wallet is halted. Settle what is in review, then run manage.py sending resume NETWORK for each, "
     "which compares the wallet's history on the chain with these records before anything is signed.",
