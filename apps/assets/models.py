@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from django.db import models
 
 from apps.core.models import AtomicField, Mode, Owned
+from apps.core.money import AssetId, Unit
 from config.local_chain import LOCAL_CHAIN_ID
 
 
@@ -62,6 +63,10 @@ class Asset(models.Model):
                 fields=["chain", "contract_address"], condition=models.Q(contract_address__isnull=False), name="asset_contract_unique"
             ),
         ]
+
+    @property
+    def unit(self) -> Unit:
+        return Unit(AssetId(self.pk), self.atomic_decimals)
 
     def __str__(self) -> str:
         return self.id

@@ -10,6 +10,7 @@ from typing import Any
 
 from apps.assets.models import AcceptedAsset, Asset, Chain, Rate, TokenStandard
 from apps.core import sql
+from apps.core.money import Price
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,12 @@ def accepted_assets(store_id: uuid.UUID, mode: str) -> list[Asset]:
 def current_rate(asset_id: str, currency: str, now: datetime) -> Rate | None:
     """The rate that prices now; None when there is none or it is too old."""
     return Rate.objects.filter(asset_id=asset_id, currency=currency, valid_until__gt=now).first()
+
+
+def price_of(asset: Asset, currency: str, now: datetime) -> Price[Asset] | None:
+    """What a coin is worth now; None when there is no rate or it is too old."""
+    rate = current_rate(asset.pk, currency, now)
+    return None if rate is None else Price(asset, rate.rate, currency)
 
 
 def native_asset_id(asset: Asset) -> str:

@@ -6,11 +6,12 @@ from contextlib import closing
 from django.conf import settings
 
 from apps.assets.models import Asset, Chain
-from apps.assets.selectors import current_rate, native_asset_id
+from apps.assets.selectors import native_asset_id, price_of
 from apps.chain.balances import NATIVE_GAS, TOKEN_GAS
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.core import clock, money
+from apps.core import clock
+from apps.core.money import Amount, exchanged
 
 FRESH_SECONDS, KNOWN_SECONDS = 15.0, 300.0
 # By chain: when it was asked, and what it said; a node that didn't answer isn't asked again at once.
@@ -57,8 +58,7 @@ def _in_units(asset: Asset, price: int | None) -> int | None:
         return price * NATIVE_GAS
     at = clock.real_now()
     native = Asset.objects.get(pk=native_asset_id(asset))
-    native_rate, rate = (current_rate(one.pk, "USD", at) for one in (native, asset))
-    if native_rate is None or rate is None:
+    paid, wanted = price_of(native, "USD", at), price_of(asset, "USD", at)
+    if paid is None or wanted is None:
         return None
-    gas = price * TOKEN_GAS
-    return money.exchanged(gas, native_rate.rate, native.atomic_decimals, rate.rate, asset.atomic_decimals, 0)
+    return exchanged(Amount(native, price * TOKEN_GAS), paid, wanted).atomic

@@ -1,11 +1,14 @@
 """The only Decimal arithmetic. What a customer must pay rounds up, fees round down, worth rounds half-even to the cent.
 
-Atomic amounts and cents are ints; a rate is fiat per coin with 18 places.
+Atomic amounts and cents are ints; a rate is fiat per coin with 18 places. Where an amount travels with its unit it is a `Fiat`
+or an `Amount`: they refuse to be added to or compared with one of another currency or asset.
 """
 
 import re
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import Generic, NewType, Protocol, TypeVar
 
 WIDE = Context(prec=120)
 CENTS = 100
@@ -13,6 +16,128 @@ BASIS_POINTS = 10_000
 DIGITS_MAX = 59
 RATE_MIN, RATE_MAX = Decimal(10) ** -12, Decimal(10) ** 12
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
+
+
+AssetId = NewType("AssetId", str)
+Bps = NewType("Bps", int)  # basis points: hundredths of a percent
+
+
+class UnitMismatch(Exception):
+    """Amounts of two currencies or two assets meet: a bug of ours, never a caller's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fiat:
+    """An amount of money."""
+
+    cents: int
+    currency: str
+
+    def __add__(self, other: "Fiat") -> "Fiat":
+        return Fiat(self.cents + self._same(other), self.currency)
+
+    def __sub__(self, other: "Fiat") -> "Fiat":
+        return Fiat(self.cents - self._same(other), self.currency)
+
+    def __lt__(self, other: "Fiat") -> bool:
+        return self.cents < self._same(other)
+
+    def __le__(self, other: "Fiat") -> bool:
+        return self.cents <= self._same(other)
+
+    def __str__(self) -> str:
+        return f"{text_from_cents(self.cents)} {self.currency}"
+
+    def _same(self, other: "Fiat") -> int:
+        if other.currency != self.currency:
+            raise UnitMismatch(f"{self} and {other}")
+        return other.cents
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What money needs to know of an asset: which it is, and how many places its atomic unit has."""
+
+    id: AssetId
+    atomic_decimals: int
+
+
+class Coin(Protocol):
+    """An asset, whatever else it knows of itself."""
+
+    @property
+    def unit(self) -> Unit: ...
+
+
+CoinT = TypeVar("CoinT", bound=Coin)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount(Generic[CoinT]):
+    """So many atomic units of an asset."""
+
+    asset: CoinT
+    atomic: int
+
+    def __add__(self, other: "Amount[CoinT]") -> "Amount[CoinT]":
+        return Amount(self.asset, self.atomic + self._same(other))
+
+    def __sub__(self, other: "Amount[CoinT]") -> "Amount[CoinT]":
+        return Amount(self.asset, self.atomic - self._same(other))
+
+    def __lt__(self, other: "Amount[CoinT]") -> bool:
+        return self.atomic < self._same(other)
+
+    def __le__(self, other: "Amount[CoinT]") -> bool:
+        return self.atomic <= self._same(other)
+
+    def after_slippage(self, slippage_bps: Bps) -> "Amount[CoinT]":
+        """The least of an estimate that is still taken, rounded down."""
+        return Amount(self.asset, self.atomic * (BASIS_POINTS - slippage_bps) // BASIS_POINTS)
+
+    @property
+    def coins(self) -> str:
+        """As a decimal text, trailing zeros stripped."""
+        return decimal_from_atomic(self.atomic, self.asset.unit.atomic_decimals)
+
+    def __str__(self) -> str:
+        return f"{self.coins} {self.asset.unit.id}"
+
+    def _same(self, other: "Amount[CoinT]") -> int:
+        if other.asset.unit != self.asset.unit:
+            raise UnitMismatch(f"{self} and {other}")
+        return other.atomic
+
+
+@dataclass(frozen=True, slots=True)
+class Price(Generic[CoinT]):
+    """What a coin of an asset is worth in a currency."""
+
+    asset: CoinT
+    rate: Decimal
+    currency: str
+
+    def worth(self, amount: Amount[CoinT]) -> Fiat:
+        """Half-even to the cent. Raises UnitMismatch for another asset's."""
+        if amount.asset.unit != self.asset.unit:
+            raise UnitMismatch(f"{amount} at {self}")
+        return Fiat(cents_for_atomic(amount.atomic, self.rate, self.asset.unit.atomic_decimals), self.currency)
+
+    def __str__(self) -> str:
+        return f"{self.rate} {self.currency} for {self.asset.unit.id}"
+
+
+def exchanged(sold: Amount[CoinT], price: Price[CoinT], bought: Price[CoinT], spread_bps: Bps = Bps(0)) -> Amount[CoinT]:
+    """What an amount buys of another asset at two prices in one currency, less a spread; rounded down to the atomic unit.
+
+    Raises UnitMismatch for prices in two currencies, or a price that isn't of what is sold.
+    """
+    if price.asset.unit != sold.asset.unit or price.currency != bought.currency:
+        raise UnitMismatch(f"{sold} at {price}, and {bought}")
+    coins = Fraction(sold.atomic, 10**sold.asset.unit.atomic_decimals)
+    worth = coins * Fraction(price.rate) * (BASIS_POINTS - spread_bps) / BASIS_POINTS
+    atomic: int = (worth / Fraction(bought.rate) * 10**bought.asset.unit.atomic_decimals).__floor__()
+    return Amount(bought.asset, atomic)
 
 
 def cents_from_text(amount: str) -> int:
@@ -62,26 +187,14 @@ def atomic_at_most(cents: int, rate: Decimal, atomic_decimals: int) -> int:
     return bought
 
 
-def gross_up_cents(cents: int, fee_bps: int) -> int:
+def gross_up_cents(cents: int, fee_bps: Bps) -> int:
     """The charge that leaves `cents` after a fee in basis points, rounded up."""
     return -(-cents * BASIS_POINTS // (BASIS_POINTS - fee_bps))
 
 
-def with_bps(amount: int, more_bps: int) -> int:
+def with_bps(amount: int, more_bps: Bps) -> int:
     """An amount and so many basis points of it on top, rounded up."""
     return -(-amount * (BASIS_POINTS + more_bps) // BASIS_POINTS)
-
-
-def exchanged(sell_atomic: int, sell_rate: Decimal, sell_decimals: int, buy_rate: Decimal, buy_decimals: int, spread_bps: int) -> int:
-    """What an amount buys of another asset at two rates in one currency, less a spread; rounded down to the atomic unit."""
-    worth = Fraction(sell_atomic, 10**sell_decimals) * Fraction(sell_rate) * (BASIS_POINTS - spread_bps) / BASIS_POINTS
-    bought: int = (worth / Fraction(buy_rate) * 10**buy_decimals).__floor__()
-    return bought
-
-
-def after_slippage(amount_atomic: int, slippage_bps: int) -> int:
-    """The least of an estimate that is still taken, rounded down."""
-    return amount_atomic * (BASIS_POINTS - slippage_bps) // BASIS_POINTS
 
 
 def gross_up(base_atomic: int, fee_fraction: Decimal, atomic_decimals: int, display_decimals: int) -> int:
@@ -109,7 +222,7 @@ def split(gross_atomic: int, service_fee_fraction: Decimal, platform_fee_fractio
     return service, platform, gross_atomic - service - platform
 
 
-def share(amount_atomic: int, part_bps: int) -> int:
+def share(amount_atomic: int, part_bps: Bps) -> int:
     """`part_bps` basis points of an amount, rounded down."""
     return amount_atomic * part_bps // BASIS_POINTS
 

@@ -213,7 +213,7 @@ def _shown_rule(request: PageRequest) -> ShownRule:
     is_changing = present is not None and present.next_from is not None and present.next_from > at
     next_from = present.next_from if present is not None and is_changing else None
     return ShownRule(
-        above=None if above is None else money.text_from_cents(above),
+        above=None if above is None else money.text_from_cents(above.cents),
         currency=present.currency if present is not None and above is not None else request.access.store.settlement_currency,
         next_from=next_from,
         next=approval_rules.told(present, present.next_above_cents) if present is not None and is_changing else "",

@@ -224,21 +224,21 @@ def _review(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order:
 
 
 def _facts(request: PageRequest, asked: PayoutRequest, order: Order) -> list[Fact]:
-    sent = [Fact("You send", coins(order.amount_atomic, order.asset)), Fact("On", order.asset.chain.name)]
+    sent = [Fact("You send", coins(order.amount.atomic, order.amount.asset)), Fact("On", order.amount.asset.chain.name)]
     if order.target.is_bank:
         quote = quote_payout(request.access, asked)
         return [
             *sent,
-            Fact("Lands in the bank, about", fiat(quote.fiat_cents, quote.currency)),
-            Fact("The off-ramp keeps, about", fiat(quote.fee_cents, quote.currency)),
+            Fact("Lands in the bank, about", fiat(quote.fiat.cents, quote.fiat.currency)),
+            Fact("The off-ramp keeps, about", fiat(quote.fee.cents, quote.fee.currency)),
         ]
     if request.access.store.payout_network_fee != PaysNetworkFee.MERCHANT:
         return [*sent, Fact("Network fee", "paid by us")]
-    fee = costs.fee(order.asset)
+    fee = costs.fee(order.amount.asset)
     if fee is None:
         return [*sent, Fact("Network fee, about", "not known now")]
-    arrives = max(0, order.amount_atomic - fee)
-    return [*sent, Fact("Network fee, about", coins(fee, order.asset)), Fact("Arrives, about", coins(arrives, order.asset))]
+    arrives = max(0, order.amount.atomic - fee)
+    return [*sent, Fact("Network fee, about", coins(fee, order.amount.asset)), Fact("Arrives, about", coins(arrives, order.amount.asset))]
 
 
 def _cautions(request: PageRequest, order: Order) -> list[Caution]:

@@ -147,14 +147,14 @@ def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, code: Code
         button="Swap",
         crumbs=[("Swaps", reverse("dashboard:swaps")), ("Swap", "")],
         back=reverse("dashboard:swaps"),
-        agreed=str(quote.min_received_atomic),
+        agreed=str(quote.least.atomic),
         transfers=[
             Transfer(
                 facts=[
-                    Fact("You sell", coins(quote.sell_atomic, quote.source)),
-                    Fact("On", quote.source.chain.name),
-                    Fact("You get about", coins(quote.estimated_atomic, quote.buy)),
-                    Fact("At the least", coins(quote.min_received_atomic, quote.buy)),
+                    Fact("You sell", coins(quote.sold.atomic, quote.sold.asset)),
+                    Fact("On", quote.sold.asset.chain.name),
+                    Fact("You get about", coins(quote.estimated.atomic, quote.estimated.asset)),
+                    Fact("At the least", coins(quote.least.atomic, quote.least.asset)),
                 ]
             )
         ],
@@ -165,7 +165,7 @@ def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, code: Code
             f"(the estimate less {slippage} %), nothing is sold and your coins stay yours."
         ],
     )
-    return review_page(request, review, form.values, _act(request, form, asked, quote.min_received_atomic), code)
+    return review_page(request, review, form.values, _act(request, form, asked, quote.least.atomic), code)
 
 
 def _form(request: PageRequest, form: SwapForm) -> HttpResponse:

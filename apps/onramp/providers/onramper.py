@@ -58,7 +58,7 @@ STATUSES = {
 SIGNATURE_HEADER = "X-Onramper-Webhook-Signature"
 DEPTH_MAX, METHODS_MAX = 32, 12
 # The first look when a delivery is wanted: what it is worth and a usual cut; then a little more than that look says.
-GUESS_BPS, MARGIN_BPS = 10_400, 10_020
+GUESS_BPS, MARGIN_BPS = money.Bps(10_400), money.Bps(10_020)
 
 
 Row = Mapping[str, object]  # an object of theirs: each field is read by its own rule, and one that breaks it may be left out

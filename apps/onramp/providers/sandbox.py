@@ -114,7 +114,8 @@ class Sandbox:
 
 
 def _offer(service: Service, ask: Ask) -> Offer | None:
-    fee_bps, fixed_cents = service.fees[ask.method.code]
+    told_bps, fixed_cents = service.fees[ask.method.code]
+    fee_bps = money.Bps(told_bps)
     decimals = ask.coin.atomic_decimals
     if ask.target_atomic is not None:
         converted, crypto = money.cents_at_least(ask.target_atomic, ask.rate, decimals), ask.target_atomic

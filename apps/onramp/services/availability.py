@@ -79,7 +79,8 @@ def target_atomic(payment: Payment, entry: PaymentAddress) -> int | None:
     """
     if not payment.customer_pays_fee:
         return None
-    return money.with_bps(entry.required_atomic, min(settings.CARD_SURCHARGE_BPS, payment.store.overpayment_tolerance_bps))
+    surcharge = money.Bps(min(settings.CARD_SURCHARGE_BPS, payment.store.overpayment_tolerance_bps))
+    return money.with_bps(entry.required_atomic, surcharge)
 
 
 def least_charge_cents(payment: Payment, entry: PaymentAddress) -> int:

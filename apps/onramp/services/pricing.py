@@ -35,7 +35,7 @@ from apps.payments.services.hold import is_past_deadline
 log = structlog.get_logger(__name__)
 WORKERS = 8
 # An offer is believed when what it delivers is worth at most this part of its charge, and it charges at most this for a delivery.
-WORTH_MAX_BPS, CHARGE_MAX_BPS = 10_500, 13_000
+WORTH_MAX_BPS, CHARGE_MAX_BPS = money.Bps(10_500), money.Bps(13_000)
 _pools: dict[str, ThreadPoolExecutor] = {}
 
 
@@ -263,7 +263,7 @@ def is_worth_offering(payment: Payment, entry: PaymentAddress, offer: Offer, rat
     if adapter.ceiling_cents is not None and offer.charge_cents > adapter.ceiling_cents:
         return False
     if target is None:
-        least_atomic = entry.required_atomic - money.share(entry.required_atomic, settings.CARD_RATE_BPS)
+        least_atomic = entry.required_atomic - money.share(entry.required_atomic, money.Bps(settings.CARD_RATE_BPS))
         return offer.charge_cents == payment.settlement_amount_cents and offer.crypto_atomic >= least_atomic
     is_fair = offer.charge_cents <= money.share(least_charge_cents(payment, entry), CHARGE_MAX_BPS)
     return is_fair and offer.crypto_atomic >= entry.required_atomic

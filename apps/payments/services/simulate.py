@@ -146,7 +146,7 @@ def _outstanding(one: Received, request: SimulationRequest) -> int:
 def _clear_of_tolerance(payment: Payment, one: Received) -> int:
     """Twice the overpayment tolerance, or one unit at display precision when that is more."""
     asset = one.address.asset
-    twice = 2 * money.share(one.address.required_atomic, payment.store.overpayment_tolerance_bps)
+    twice = 2 * money.share(one.address.required_atomic, money.Bps(payment.store.overpayment_tolerance_bps))
     return max(twice, int(10 ** (asset.atomic_decimals - asset.display_decimals)))
 
 

@@ -5,15 +5,14 @@ The last four digits of an atomic amount choose what happens; it keeps nothing, 
 
 import hashlib
 from datetime import datetime
-from fractions import Fraction
 
 from apps.assets.models import Asset
-from apps.assets.selectors import current_rate
+from apps.assets.selectors import price_of
 from apps.core import clock, money
 from apps.core.errors import ErrorCode, ProviderError
 from apps.payouts.providers.base import ACCEPTED, FAILED, SANDBOX_SETTLES_AFTER, SETTLED, OfframpQuote, Order, Outcome
 
-FEE_BPS = 50
+FEE_BPS = money.Bps(50)
 MAGIC_MODULUS = 10_000
 REFUSED = {
     9001: ("insufficient_funds", "The liquidity account is empty"),
@@ -34,12 +33,12 @@ class Sandbox:
         self.deposit_address = deposit_address
 
     def quote(self, asset: Asset, amount_atomic: int, currency: str) -> OfframpQuote:
-        rate = current_rate(asset.pk, currency, clock.real_now())
-        if rate is None:
+        price = price_of(asset, currency, clock.real_now())
+        if price is None:
             raise ProviderError(ErrorCode.UNAVAILABLE, "no rate")
-        gross = money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals)
-        fee = int(Fraction(gross * FEE_BPS, money.BASIS_POINTS))
-        return OfframpQuote(gross - fee, fee, rate.rate)
+        gross = price.worth(money.Amount(asset, amount_atomic)).cents
+        fee = money.share(gross, FEE_BPS)
+        return OfframpQuote(gross - fee, fee, price.rate)
 
     def create(self, order: Order, at: datetime) -> Outcome:
         magic = order.amount_atomic % MAGIC_MODULUS

@@ -11,9 +11,10 @@ from django.db.models import QuerySet
 
 from apps.access import cooling, operations
 from apps.access.access import Access
-from apps.core import clock, money
+from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.models import Viewer
+from apps.core.money import Fiat
 from apps.payouts.models import ApprovalRule
 from apps.stores import audit, roles
 from apps.stores.models import Member, Role, Store
@@ -29,10 +30,13 @@ class TooFewPeople(Flat):
     )
 
 
-def above_of(rule: ApprovalRule | None, at: datetime) -> int | None:
-    """The worth above which a payout needs a second person now, in cents; None: none does."""
-    if rule is None:
-        return None
+def above_of(rule: ApprovalRule | None, at: datetime) -> Fiat | None:
+    """The worth above which a payout needs a second person now; None: none does."""
+    cents = None if rule is None else _above_cents(rule, at)
+    return None if rule is None or cents is None else Fiat(cents, rule.currency)
+
+
+def _above_cents(rule: ApprovalRule, at: datetime) -> int | None:
     return rule.next_above_cents if rule.next_from is not None and rule.next_from <= at else rule.above_cents
 
 
@@ -71,7 +75,7 @@ def change_rule(access: Access, above_cents: int | None) -> ApprovalRule:
             raise TooFewPeople
         at = clock.now(store, access.mode)
         rule = rule_of(access) or ApprovalRule(store=store, mode=access.mode, created_at=at, changed_at=at)
-        present = above_of(rule, at)
+        present = _above_cents(rule, at)
         is_looser = present is not None and (above_cents is None or above_cents > present)
         until = cooling.usable_from(access, operations.APPROVAL_CHANGE, access.mode) if is_looser else None
         if until is None:
@@ -89,7 +93,7 @@ def told(rule: ApprovalRule, above_cents: int | None) -> str:
     """A rule in words."""
     if above_cents is None:
         return "No payout needs a second person"
-    return f"Payouts above {money.text_from_cents(above_cents)} {rule.currency} need a second person"
+    return f"Payouts above {Fiat(above_cents, rule.currency)} need a second person"
 
 
 def stop_change(id: uuid.UUID, until: datetime) -> bool:

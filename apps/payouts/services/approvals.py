@@ -4,7 +4,7 @@ A person's keys, agents, apps and schedules are that person. What can't be value
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,8 +13,9 @@ from django.db.models import Sum
 from apps.access.access import AGENT, OAUTH, SESSION, Access
 from apps.assets.models import Asset
 from apps.assets.selectors import valued
-from apps.core import clock, locks, mail, money
+from apps.core import clock, locks, mail
 from apps.core.models import Viewer
+from apps.core.money import Amount, Fiat, Price
 from apps.payouts.models import Payout, PayoutApproval, Schedule
 from apps.payouts.services import approval_rules
 
@@ -33,18 +34,10 @@ class Maker:
 
 
 @dataclass(frozen=True)
-class Rule:
-    """What counts now: above which worth, in cents of the currency; None: nothing waits."""
-
-    above_cents: int | None
-    currency: str
-
-
-@dataclass(frozen=True)
 class Wish:
-    """What would leave, by asset, and in words for the letter."""
+    """What would leave, an amount of each asset, and in words for the letter."""
 
-    amounts: dict[str, int]
+    amounts: Sequence[Amount[Asset]]
     text: str
 
 
@@ -61,16 +54,19 @@ def take_turn(store_id: uuid.UUID, mode: str) -> None:
     locks.hold_in_transaction(locks.Turn.PAYOUT_APPROVALS, f"{store_id}:{mode}")
 
 
-def judge(viewer: Viewer, rule: Rule, maker: Maker, wish: Wish, at: datetime) -> tuple[int | None, PayoutApproval | None]:
-    """The worth under the rule, and the approval that it waits for if it needs one. Inside the caller's transaction."""
-    if maker.approval is not None or rule.above_cents is None:
+def judge(viewer: Viewer, above: Fiat | None, maker: Maker, wish: Wish, at: datetime) -> tuple[Fiat | None, PayoutApproval | None]:
+    """The worth under the rule, and the approval that it waits for if it needs one. Inside the caller's transaction.
+
+    `above` is the worth from which on it does; None: nothing waits.
+    """
+    if maker.approval is not None or above is None:
         return None, maker.approval
     take_turn(viewer.store_id, viewer.mode)
-    worth = worth_of(wish.amounts, rule.currency)
-    before = worth_of(moved_alone(viewer, maker, at), rule.currency)
-    if worth is not None and before is not None and worth + before <= rule.above_cents:
+    worth = worth_of({one.asset.pk: one.atomic for one in wish.amounts}, above.currency)
+    before = worth_of(moved_alone(viewer, maker, at), above.currency)
+    if worth is not None and before is not None and worth + before <= above:
         return worth, None
-    return worth, _ask(viewer, rule, maker, wish, worth, at)
+    return worth, _ask(viewer, above, maker, wish, worth, at)
 
 
 def covering(schedule: Schedule, asset_id: str, address: str | None) -> PayoutApproval | None:
@@ -87,30 +83,30 @@ def moved_alone(viewer: Viewer, maker: Maker, at: datetime) -> dict[str, int]:
     return {asset_id: int(amount) for asset_id, amount in sums}
 
 
-def worth_of(amounts: dict[str, int], currency: str) -> int | None:
-    """In cents; None when one of the assets has no rate."""
-    cents = 0
-    for asset, rate in valued(amounts, currency, clock.real_now()):
+def worth_of(atomic: Mapping[str, int], currency: str) -> Fiat | None:
+    """Of atomic units by asset; None when one of the assets has no rate."""
+    total = Fiat(0, currency)
+    for asset, rate in valued(atomic, currency, clock.real_now()):
         if rate is None:
             return None
-        cents += money.cents_for_atomic(amounts[asset.pk], rate, asset.atomic_decimals)
-    return cents
+        total += Price(asset, rate, currency).worth(Amount(asset, atomic[asset.pk]))
+    return total
 
 
-def in_words(amounts: Iterable[tuple[Asset, int]]) -> str:
-    return ", ".join(f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}" for asset, amount in amounts)
+def in_words(amounts: Iterable[Amount[Asset]]) -> str:
+    return ", ".join(f"{one.coins} {one.asset.coin_symbol}" for one in amounts)
 
 
-def _ask(viewer: Viewer, rule: Rule, maker: Maker, wish: Wish, worth: int | None, at: datetime) -> PayoutApproval:
+def _ask(viewer: Viewer, above: Fiat, maker: Maker, wish: Wish, worth: Fiat | None, at: datetime) -> PayoutApproval:
     held: PayoutApproval = PayoutApproval.objects.create(
         store_id=viewer.store_id,
         mode=viewer.mode,
         created_at=at,
         maker_id=maker.user_id,
         made_by=maker.name[:300],
-        currency=rule.currency,
-        worth_cents=worth,
-        above_cents=rule.above_cents or 0,
+        currency=above.currency,
+        worth_cents=None if worth is None else worth.cents,
+        above_cents=above.cents,
         expires_at=at + LIFETIME,
     )
     recent = PayoutApproval.objects.seen_by(viewer).filter(created_at__gt=at - LETTERS_WITHIN)
@@ -125,7 +121,7 @@ def _tell_approvers(held: PayoutApproval, wish: Wish) -> None:
         context = {
             "store": one.store.name,
             "what": wish.text,
-            "worth": None if held.worth_cents is None else f"{money.text_from_cents(held.worth_cents)} {held.currency}",
+            "worth": None if held.worth_cents is None else str(Fiat(held.worth_cents, held.currency)),
             "made_by": held.made_by,
             "is_test": not held.is_live,
             "until": held.expires_at,

@@ -18,6 +18,7 @@ from apps.core.errors import Failure
 from apps.core.evm import is_address
 from apps.core.literal import Invalid
 from apps.core.models import Viewer
+from apps.core.money import Amount
 from apps.payouts.models import Destination, Payout, PayoutBatchLine
 from apps.payouts.services.destinations import ends_of
 from apps.payouts.services.orders import BankNotVerified, Target, check_order
@@ -141,7 +142,7 @@ def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
         asset = _asset(row["asset_id"], facts)
         amount = _amount(row["amount"], asset)
         target = _target(row["destination"], asset, facts)
-        check_order(facts.store, asset, amount, target)
+        check_order(facts.store, Amount(asset, amount), target)
     except (Failure, Invalid) as refusal:
         text = refusal.text
         status, problem, target = _Status.INVALID, text[:1].upper() + text[1:], Target(None, None)

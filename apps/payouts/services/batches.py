@@ -13,19 +13,20 @@ from django.db.models import Count, Q, QuerySet, Sum
 from apps.access import cooling, operations
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.assets.selectors import current_rate
-from apps.core import clock, jobs, money
+from apps.assets.selectors import price_of
+from apps.core import clock, jobs
 from apps.core.errors import Failure, Flat
 from apps.core.idempotency import once
 from apps.core.literal import Invalid
 from apps.core.machine import Step
 from apps.core.models import Viewer
+from apps.core.money import Amount
 from apps.core.rows import Job
 from apps.ledger.selectors import balances
 from apps.payouts.models import PayoutApproval, PayoutBatch, PayoutBatchLine
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
 from apps.payouts.services import approval_decisions, approval_rules
-from apps.payouts.services.approvals import Maker, Rule, Wish, in_words, judge, maker_of
+from apps.payouts.services.approvals import Maker, Wish, in_words, judge, maker_of
 from apps.payouts.services.batch_file import digest_of, read_lines
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import usable_addresses
@@ -113,10 +114,8 @@ def totals_of(batch: PayoutBatch) -> list[AssetTotal]:
     result = []
     for asset in assets:
         amount = int(found[asset.pk]["sum"])
-        rate = current_rate(asset.pk, currency, clock.real_now())
-        worth = None
-        if rate is not None:
-            worth = money.cents_for_atomic(amount, rate.rate, asset.atomic_decimals)
+        price = price_of(asset, currency, clock.real_now())
+        worth = None if price is None else price.worth(Amount(asset, amount)).cents
         available = held[asset.pk].available_atomic if asset.pk in held else 0
         result.append(AssetTotal(asset, found[asset.pk]["count"], amount, available, worth))
     return result
@@ -184,11 +183,11 @@ def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str,
 def _approval_of(access: Access, batch: PayoutBatch, at: datetime) -> PayoutApproval | None:
     """The approval that the list waits for as a whole; None when it needs none."""
     present = approval_rules.rule_of(batch)
-    rule = Rule(approval_rules.above_of(present, at), present.currency if present is not None else "")
-    totals = [(one.asset, one.amount_atomic) for one in totals_of(batch)]
+    above = approval_rules.above_of(present, at)
+    totals = [Amount(one.asset, one.amount_atomic) for one in totals_of(batch)]
     count = batch.lines.filter(status=_Line.VALID).count()
-    wish = Wish({asset.pk: amount for asset, amount in totals}, f"{batch.filename}: {count} payouts, {in_words(totals)}")
-    return judge(batch, rule, maker_of(access), wish, at)[1]
+    wish = Wish(totals, f"{batch.filename}: {count} payouts, {in_words(totals)}")
+    return judge(batch, above, maker_of(access), wish, at)[1]
 
 
 def names_new(batch: PayoutBatch) -> bool:

@@ -14,14 +14,15 @@ from django.conf import settings
 from apps.access import operations
 from apps.access.access import Access
 from apps.assets.models import AcceptedAsset
-from apps.assets.selectors import current_rate
+from apps.assets.selectors import price_of
 from apps.chain.addresses import checksummed
-from apps.core import clock, jobs, money
+from apps.core import clock, jobs
 from apps.core.errors import Failure, Flat
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.core.literal import Invalid
 from apps.core.models import Viewer
+from apps.core.money import Amount, Fiat
 from apps.core.sql import Statement, insert
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
@@ -29,7 +30,7 @@ from apps.payouts import states
 from apps.payouts.models import Payout, PayoutTransition
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress
 from apps.payouts.services import approvals, moves
-from apps.payouts.services.approvals import WAITING, Maker, Rule, Wish, in_words, judge
+from apps.payouts.services.approvals import WAITING, Maker, Wish, in_words, judge
 from apps.payouts.services.caps import Cap, check_caps
 from apps.payouts.services.destinations import check_known, is_new_address, title
 from apps.payouts.services.offramp import offramp_name
@@ -155,7 +156,7 @@ class _Facts:
     limits: list[Cap]
     is_stopped: bool
     failures: int
-    rule: Rule
+    above: Fiat | None  # from which worth on a second person approves
 
 
 @dataclass(frozen=True)
@@ -169,10 +170,10 @@ class _Asker:
 
 def _place(viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker, caller: str, caps: Iterable[Cap]) -> tuple[Payout, bool]:
     at = clock.now(store, viewer.mode)
-    asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.asset.pk, "address": order.target.address, "at": at}
+    asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.amount.asset.pk, "address": order.target.address, "at": at}
     ((per_tx, daily, is_stopped, failed, above_cents, currency),) = _FACTS.rows(**asked, since=at - DAY)
     of_store = Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))
-    facts = _Facts([*caps, of_store], is_stopped, failed, Rule(above_cents, currency))
+    facts = _Facts([*caps, of_store], is_stopped, failed, None if above_cents is None else Fiat(above_cents, currency))
     make = partial(_make, viewer, store, order, facts, _Asker(maker, caller, key), at)
     try:
         return make_once(lambda: _known(viewer, caller, key), make)
@@ -182,14 +183,14 @@ def _place(viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker
 
 def _make(viewer: Viewer, store: Store, order: Order, facts: _Facts, asker: _Asker, at: datetime) -> Payout:
     """The record, within every cap and with what it waits for; then its coins are reserved."""
-    asset, amount, target = order.asset, order.amount_atomic, order.target
-    check_caps(store.pk, viewer.mode, asset.pk, amount, facts.limits, at)
+    amount, target = order.amount, order.target
+    check_caps(store.pk, viewer.mode, amount.asset.pk, amount.atomic, facts.limits, at)
     if facts.failures >= settings.PAYOUT_FAILURES_MAX:
         raise FailsTooOften
     saved, bank = target.destination, target.destination if target.is_bank else None
     where = title(saved) if saved is not None else checksummed(str(target.address))
-    wish = Wish({asset.pk: amount}, f"{in_words([(asset, amount)])} to {where}")
-    worth, held = judge(viewer, facts.rule, asker.maker, wish, at)
+    wish = Wish([amount], f"{in_words([amount])} to {where}")
+    worth, held = judge(viewer, facts.above, asker.maker, wish, at)
     waits = held is not None and held.status == WAITING
     # It is never pending before somebody else has approved it: the database refuses that.
     payout = Payout(
@@ -201,8 +202,8 @@ def _make(viewer: Viewer, store: Store, order: Order, facts: _Facts, asker: _Ask
         updated_at=at,
         rail=order.rail,
         schedule=order.schedule,
-        asset=asset,
-        amount_atomic=amount,
+        asset=amount.asset,
+        amount_atomic=amount.atomic,
         destination=saved,
         destination_address=target.address,
         is_simulated=False if viewer.mode == "live" else None,
@@ -211,7 +212,7 @@ def _make(viewer: Viewer, store: Store, order: Order, facts: _Facts, asker: _Ask
         fiat_currency=None if bank is None else bank.currency,
         agent_credential_id=order.agent_credential_id,
         maker_id=asker.maker.user_id,
-        worth_cents=worth,
+        worth_cents=None if worth is None else worth.cents,
         approval=held,
         idempotency_caller=asker.caller,
         idempotency_key=asker.key,
@@ -243,7 +244,7 @@ def reason_for_review(payout: Payout, at: datetime) -> str:
     stopped = AcceptedAsset.objects.filter(store=payout.store_id, mode=payout.mode, asset=payout.asset_id).exclude(suspended_at=None)
     if stopped.exists():
         return states.ASSET_STOPPED
-    order = Order(payout.asset, payout.amount_atomic, Target(payout.destination, payout.destination_address), payout.rail)
+    order = Order(Amount(payout.asset, payout.amount_atomic), Target(payout.destination, payout.destination_address), payout.rail)
     return _review_reason(payout, payout.store, order, at)
 
 
@@ -251,9 +252,8 @@ def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> 
     """Why a person should look first; empty when nobody needs to."""
     limit = store.payout_review_threshold_cents
     if limit is not None:
-        rate = current_rate(order.asset.pk, store.settlement_currency, clock.real_now())
-        worth = None if rate is None else money.cents_for_atomic(order.amount_atomic, rate.rate, order.asset.atomic_decimals)
-        if worth is None or worth > limit:
+        price = price_of(order.amount.asset, store.settlement_currency, clock.real_now())
+        if price is None or price.worth(order.amount) > Fiat(limit, store.settlement_currency):
             return states.ABOVE_THRESHOLD
     if store.review_new_destinations and is_new_target(viewer, order.target, at):
         return states.NEW_DESTINATION

@@ -11,10 +11,11 @@ from apps.assets.selectors import with_chains
 from apps.assets.services import AssetNotActive
 from apps.chain import costs
 from apps.chain.addresses import check_recipient
-from apps.core import clock, money
+from apps.core import clock
 from apps.core.errors import Flat, NotFound, RefusalKind
 from apps.core.literal import Invalid
 from apps.core.models import Mode, Viewer
+from apps.core.money import Amount
 from apps.payouts.models import Destination, Payout, Schedule
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
 from apps.payouts.services.acting import check_named_by_platform
@@ -72,8 +73,7 @@ class Target:
 class Order:
     """A payout that makes sense; caps and balance decide about it."""
 
-    asset: Asset
-    amount_atomic: int
+    amount: Amount[Asset]
     target: Target
     rail: str
     schedule: Schedule | None = None
@@ -88,8 +88,9 @@ def order_of(viewer: Viewer, store: Store, request: PayoutRequest) -> Order:
         costs.look(asset.chain)
     check_usable(target.destination, clock.now(store, viewer.mode))
     rail = Payout.Rail.FIAT_MANUAL if target.is_bank else Payout.Rail.CRYPTO
-    check_order(store, asset, request.amount_atomic, target)
-    return Order(asset, request.amount_atomic, target, rail)
+    amount = Amount(asset, request.amount_atomic)
+    check_order(store, amount, target)
+    return Order(amount, target, rail)
 
 
 def refuse_unread(viewer: Viewer, refusal: Invalid, asset_id: object) -> NoReturn:
@@ -128,17 +129,17 @@ def find_target(viewer: Viewer, asset: Asset, named: Wallet | Bank | RawAddress)
             return Target(None, address)
 
 
-def check_order(store: Store, asset: Asset, amount_atomic: int, target: Target) -> None:
+def check_order(store: Store, amount: Amount[Asset], target: Target) -> None:
     """KYC, eligibility and the minimum."""
+    asset = amount.asset
     if target.is_bank:
         if store.kyc_confirmed_at is None:
             raise KycRequired
         check_eligible(asset)
-        least = OFFRAMP_MINIMUMS[asset.coin_symbol]
-        if amount_atomic < least:
-            least_text = money.decimal_from_atomic(least, asset.atomic_decimals)
-            raise BelowMinimum(f"Amount is below the minimum of {least_text} {asset.coin_symbol}")
-    elif amount_atomic < network_minimum(asset):
+        least = Amount(asset, OFFRAMP_MINIMUMS[asset.coin_symbol])
+        if amount < least:
+            raise BelowMinimum(f"Amount is below the minimum of {least.coins} {asset.coin_symbol}")
+    elif amount.atomic < network_minimum(asset):
         raise BelowNetworkMinimum
 
 

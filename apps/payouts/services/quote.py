@@ -10,6 +10,7 @@ from apps.core.clock import iso
 from apps.core.errors import ProviderError, ProviderFailed
 from apps.core.literal import Invalid
 from apps.core.models import Viewer
+from apps.core.money import Amount, Fiat
 from apps.payouts.documents import PayoutQuoteDocument
 from apps.payouts.requests import PayoutRequest
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS, offramp_of
@@ -20,27 +21,26 @@ LIFETIME = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Quote:
-    asset: Asset
-    amount_atomic: int
-    currency: str
-    fiat_cents: int
-    fee_cents: int
+    amount: Amount[Asset]
+    fiat: Fiat
+    fee: Fiat
     rate: Decimal
     expires_at: datetime
 
     def document(self) -> PayoutQuoteDocument:
-        least = OFFRAMP_MINIMUMS[self.asset.coin_symbol]
+        asset = self.amount.asset
+        least = Amount(asset, OFFRAMP_MINIMUMS[asset.coin_symbol])
         return PayoutQuoteDocument(
-            asset_id=self.asset.pk,
-            coin_symbol=self.asset.coin_symbol,
-            amount_atomic=str(self.amount_atomic),
-            estimated_fiat_cents=self.fiat_cents,
-            estimated_fee_cents=self.fee_cents,
+            asset_id=asset.pk,
+            coin_symbol=asset.coin_symbol,
+            amount_atomic=str(self.amount.atomic),
+            estimated_fiat_cents=self.fiat.cents,
+            estimated_fee_cents=self.fee.cents,
             exchange_rate=money.rate_text(self.rate),
-            fiat_currency=self.currency,
-            source_currency=self.asset.coin_symbol,
-            minimum_atomic=str(least),
-            meets_minimum=self.amount_atomic >= least,
+            fiat_currency=self.fiat.currency,
+            source_currency=asset.coin_symbol,
+            minimum_atomic=str(least.atomic),
+            meets_minimum=self.amount >= least,
             expires_at=iso(self.expires_at),
         )
 
@@ -56,4 +56,5 @@ def quote_payout(viewer: Viewer, request: PayoutRequest) -> Quote:
         told = offramp_of(viewer.mode).quote(asset, request.amount_atomic, bank.currency)
     except ProviderError:
         raise ProviderFailed from None
-    return Quote(asset, request.amount_atomic, bank.currency, told.fiat_cents, told.fee_cents, told.rate, clock.real_now() + LIFETIME)
+    fiat, fee = Fiat(told.fiat_cents, bank.currency), Fiat(told.fee_cents, bank.currency)
+    return Quote(Amount(asset, request.amount_atomic), fiat, fee, told.rate, clock.real_now() + LIFETIME)

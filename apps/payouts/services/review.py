@@ -9,10 +9,11 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from apps.assets.selectors import current_rate
+from apps.assets.selectors import price_of
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs, money, staff_roles
 from apps.core.errors import Flat
+from apps.core.money import Amount, Fiat
 from apps.ledger import movements
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
@@ -67,19 +68,19 @@ def approve_payout(payout: Payout, reason: str = "", staff: User | None = None, 
 
 
 def needs_two(payout: Payout) -> bool:
-    worth = _worth_cents(payout)
-    return worth is None or worth > settings.STAFF_FOUR_EYES_ABOVE_CENTS
+    worth = _worth(payout)
+    return worth is None or worth.cents > settings.STAFF_FOUR_EYES_ABOVE_CENTS
 
 
 def worth_text(payout: Payout) -> str:
     """What it is worth now, in the store's currency."""
-    worth = _worth_cents(payout)
-    return "nobody knows" if worth is None else f"{money.text_from_cents(worth)} {payout.store.settlement_currency}"
+    worth = _worth(payout)
+    return "nobody knows" if worth is None else str(worth)
 
 
-def _worth_cents(payout: Payout) -> int | None:
-    rate = current_rate(payout.asset_id, payout.store.settlement_currency, clock.real_now())
-    return None if rate is None else money.cents_for_atomic(payout.amount_atomic, rate.rate, payout.asset.atomic_decimals)
+def _worth(payout: Payout) -> Fiat | None:
+    price = price_of(payout.asset, payout.store.settlement_currency, clock.real_now())
+    return None if price is None else price.worth(Amount(payout.asset, payout.amount_atomic))
 
 
 def _wish_of(payout: Payout, reason: str) -> Ask:
@@ -122,12 +123,16 @@ RELEASE = Kind("payout", "A payout in review", staff_roles.PAYOUT_APPROVE, _befo
 def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout:
     """Back to pending, and on its way."""
     with transaction.atomic():
-        at, worth = clock.now(fresh.store, fresh.mode), _worth_cents(fresh)
+        at, worth = clock.now(fresh.store, fresh.mode), _worth(fresh)
         if fresh.funds == _Funds.CLEARING:
             moves.move(fresh, _Status.SUBMITTED, at, reason, review_reason="", is_outcome_unknown=False)
         else:
             moves.move(fresh, _Status.PENDING, at, reason, review_reason="", is_outcome_unknown=False)
-        told = {"worth_cents": worth, "currency": fresh.store.settlement_currency, "limit_cents": settings.STAFF_FOUR_EYES_ABOVE_CENTS}
+        told = {
+            "worth_cents": None if worth is None else worth.cents,
+            "currency": fresh.store.settlement_currency,
+            "limit_cents": settings.STAFF_FOUR_EYES_ABOVE_CENTS,
+        }
         _note(fresh, "payout.approved", reason, **told, **({"request": request.pk} if request else {}))
         _tell(fresh, "was released", "It was checked, and is on its way.", at)
         jobs.enqueue("payouts.advance", mode=fresh.mode)

@@ -13,10 +13,11 @@ from django.db import transaction
 from apps.access import cooling, operations
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.assets.selectors import current_rate
-from apps.core import clock, money
+from apps.assets.selectors import price_of
+from apps.core import clock
 from apps.core.errors import Coded, Failure
 from apps.core.failpoints import failpoint
+from apps.core.money import Amount, Fiat
 from apps.core.rows import Job
 from apps.ledger.chart import AVAILABLE, RESERVED
 from apps.ledger.posting import account_id, locked_balance
@@ -141,7 +142,7 @@ def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
     if reason is None and schedule.swap_target_asset_id is not None:
         ran = Ran(is_swapping=True)
     elif reason is None:
-        ran = _pay(schedule, run, schedule.asset, amount, at)
+        ran = _pay(schedule, run, Amount(schedule.asset, amount), at)
     _write(schedule, run, ran, amount, at)
     return ran
 
@@ -151,10 +152,10 @@ def _skip_reason(schedule: Schedule, amount_atomic: int) -> str | None:
     if amount_atomic <= 0:
         return NO_BALANCE
     if schedule.minimum_fiat_cents:
-        rate = current_rate(schedule.asset_id, schedule.minimum_fiat_currency, clock.real_now())
-        if rate is None:
+        price = price_of(schedule.asset, schedule.minimum_fiat_currency, clock.real_now())
+        if price is None:
             raise NoRate
-        if money.cents_for_atomic(amount_atomic, rate.rate, schedule.asset.atomic_decimals) < schedule.minimum_fiat_cents:
+        if price.worth(Amount(schedule.asset, amount_atomic)) < Fiat(schedule.minimum_fiat_cents, schedule.minimum_fiat_currency):
             return BELOW_MINIMUM
     least = network_minimum(schedule.asset)
     if schedule.destination_type == "fiat":
@@ -162,7 +163,7 @@ def _skip_reason(schedule: Schedule, amount_atomic: int) -> str | None:
     return BELOW_NETWORK_MINIMUM if amount_atomic < least else None
 
 
-def _pay(schedule: Schedule, run: ScheduleRun, asset: Asset, amount_atomic: int, at: datetime) -> Ran:
+def _pay(schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: datetime) -> Ran:
     destination = schedule.destination
     if destination is not None and destination.removed_at is not None:
         return Ran(failure="The destination was removed")
@@ -170,12 +171,12 @@ def _pay(schedule: Schedule, run: ScheduleRun, asset: Asset, amount_atomic: int,
     rail = Payout.Rail.CRYPTO
     if target.is_bank:
         rail = Payout.Rail.FIAT_AUTOSWAP if schedule.swap_target_asset_id is not None else Payout.Rail.FIAT_MANUAL
-    owner, order = _Owner(schedule.store_id, schedule.mode), Order(asset, amount_atomic, target, rail, schedule=schedule)
+    owner, order = _Owner(schedule.store_id, schedule.mode), Order(amount, target, rail, schedule=schedule)
     try:
         with transaction.atomic():
             check_usable(destination, at)
-            check_order(schedule.store, asset, amount_atomic, target)
-            maker = Maker(schedule.maker_id, "A schedule", approvals.covering(schedule, asset.pk, target.address))
+            check_order(schedule.store, amount, target)
+            maker = Maker(schedule.maker_id, "A schedule", approvals.covering(schedule, amount.asset.pk, target.address))
             payout, _ = place(owner, schedule.store, order, f"{schedule.pk}:{run.pk}", maker=maker, caller=CALLER)
     except Failure as refusal:
         log.warning("schedule_run_refused", schedule=str(schedule.pk), reason=str(refusal))
@@ -235,7 +236,7 @@ def _after_swap(run_id: int) -> Ran:
         if swap.status == Swap.Status.FAILED:
             ran = Ran(failure=f"The swap failed: {swap.failure_reason or ''}")
         elif swap.status == Swap.Status.COMPLETED and swap.actual_buy_amount_atomic and schedule.swap_target_asset is not None:
-            ran = _pay(schedule, run, schedule.swap_target_asset, swap.actual_buy_amount_atomic, at)
+            ran = _pay(schedule, run, Amount(schedule.swap_target_asset, swap.actual_buy_amount_atomic), at)
         else:
             return Ran(is_swapping=True)
         _write(schedule, run, ran, int(run.amount_atomic or 0), at)

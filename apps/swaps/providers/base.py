@@ -11,6 +11,7 @@ from typing import Protocol
 
 from apps.assets.models import Asset
 from apps.core.errors import ProviderError
+from apps.core.money import Amount
 
 __all__ = ["FAILED", "FILLED", "SUBMITTED", "WAITING", "NoRoute", "Order", "Outcome", "ProviderError", "SwapProvider"]
 
@@ -27,13 +28,19 @@ class Order:
 
     id: uuid.UUID
     mode: str
-    source: Asset
-    buy: Asset
-    sell_atomic: int
-    expected_buy_atomic: int
-    min_buy_atomic: int
+    sold: Amount[Asset]
+    expected: Amount[Asset]
+    least: Amount[Asset]  # of what is bought
     created_at: datetime
     store_id: uuid.UUID | None = None
+
+    @property
+    def source(self) -> Asset:
+        return self.sold.asset
+
+    @property
+    def buy(self) -> Asset:
+        return self.expected.asset
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class SwapProvider(Protocol):
     name: str
     is_on_chain: bool
 
-    def quote(self, source: Asset, buy: Asset, sell_atomic: int) -> int:
+    def quote(self, sold: Amount[Asset], buy: Asset) -> Amount[Asset]:
         """What the amount would buy now. Not inside a transaction. Raises NoRoute or ProviderError."""
 
     def prepare(self, order: Order) -> None:

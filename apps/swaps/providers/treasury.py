@@ -12,12 +12,14 @@ from apps.assets.rates import COMPARED, ask_again
 from apps.assets.selectors import current_rate
 from apps.core import clock, locks, money
 from apps.core.errors import ErrorCode, ProviderError
+from apps.core.money import Amount, Bps, Fiat, Price
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
 from apps.ledger.selectors import account_balance
 from apps.swaps.providers.base import FAILED, FILLED, WAITING, NoRoute, Order, Outcome
 
 Rates = tuple[Rate, Rate]  # of what is sold, and of what is bought, in dollars
 OWN_KINDS = (TREASURY, SERVICE_FEES, NETWORK_FEES, SWAP_CLEARING)
+DEFAULT_SPREAD = Bps(50)
 PATIENCE = timedelta(minutes=15)
 # A rate fills while it is this fresh; one that has moved by more than the spread since the estimate must have been asked for just now.
 FRESH, JUST_NOW = timedelta(seconds=30), timedelta(seconds=5)
@@ -32,22 +34,22 @@ class Treasury:
     Above `one_source_max_cents` (US dollars) two sources of rates must agree.
     """
 
-    spread_bps: int = 50
+    spread_bps: Bps = DEFAULT_SPREAD
     is_limited: bool = True
     one_source_max_cents: int = 100_000
 
     name = "treasury"
     is_on_chain = False
 
-    def quote(self, source: Asset, buy: Asset, sell_atomic: int) -> int:
+    def quote(self, sold: Amount[Asset], buy: Asset) -> Amount[Asset]:
         real = clock.real_now()
-        rates = self._rates(source, buy, real)
+        rates = self._rates(sold.asset, buy, real)
         if rates is None:
-            raise ProviderError(ErrorCode.UNAVAILABLE, f"no rate for {source.pk} and {buy.pk}")
-        if doubt := self._doubt(source, sell_atomic, rates, real):
+            raise ProviderError(ErrorCode.UNAVAILABLE, f"no rate for {sold.asset.pk} and {buy.pk}")
+        if doubt := self._doubt(sold, rates, real):
             raise ProviderError(ErrorCode.UNAVAILABLE, doubt)
-        bought = self._price(source, buy, sell_atomic, rates)
-        if bought == 0 or not self._has(buy, bought):
+        bought = self._bought(sold, buy, rates)
+        if bought.atomic == 0 or not self._has(bought):
             raise NoRoute
         return bought
 
@@ -63,31 +65,31 @@ class Treasury:
         self._take_turn(order.buy)
         real = clock.real_now()
         rates = self._rates(order.source, order.buy, real)
-        hesitation = "No current exchange rate" if rates is None else self._doubt(order.source, order.sell_atomic, rates, real)
+        hesitation = "No current exchange rate" if rates is None else self._doubt(order.sold, rates, real)
         if rates is not None and not hesitation and self._is_old(order, rates, real):
             hesitation = "The exchange rate is too old"
         if rates is None or hesitation:
             late = order.created_at + PATIENCE <= at
             return Outcome(FAILED if late else WAITING, reason=hesitation)
-        bought = self._price(order.source, order.buy, order.sell_atomic, rates)
-        if bought < order.min_buy_atomic:
+        bought = self._bought(order.sold, order.buy, rates)
+        if bought < order.least:
             return Outcome(FAILED, reason="The rate moved beyond the slippage tolerance")
-        if not self._has(order.buy, bought):
+        if not self._has(bought):
             return Outcome(FAILED, reason="Not enough liquidity")
-        return Outcome(FILLED, bought_atomic=bought)
+        return Outcome(FILLED, bought_atomic=bought.atomic)
 
     def _is_old(self, order: Order, rates: Rates, real: datetime) -> bool:
-        bought = self._price(order.source, order.buy, order.sell_atomic, rates)
-        has_moved = money.moved_bps(bought, order.expected_buy_atomic) > self.spread_bps
+        bought = self._bought(order.sold, order.buy, rates)
+        has_moved = money.moved_bps(bought.atomic, order.expected.atomic) > self.spread_bps
         return any(real - rate.as_of > (JUST_NOW if has_moved else FRESH) for rate in rates if not rate.is_always_current)
 
-    def _doubt(self, source: Asset, sell_atomic: int, rates: Rates, real: datetime) -> str:
+    def _doubt(self, sold: Amount[Asset], rates: Rates, real: datetime) -> str:
         """Why nothing is sold at these rates; empty when it may be."""
         told = [rate for rate in rates if not rate.is_always_current]
         if any(rate.doubted_at is not None and real - rate.doubted_at < DOUBT for rate in told):
             return "The exchange rate is in doubt"
-        value_cents = money.cents_for_atomic(sell_atomic, rates[0].rate, source.atomic_decimals)
-        if value_cents > self.one_source_max_cents and not all(rate.is_agreed for rate in told):
+        worth = _price(rates[0], sold.asset).worth(sold)
+        if worth > Fiat(self.one_source_max_cents, COMPARED) and not all(rate.is_agreed for rate in told):
             return "No second source confirms the exchange rate"
         return ""
 
@@ -96,15 +98,18 @@ class Treasury:
         sold, bought = (current_rate(one.pk, COMPARED, real) for one in (source, buy))
         return None if sold is None or bought is None else (sold, bought)
 
-    def _price(self, source: Asset, buy: Asset, sell_atomic: int, rates: Rates) -> int:
-        sold, bought = rates
-        return money.exchanged(sell_atomic, sold.rate, source.atomic_decimals, bought.rate, buy.atomic_decimals, self.spread_bps)
+    def _bought(self, sold: Amount[Asset], buy: Asset, rates: Rates) -> Amount[Asset]:
+        return money.exchanged(sold, _price(rates[0], sold.asset), _price(rates[1], buy), self.spread_bps)
 
-    def _has(self, asset: Asset, amount_atomic: int) -> bool:
+    def _has(self, amount: Amount[Asset]) -> bool:
         if not self.is_limited:
             return True
-        return sum(account_balance(None, asset.mode, asset.pk, kind) for kind in OWN_KINDS) >= amount_atomic
+        return sum(account_balance(None, amount.asset.mode, amount.asset.pk, kind) for kind in OWN_KINDS) >= amount.atomic
 
     @staticmethod
     def _take_turn(asset: Asset) -> None:
         locks.hold_in_transaction(locks.Turn.TREASURY, asset.pk)
+
+
+def _price(rate: Rate, asset: Asset) -> Price[Asset]:
+    return Price(asset, rate.rate, rate.currency)

@@ -16,6 +16,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.core import clock
+from apps.core.money import Amount
 from apps.swaps.providers.base import FAILED, FILLED, SUBMITTED, WAITING, NoRoute, Order, Outcome
 
 _GET_AMOUNTS_OUT = "0xd06ca61f"
@@ -32,13 +33,13 @@ class Uniswap:
     name = "uniswap"
     is_on_chain = True
 
-    def quote(self, source: Asset, buy: Asset, sell_atomic: int) -> int:
+    def quote(self, sold: Amount[Asset], buy: Asset) -> Amount[Asset]:
         """What the pools give now for the amount."""
-        router = self._router(source, buy)
+        router = self._router(sold.asset, buy)
         if router is None:
             raise NoRoute
-        data = _GET_AMOUNTS_OUT + encode(["uint256", "address[]"], [sell_atomic, router.path(source, buy)]).hex()
-        with closing(nodes_of(source.chain)) as nodes:
+        data = _GET_AMOUNTS_OUT + encode(["uint256", "address[]"], [sold.atomic, router.path(sold.asset, buy)]).hex()
+        with closing(nodes_of(sold.asset.chain)) as nodes:
             try:
                 answer = nodes.call("eth_call", [{"to": router.address, "data": data}, "latest"])
             except RpcError as error:
@@ -51,14 +52,17 @@ class Uniswap:
             raise NoRoute from None
         if not amounts or not amounts[-1]:
             raise NoRoute
-        return int(amounts[-1])
+        return Amount(buy, int(amounts[-1]))
 
     def prepare(self, order: Order) -> None:
         """Nothing: the pools hold the price, and the call its least."""
 
     def advance(self, order: Order, at: datetime) -> Outcome:
         """One step: ask for the approval, then for the call, then tell what came of it."""
-        router, wallet = self._router(order.source, order.buy), HotWallet.objects.filter(chain=order.source.chain_id).first()
+        router, wallet = (
+            self._router(order.source, order.buy),
+            HotWallet.objects.filter(chain=order.source.chain_id).first(),
+        )
         if router is None or wallet is None:
             return Outcome(WAITING, reason="The chain has no exchange")
         sent = self._sent(order, _Purpose.SWAP)
@@ -74,7 +78,7 @@ class Uniswap:
         if approval is None:
             if self._is_other_under_way(order):
                 return Outcome(WAITING)
-            approval = self._request_approval(order, router, str(order.id), order.sell_atomic)
+            approval = self._request_approval(order, router, str(order.id), order.sold.atomic)
         if approval.status == _Sent.CONFIRMED:
             return None
         if approval.status == _Sent.FAILED:
@@ -100,13 +104,13 @@ class Uniswap:
             chain_id=order.source.chain_id,
             asset_id=order.source.pk,
             to=router.address,
-            amount_atomic=order.sell_atomic,
+            amount_atomic=order.sold.atomic,
             purpose=_Purpose.SWAP,
             reference=order.id,
             mode=order.mode,
             store_id=order.store_id,
             at=real,
-            call_data=calls.swap(router, order.source, order.buy, order.sell_atomic, order.min_buy_atomic, wallet.address, deadline),
+            call_data=calls.swap(router, order.source, order.buy, order.sold.atomic, order.least.atomic, wallet.address, deadline),
             receives_asset_id=order.buy.pk,
         )
 
@@ -127,7 +131,7 @@ class Uniswap:
             chain_id=order.source.chain_id,
             asset_id=order.source.pk,
             to=str(order.source.contract_address),
-            amount_atomic=order.sell_atomic,
+            amount_atomic=order.sold.atomic,
             purpose=_Purpose.APPROVAL,
             reference=reference,
             mode=order.mode,

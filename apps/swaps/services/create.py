@@ -10,6 +10,7 @@ from apps.core.errors import Flat
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import once
 from apps.core.models import Viewer
+from apps.core.money import Amount
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.ledger.selectors import balances
@@ -68,18 +69,19 @@ def create_swap(
 def check_swap(viewer: Viewer, request: SwapRequest, *, least_atomic: int) -> Quote:
     """What a swap would bring now. Raises what create_swap does; nothing is made."""
     source, buy = assets_of(viewer, request)
-    _check_balance(viewer, source, request.sell_atomic)
-    quote = estimate(viewer.mode, source, buy, request.sell_atomic)
-    if quote.estimated_atomic < least_atomic:
+    sold = Amount(source, request.sell_atomic)
+    _check_balance(viewer, sold)
+    quote = estimate(viewer.mode, sold, buy)
+    if quote.estimated.atomic < least_atomic:
         raise RateMoved
     limits.check_day(viewer.store_id, viewer.mode, quote, clock.real_now())
     return quote
 
 
-def _check_balance(viewer: Viewer, source: Asset, amount_atomic: int) -> None:
+def _check_balance(viewer: Viewer, sold: Amount[Asset]) -> None:
     """An early answer, before anybody is asked for an estimate; the reservation decides."""
-    balance = balances(viewer.store_id, viewer.mode).get(source.pk)
-    if balance is None or balance.available_atomic < amount_atomic:
+    balance = balances(viewer.store_id, viewer.mode).get(sold.asset.pk)
+    if balance is None or balance.available_atomic < sold.atomic:
         raise InsufficientForSwap
 
 
@@ -90,11 +92,11 @@ def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, call
         mode=mode,
         created_at=at,
         updated_at=at,
-        source_asset=quote.source,
-        buy_asset=quote.buy,
-        sell_amount_atomic=quote.sell_atomic,
-        expected_buy_amount_atomic=quote.estimated_atomic,
-        min_buy_amount_atomic=quote.min_received_atomic,
+        source_asset=quote.sold.asset,
+        buy_asset=quote.estimated.asset,
+        sell_amount_atomic=quote.sold.atomic,
+        expected_buy_amount_atomic=quote.estimated.atomic,
+        min_buy_amount_atomic=quote.least.atomic,
         slippage_bps=quote.slippage_bps,
         provider=quote.provider,
         payment=payment,
@@ -104,11 +106,11 @@ def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, call
     limits.check_day(store.pk, mode, quote, clock.real_now(), but=swap.pk)
     SwapStep.objects.create(swap=swap, to_status=swap.status, at=at)
     movements.swap_created(
-        store_id=store.pk, mode=mode, asset_id=quote.source.pk, swap_id=swap.pk, sell_atomic=swap.sell_amount_atomic, at=at
+        store_id=store.pk, mode=mode, asset_id=quote.sold.asset.pk, swap_id=swap.pk, sell_atomic=swap.sell_amount_atomic, at=at
     )
     if payment is None:
         told = {"sell_amount_atomic": str(swap.sell_amount_atomic)}
-        name = f"{quote.source.pk} to {quote.buy.pk}"
+        name = f"{quote.sold.asset.pk} to {quote.estimated.asset.pk}"
         audit.record("swap.requested", store=store, mode=mode, target=swap, name=name, details=told)
     failpoint("swap.K1")
     jobs.enqueue("swaps.advance", mode=mode)

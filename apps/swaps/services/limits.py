@@ -8,8 +8,9 @@ from django.db.models import Sum
 
 from apps.assets.rates import COMPARED
 from apps.assets.selectors import valued
-from apps.core import locks, money
+from apps.core import locks
 from apps.core.models import Mode
+from apps.core.money import CENTS, Amount, Fiat, Price
 from apps.swaps.models import Swap
 from apps.swaps.providers.treasury import Treasury
 from apps.swaps.services.quote import DayLimitReached, Quote, QuoteUnavailable
@@ -30,13 +31,13 @@ def check_day(store_id: uuid.UUID, mode: str, quote: Quote, real: datetime, *, b
     rows = Swap.objects.filter(store_id=store_id, mode=mode, provider=quote.provider, created_at__gt=real - DAY)
     rows = rows.exclude(status=Swap.Status.FAILED).exclude(pk=but)
     sold = {asset_id: int(total) for asset_id, total in rows.values_list("source_asset_id").annotate(Sum("sell_amount_atomic"))}
-    sold[quote.source.pk] = sold.get(quote.source.pk, 0) + quote.sell_atomic
-    total_cents = 0
+    sold[quote.sold.asset.pk] = sold.get(quote.sold.asset.pk, 0) + quote.sold.atomic
+    total = Fiat(0, COMPARED)
     for asset, rate in valued(sold, COMPARED, real):
         if rate is None:
             raise QuoteUnavailable(retry_after=5)
-        total_cents += money.cents_for_atomic(sold[asset.pk], rate, asset.atomic_decimals)
-    if total_cents > settings.SWAP_STORE_DAY_USD * money.CENTS:
+        total += Price(asset, rate, COMPARED).worth(Amount(asset, sold[asset.pk]))
+    if total > Fiat(settings.SWAP_STORE_DAY_USD * CENTS, COMPARED):
         raise DayLimitReached
 
 

@@ -17,6 +17,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs
 from apps.core.failpoints import failpoint
 from apps.core.machine import Change, Noted
+from apps.core.money import Amount
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.swaps import states
@@ -87,11 +88,9 @@ def _order(swap: Swap) -> Order:
     return Order(
         swap.pk,
         swap.mode,
-        swap.source_asset,
-        swap.buy_asset,
-        swap.sell_amount_atomic,
-        swap.expected_buy_amount_atomic,
-        swap.min_buy_amount_atomic,
+        Amount(swap.source_asset, swap.sell_amount_atomic),
+        Amount(swap.buy_asset, swap.expected_buy_amount_atomic),
+        Amount(swap.buy_asset, swap.min_buy_amount_atomic),
         swap.created_at,
         swap.store_id,
     )

@@ -8,9 +8,9 @@ from django.utils.module_loading import import_string
 
 from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
-from apps.core import money
 from apps.core.errors import Coded, Flat, NotFound, RefusalKind
 from apps.core.models import Viewer
+from apps.core.money import Amount, Bps
 from apps.swaps.documents import SwapQuoteDocument
 from apps.swaps.providers.base import NoRoute, ProviderError, SwapProvider
 from apps.swaps.requests import SwapRequest
@@ -44,23 +44,21 @@ class QuoteUnavailable(Coded):
 class Quote:
     """An estimate of what an amount buys, and the least of it that would be taken."""
 
-    source: Asset
-    buy: Asset
-    sell_atomic: int
-    estimated_atomic: int
-    min_received_atomic: int
+    sold: Amount[Asset]
+    estimated: Amount[Asset]
+    least: Amount[Asset]
     slippage_bps: int
     provider: str
 
     def document(self) -> SwapQuoteDocument:
         return SwapQuoteDocument(
-            source_asset_id=self.source.pk,
-            buy_asset_id=self.buy.pk,
-            sell_amount_atomic=str(self.sell_atomic),
-            estimated_buy_amount_atomic=str(self.estimated_atomic),
-            min_received_atomic=str(self.min_received_atomic),
+            source_asset_id=self.sold.asset.pk,
+            buy_asset_id=self.estimated.asset.pk,
+            sell_amount_atomic=str(self.sold.atomic),
+            estimated_buy_amount_atomic=str(self.estimated.atomic),
+            min_received_atomic=str(self.least.atomic),
             slippage_bps=self.slippage_bps,
-            buy_atomic_decimals=self.buy.atomic_decimals,
+            buy_atomic_decimals=self.estimated.asset.atomic_decimals,
         )
 
 
@@ -74,7 +72,7 @@ def provider_of(mode: str, name: str | None = None) -> SwapProvider:
 def quote_swap(viewer: Viewer, request: SwapRequest) -> Quote:
     """Raises NotFound, AssetNotActive, SameAsset, NotAnAmount, NoSwapRoute or QuoteUnavailable. Not inside a transaction."""
     source, buy = assets_of(viewer, request)
-    return estimate(viewer.mode, source, buy, request.sell_atomic)
+    return estimate(viewer.mode, Amount(source, request.sell_atomic), buy)
 
 
 def assets_of(viewer: Viewer, request: SwapRequest) -> tuple[Asset, Asset]:
@@ -87,16 +85,15 @@ def assets_of(viewer: Viewer, request: SwapRequest) -> tuple[Asset, Asset]:
     return source, buy
 
 
-def estimate(mode: str, source: Asset, buy: Asset, sell_atomic: int) -> Quote:
+def estimate(mode: str, sold: Amount[Asset], buy: Asset) -> Quote:
     provider, slippage_bps = provider_of(mode), settings.SWAP_SLIPPAGE_BPS
     try:
-        estimated = provider.quote(source, buy, sell_atomic)
+        estimated = provider.quote(sold, buy)
     except NoRoute:
         raise NoSwapRoute from None
     except ProviderError:
         raise QuoteUnavailable(retry_after=5) from None
-    least = money.after_slippage(estimated, slippage_bps)
-    return Quote(source, buy, sell_atomic, estimated, least, slippage_bps, provider.name)
+    return Quote(sold, estimated, estimated.after_slippage(Bps(slippage_bps)), slippage_bps, provider.name)
 
 
 def _asset(viewer: Viewer, asset_id: str) -> Asset:
