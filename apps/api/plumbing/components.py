@@ -3,7 +3,7 @@
 from typing import Any, get_args, get_origin
 
 from apps.api.plumbing.refusals import AnyError, AnyErrors, BlockedOrNot
-from apps.core.documents import Data, Page, Paginated, fields_of, schema_by
+from apps.core.documents import Data, Page, Paginated, fields_of, is_document, schema_by
 from apps.core.literal import Schema
 
 _CHOICES: dict[Any, str] = {AnyError: "AnyError", AnyErrors: "AnyErrors", BlockedOrNot: "ErrorMaybeWithBlockers"}
@@ -28,7 +28,7 @@ def reference(cls: Any) -> Schema:
 
 def told_by_name(told: Any) -> Schema:
     """The schema of a document, or of a list or choice of documents, by the documents' names."""
-    return reference(told) if told in _CHOICES else schema_by(told, reference)
+    return reference(told) if told in _CHOICES or is_document(told) else schema_by(told, reference)
 
 
 def components() -> dict[str, Schema]:
