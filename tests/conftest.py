@@ -1,3 +1,4 @@
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -5,7 +6,9 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.core.handlers.base import BaseHandler
 from django.db import connection
+from django.test.client import ClientHandler
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from apps.access import request_log
@@ -29,6 +32,24 @@ def _find_once(middleware: WhiteNoiseMiddleware) -> None:
 
 # Each client of a test loads the middleware anew, and looked through every folder of static files.
 WhiteNoiseMiddleware.add_files_from_finders = _find_once
+
+_load_middleware = ClientHandler.load_middleware
+_settings_of_all = settings._wrapped
+_chain: dict[str, Any] = {}
+
+
+def _load_once(handler: BaseHandler, is_async: bool = False) -> None:
+    if settings._wrapped is not _settings_of_all:  # a test with settings of its own has middleware of its own
+        _load_middleware(handler, is_async)
+        return
+    if not _chain:
+        _load_middleware(handler, is_async)
+        _chain.update(vars(handler))
+    handler.__dict__.update({name: value for name, value in _chain.items() if name.endswith("_middleware") or name == "_middleware_chain"})
+
+
+# A server loads its middleware once; each client of a test loaded it anew, and some tests have a client for every call.
+ClientHandler.load_middleware = _load_once  # type: ignore[method-assign, assignment]  # bound later
 
 # Argon2 is slow on purpose; what the tests promise doesn't hang on how slow.
 Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 64, 1
@@ -122,6 +143,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if not _committed and commits(item):
         _committed.append(item.nodeid)
+
+
+# What is loaded by now stays until the end: the collector would look through it again and again.
+COLLECTED_AFTER = 20_000
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECTED_AFTER, 20, 100)
 
 
 SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
