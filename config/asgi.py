@@ -4,6 +4,8 @@ A collection looks at every object that is alive, and most of those are modules 
 again. Afterwards it runs a tenth as often; a request leaves few cycles behind.
 """
 
+import contextlib
+import ctypes
 import gc
 import os
 
@@ -30,6 +32,12 @@ def _headers_of(scope: Scope) -> Headers:
     told = cors.headers_of_path(str(scope["path"]), str(scope["method"]), authorization, asked)
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in told.items()]
 
+
+# By default each thread may get a heap of its own, and none gives back what another could use. Two are enough under Python's lock.
+ARENAS_MAX = 2
+_M_ARENA_MAX = -8  # of mallopt(3)
+with contextlib.suppress(OSError, AttributeError):  # not every system's C library has it
+    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS_MAX)
 
 application = Door(_threaded, _headers_of)
 gc.collect()

@@ -58,6 +58,21 @@ print(json.dumps({{"modules": sorted(sys.modules), "queries": asked}}))
 """
 
 
+HEAPS = """
+import config.asgi, ctypes, threading
+libc, met = ctypes.CDLL(None), threading.Barrier(8)
+libc.fopen.restype = libc.malloc.restype = ctypes.c_void_p
+def allocate():
+    met.wait()
+    libc.malloc(ctypes.c_size_t(10_000))
+    met.wait()
+threads = [threading.Thread(target=allocate) for _ in range(8)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+told = ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w"))
+libc.malloc_info(0, told), libc.fclose(told)
+"""
+
+
 @pytest.fixture(scope="module")
 def started() -> dict[str, dict[str, Any]]:
     """What each process holds and has asked for when its work begins."""
@@ -85,6 +100,12 @@ def test_a_process_stays_within_its_number_of_modules(name: str, started: dict[s
 @pytest.mark.parametrize("name", sorted(set(STARTS) - {"migrate", "check"}))
 def test_a_process_asks_the_database_nothing_before_its_work(name: str, started: dict[str, dict[str, Any]]) -> None:
     assert started[name]["queries"] == []
+
+
+def test_the_threads_of_the_web_server_share_two_heaps() -> None:
+    environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    said = subprocess.run([sys.executable, "-c", HEAPS], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)
+    assert 0 < said.stdout.count("<heap nr=") <= 2
 
 
 def test_a_command_ends_without_looking_through_all_that_it_has_loaded() -> None:
