@@ -59,6 +59,11 @@ def test_an_unknown_status_is_shown_as_it_is_and_escaped() -> None:
     assert tillgate.badge("payment", "on_<hold>") == '<span class="badge quiet">On &lt;hold&gt;</span>'
 
 
+def test_an_icon_is_drawn_once_for_each_size_and_label() -> None:
+    assert tillgate.icon("check", 20, "Paid") is tillgate.icon("check", 20, "Paid")
+    assert len({tillgate.icon("check", 20, "Paid"), tillgate.icon("check", 16, "Paid"), tillgate.icon("check", 20, "Sent")}) == 3
+
+
 def test_a_label_of_an_icon_or_code_is_escaped() -> None:
     assert 'aria-label="&quot;&gt;&lt;b"' in tillgate.icon("check", 20, '"><b')
     assert 'aria-label="&quot;&gt;&lt;b"' in tillgate.qr("0xabc", '"><b')
