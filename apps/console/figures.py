@@ -27,7 +27,8 @@ from apps.platforms.models import AccessRequest
 from apps.reports.models import Report
 from apps.stores.models import StaffRequest, Verification
 from apps.swaps.models import Swap
-from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.models import Endpoint
+from apps.webhooks.selectors import ours_to_deliver
 
 log = structlog.get_logger(__name__)
 LIVE = Mode.LIVE.value
@@ -52,7 +53,7 @@ def _queues(now: datetime) -> dict[str, tuple[QuerySet[Any], str]]:
     """What a worker should have taken by now, by the name of the queue: rows, and the column that says since when."""
     out = OutgoingTransaction.Status
     return {
-        "webhook_deliveries": (Delivery.objects.filter(mode=LIVE, status="pending", next_attempt_at__lte=now), "next_attempt_at"),
+        "webhook_deliveries": (ours_to_deliver(LIVE, now), "next_attempt_at"),
         "mail": (OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now), "next_attempt_at"),
         "payouts": (Payout.objects.filter(mode=LIVE, status__in=["pending", "retrying"]), "created_at"),
         "refunds": (Refund.objects.filter(payment__mode=LIVE, status="pending"), "created_at"),

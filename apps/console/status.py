@@ -24,7 +24,7 @@ from apps.chain.models import Head, HotWallet, OutgoingTransaction
 from apps.chain.states import UNMINED
 from apps.core import buckets, clock, tenancy
 from apps.core.models import Mode, OutgoingMail
-from apps.webhooks.models import Delivery, Endpoint, Host
+from apps.webhooks.selectors import ours_to_deliver
 
 FRESH_SECONDS = 10
 # What waits longer than this for us, and not for somebody else, is late.
@@ -121,9 +121,7 @@ def _checkout(at: datetime) -> Component:
 
 
 def _webhooks(at: datetime) -> Component:
-    """Only hosts that answer: what waits for one that never has is called one at a time, and late by its own doing."""
-    answering = Endpoint.objects.filter(host__in=Host.objects.values("name"))
-    due = Delivery.objects.filter(mode=Mode.LIVE, status="pending", next_attempt_at__lte=at - TOLD_LATE, endpoint__in=answering)
+    due = ours_to_deliver(Mode.LIVE, at - TOLD_LATE)
     return _unless_late(_("Webhooks"), due.aggregate(since=Min("next_attempt_at"))["since"], _("Events are delivered late."))
 
 

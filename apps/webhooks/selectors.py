@@ -6,9 +6,15 @@ from django.db import models
 from django.db.models import Count, Q
 
 from apps.access.access import Access
-from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.models import Delivery, Endpoint, Event, Host
 
 RECENT, ABOUT_MAX = 25, 100
+
+
+def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[Delivery]:
+    """What is due to hosts that answer. Anybody can name one that never has; what waits for it is late by its own doing."""
+    answering = Endpoint.objects.filter(host__in=Host.objects.values("name"))
+    return Delivery.objects.filter(mode=mode, status=Delivery.Status.PENDING, next_attempt_at__lte=due_by, endpoint__in=answering)
 
 
 def endpoints(access: Access, status: str | None = None) -> models.QuerySet[Endpoint]:

@@ -11,7 +11,7 @@ from apps.console.figures import Figures
 from apps.core import clock, mail
 from apps.core.models import OutgoingMail
 from apps.stores.models import Verification
-from apps.webhooks.models import Delivery
+from apps.webhooks.models import Delivery, Host
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
@@ -34,6 +34,8 @@ def test_what_is_due_and_not_done_is_counted_with_the_oldest(bakery: Shop, setti
     )
     before = clock.real_now() - timedelta(minutes=10)
     Delivery.objects.update(next_attempt_at=before)
+    assert told()['tillgate_waiting{queue="webhook_deliveries"}'] == 0, "anybody can name a host that never answers"
+    Host.objects.create(name="1.1.1.1", answered_at=before)
     OutgoingMail.objects.update(next_attempt_at=before)
     figures = told()
     for queue in ("webhook_deliveries", "mail"):
