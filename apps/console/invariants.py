@@ -27,7 +27,7 @@ from apps.console.x402_invariants import X402
 from apps.core.sql import Arguments
 from apps.ledger import movements
 from apps.payments import states
-from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES
+from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 from apps.payouts import states as payout_states
 from apps.webhooks import catalogue
 

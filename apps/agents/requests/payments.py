@@ -7,7 +7,7 @@ from apps.core.literal import AtomicAmount, Boolean, Integer, Invalid, Metadata,
 from apps.core.money import cents_from_text, text_from_cents
 from apps.core.requests import Request, by
 from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN, Coins, PaymentRequest
-from apps.payments.services.fields import AMOUNT_CENTS_MAX
+from apps.payments.services.prices import AMOUNT_CENTS_MAX
 from apps.payouts.requests import PayoutRequest, RawAddress
 
 SAVED = ("crypto_payout_detail_id", "fiat_payout_detail_id")

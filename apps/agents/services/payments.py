@@ -13,8 +13,7 @@ from apps.core.errors import Coded, Flat
 from apps.core.literal import Invalid
 from apps.payments.models import Payment
 from apps.payments.requests import RefundRequest
-from apps.payments.services import create, refund_shares
-from apps.payments.services import fields as merchant
+from apps.payments.services import create, prices, refund_shares
 from apps.payments.services.refund import InsufficientForRefund, Requested, request_refund
 
 
@@ -44,7 +43,7 @@ def create_payment(access: Access, request: AgentPayment, key: str | None, envel
     authorize.consult(access, PaymentDetails(amount=request.amount, currency=request.currency), envelope)
     try:
         return create.create_payment(access, request.request(), key)
-    except merchant.UnsupportedCurrency as refusal:
+    except prices.UnsupportedCurrency as refusal:
         raise UnsupportedCurrency(str(refusal)) from None
 
 

@@ -18,7 +18,7 @@ from apps.core.errors import Coded
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
 from apps.payments.services.create import NoRate, create_payment
-from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES, UnsupportedCurrency
+from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES, UnsupportedCurrency
 from apps.stores.models import Currency
 
 

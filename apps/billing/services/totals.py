@@ -7,7 +7,7 @@ from apps.billing.models import Invoice
 from apps.billing.requests import AMOUNT_CENTS_MAX
 from apps.core.literal import Invalid
 from apps.core.money import BASIS_POINTS, CENTS, text_from_cents
-from apps.payments.services.fields import WHOLE_UNIT_CURRENCIES
+from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 
 
 @dataclass(frozen=True)

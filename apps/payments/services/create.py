@@ -26,7 +26,7 @@ from apps.core.idempotency import insert_once
 from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
-from apps.payments.services.fields import amount_cents
+from apps.payments.services.prices import amount_cents
 from apps.payments.services.pricing import Price, price
 from apps.payments.states import CREATED_EVENT, PENDING, Decision
 from apps.stores.selectors import fees_of

@@ -1,4 +1,4 @@
-"""The rules of a payment intent that need two fields."""
+"""What a payment may be priced at: the rules that need both amount and currency."""
 
 from apps.core.errors import Coded
 from apps.core.literal import Invalid
