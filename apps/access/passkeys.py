@@ -4,14 +4,17 @@ The device has always verified the person. What is asked for is kept by the sess
 """
 
 import json
+from base64 import urlsafe_b64encode
 from collections.abc import MutableMapping
 from datetime import datetime, timedelta
 from importlib import import_module
+from secrets import token_bytes
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django_otp_webauthn.models import WebAuthnCredential
+from django_otp_webauthn.settings import app_settings
 
 from apps.access import second_factor, sign_in
 from apps.core.constraints import refused_by
@@ -23,6 +26,7 @@ from apps.stores.models import User
 NAME_LENGTH_MAX, ANSWER_LENGTH_MAX, ANSWER_DEPTH_MAX, KEPT_MAX = 60, 50_000, 8, 20
 _ONE_OF_EACH = "django_otp_webauthn_webauthncredential_credential_id_sha256_key"
 _WAIT = timedelta(minutes=5)
+_CHALLENGE_BYTES = 64
 _ADD_KEY, _ASK_KEY = "passkey_to_add", "passkey_asked"
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 Session = MutableMapping[str, Any]
@@ -89,7 +93,10 @@ def begin_asking(session: Session, user: User | None, at: datetime, act: str = "
 
     With an act (stepup) the answer is good for that act only.
     """
-    options, state = _ceremonies().Ceremonies(None).authenticate_begin(user, require_user_verification=True)
+    if user is None:
+        options, state = _ask_anyone()
+    else:
+        options, state = _ceremonies().Ceremonies(None).authenticate_begin(user, require_user_verification=True)
     session[_ASK_KEY] = {**state, "at": at.isoformat(), "act": act}
     return json.dumps(options)
 
@@ -123,6 +130,20 @@ def remove(passkey: Any) -> None:
         audit.record("passkey.removed", target=passkey, name=passkey.name)
         notices.tell(passkey.user, f"A passkey was removed: {passkey.name}")
         passkey.delete()
+
+
+def _ask_anyone() -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the library asks when it knows nobody, and what it keeps of that. Whoever looks at the page of signing in loads no library."""
+    challenge = urlsafe_b64encode(token_bytes(_CHALLENGE_BYTES)).decode().rstrip("=")
+    options = {
+        "challenge": challenge,
+        "timeout": app_settings.OTP_WEBAUTHN_TIMEOUT_SECONDS * 1000,
+        "rpId": app_settings.OTP_WEBAUTHN_RP_ID,
+        "allowCredentials": [],
+        "userVerification": "required",
+        "extensions": {},
+    }
+    return options, {"challenge": challenge, "require_user_verification": True}
 
 
 def _ceremonies() -> Any:

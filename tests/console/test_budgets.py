@@ -102,6 +102,14 @@ def test_a_process_asks_the_database_nothing_before_its_work(name: str, started:
     assert started[name]["queries"] == []
 
 
+def test_asking_strangers_for_a_passkey_loads_nothing_that_verifies_one() -> None:
+    asks = "from apps.access import passkeys; from datetime import datetime; passkeys.begin_asking({}, None, datetime.now())"
+    lines = f"import django, json, sys; django.setup(); {asks}; print(json.dumps(sorted(sys.modules)))"
+    environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    said = subprocess.run([sys.executable, "-c", lines], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)
+    assert HEAVY & set(json.loads(said.stdout.splitlines()[-1])) == set()
+
+
 def test_the_threads_of_the_web_server_share_two_heaps() -> None:
     environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
     said = subprocess.run([sys.executable, "-c", HEAPS], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)

@@ -9,7 +9,8 @@ import time_machine
 from django.core import mail as django_mail
 from django_otp_webauthn.models import WebAuthnCredential
 
-from apps.access import second_factor
+from apps.access import passkeys, second_factor
+from apps.access.ceremonies import Ceremonies
 from apps.access.models import SecondFactor
 from apps.core import clock, mail
 from tests.cast import PASSWORD, Cast
@@ -54,6 +55,17 @@ def test_what_no_device_made_is_not_added(alice: Browser, answer: str) -> None:
     refused = alice.post("security/passkeys/new", passkey=answer, name="Laptop")
     assert refused.status_code == 422 and "could not be added" in text(refused)
     assert not WebAuthnCredential.objects.exists()
+
+
+def test_strangers_are_asked_what_the_library_would_ask() -> None:
+    kept_by_us: dict[str, Any] = {}
+    asked = json.loads(passkeys.begin_asking(kept_by_us, None, clock.real_now()))
+    theirs, state = Ceremonies(None).authenticate_begin(None, require_user_verification=True)
+    assert len(asked["challenge"]) == len(theirs["challenge"]) and asked["challenge"] != theirs["challenge"]
+    assert {**asked, "challenge": ""} == {**theirs, "challenge": ""}
+    (ours,) = kept_by_us.values()
+    assert ours["challenge"] == asked["challenge"] and state.keys() <= ours.keys()
+    assert ours["require_user_verification"] is state["require_user_verification"] is True
 
 
 @pytest.mark.parametrize("answer", BROKEN, ids=range(len(BROKEN)))
