@@ -8,15 +8,36 @@ import atexit
 import fcntl
 import os
 import shutil
+import signal
 import socket
 import sys
+import threading
 from pathlib import Path
+from types import FrameType
 from typing import TextIO
 
 from config import bootstrap, embedded, template_database
 
 PORT = 8000
 _held: list[TextIO] = []
+_interrupted = threading.Event()
+
+
+def take_interrupts() -> None:
+    """A Ctrl-C before the demo's own handlers stand ends what is being done, and is remembered.
+
+    Python drops an exception that is raised in a callback, of which imports have many: the demo would go on.
+    """
+    signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _interrupted.set()
+    raise KeyboardInterrupt
+
+
+def is_interrupted() -> bool:
+    return _interrupted.is_set()
 
 
 def prepare(arguments: list[str]) -> None:
@@ -29,6 +50,7 @@ def prepare(arguments: list[str]) -> None:
     options, _ = parser.parse_known_args(arguments)
     if os.environ.get("TILLGATE_ENV") == "production":
         sys.exit("the demo does not start with TILLGATE_ENV=production")
+    take_interrupts()
     path = embedded.var_folder(embedded.DEMO)
     path.mkdir(parents=True, exist_ok=True)
     _only_one(path)

@@ -132,7 +132,7 @@ def remove(passkey: Any) -> None:
         passkey.delete()
 
 
-def _ask_anyone() -> tuple[dict[str, Any], dict[str, Any]]:
+def _ask_anyone() -> tuple[dict[str, object], dict[str, object]]:
     """What the library asks when it knows nobody, and what it keeps of that. Whoever looks at the page of signing in loads no library."""
     challenge = urlsafe_b64encode(token_bytes(_CHALLENGE_BYTES)).decode().rstrip("=")
     options = {

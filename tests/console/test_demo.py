@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -15,7 +16,9 @@ from typing import Any
 
 import pytest
 
-from config import embedded, local_chain
+from apps.console.demo import runner
+from apps.console.management.commands.demo import Command as DemoCommand
+from config import demo_environment, embedded, local_chain
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.chain, pytest.mark.skipif(local_chain.anvil_program() is None, reason="no local chain on this machine")]
@@ -132,6 +135,23 @@ def test_ctrl_c_while_it_starts_leaves_no_process_and_no_traceback(folder: Path,
     assert demo.wait(30) == 130
     assert "Traceback" not in errors.read_text()
     assert processes_of(folder) == {}
+
+
+def test_ctrl_c_is_remembered_where_python_drops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a callback of an import: what is raised there goes nowhere."""
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(demo_environment, "_interrupted", threading.Event())
+    monkeypatch.setattr(runner.Processes, "take_signals", lambda _: None)
+    try:
+        demo_environment.take_interrupts()
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        with pytest.raises(SystemExit) as ended:
+            DemoCommand().handle(json=True, port=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.value.code == 130
 
 
 def test_a_taken_port_is_one_line_and_nothing_is_started(folder: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_link_made_at_the_dashboard_says_that_the_account_is_closed(platform: 
     Member.objects.create(store=merchant.store, user=committed.bob, role=Role.OWNER, created_at=clock.real_now())
     browser = Browser(committed.bob)
     assert browser.post("store", store_id=str(merchant.id)).status_code == 303
-    given = browser.get("payments/new").context["given"]
+    given = browser.get("payments/new").context["form"].values
     with elsewhere(lambda: browser.post("payments/new", **{**given, "amount": "10", "fee": ""})) as answers:
         assert close(platform, merchant).status_code == 204
     assert answers[0].status_code == 403 and "This account is closed." in text(answers[0])

@@ -38,7 +38,7 @@ from apps.console.demo import (
 from apps.console.demo.chain import Wallet
 from apps.console.management.commands.create_store import StoreResult
 from apps.stores.models import Store, User
-from config import embedded
+from config import demo_environment, embedded
 from config.demo_secrets import CHAIN_KEYS
 
 # How long nothing may change in what the processes say they wait for, and how often the person hears of it.
@@ -100,6 +100,8 @@ class Command(BaseCommand):
 
     def _run(self, port: int) -> int:
         self.processes.take_signals()
+        if demo_environment.is_interrupted():
+            raise KeyboardInterrupt
         self.step("database", database.bring_up_to_date)
         local_chains.introduce()
         for folder in (settings.STATIC_ROOT, Path(settings.EMAIL_FILE_PATH)):
