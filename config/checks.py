@@ -25,8 +25,7 @@ MANAGE = [sys.executable, str(ROOT / "manage.py")]
 def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit status."""
     os.environ["TILLGATE_ENV"] = "test"
-    # Services that were brought from outside are one set, for one worker.
-    workers = 1 if any(os.environ.get(name) for name in embedded.SERVICES) else min(os.cpu_count() or 1, WORKERS_MAX)
+    workers = _workers()
     try:
         embedded.ensure(mode=embedded.TEST)
     except RuntimeError as error:
@@ -49,6 +48,16 @@ def main(arguments: list[str]) -> int:
         return int(bool(failed))
     finally:
         embedded.leave_all()
+
+
+def _workers() -> int:
+    """One more than cores: a quarter of the time of the tests is waiting, for chains, browsers and processes that start.
+
+    Services that were brought from outside are one set, for one worker.
+    """
+    cores = os.cpu_count() or 1
+    is_one = cores == 1 or any(os.environ.get(name) for name in embedded.SERVICES)
+    return 1 if is_one else min(cores + 1, WORKERS_MAX)
 
 
 @dataclass(frozen=True)
