@@ -9,7 +9,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 # These need no database, and must not start one. They are over before they leave garbage worth looking for.
-WITHOUT_SERVICES = {"help", "version", "--help", "--version", "check", "compilemessages", "makemessages", "startapp", "collectstatic"}
+WITHOUT_SERVICES = {
+    "help",
+    "version",
+    "--help",
+    "--version",
+    "check",
+    "compilemessages",
+    "makemessages",
+    "startapp",
+    "collectstatic",
+    "openapi",
+}
 # Objects that are freed in cycles before the collector looks for them: starting makes hundreds of thousands that stay.
 COLLECTED_AFTER = 20_000
 

@@ -2,9 +2,12 @@
 
 import json
 import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
+from django.conf import settings
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
@@ -208,3 +211,12 @@ def test_an_answer_that_is_not_described_is_noticed(bakery: Shop) -> None:
     answer.content = json.dumps([{**told[0], "color": "red"}]).encode()
     with pytest.raises(described.Undescribed, match="color"):
         described.check("GET", answer)
+
+
+def test_the_description_is_drawn_up_by_a_process_that_ends() -> None:
+    """What draws it up stays out of the process that answers."""
+    begins = "from django.test import Client; import django; django.setup(); answer = Client().get('/api/v2/openapi.json')"
+    tells = "print(answer.status_code, len(answer.content) > 100_000, 'drf_spectacular.generators' in sys.modules)"
+    code = f"import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; {begins}; {tells}"
+    run = subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
+    assert run.stdout.split() == ["200", "True", "False"], run.stderr
