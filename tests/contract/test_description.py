@@ -214,12 +214,18 @@ def test_an_answer_that_is_not_described_is_noticed(bakery: Shop) -> None:
         described.check("GET", answer)
 
 
+ASKED_FOR = """
+import os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+import django
+from django.test import Client
+django.setup()
+answer = Client(HTTP_HOST="localhost").get("/api/v2/openapi.json")
+print(answer.status_code, len(answer.content) > 100_000, "drf_spectacular.generators" in sys.modules)
+"""
+
+
 def test_the_description_is_drawn_up_by_a_process_that_ends() -> None:
     """What draws it up stays out of the process that answers."""
-    begins = (
-        "from django.test import Client; import django; django.setup(); answer = Client(HTTP_HOST='localhost').get('/api/v2/openapi.json')"
-    )
-    tells = "answer = client.get('/api/v2/openapi.json'); print(answer.status_code, len(answer.content) > 100_000, 'drf_spectacular.generators' in sys.modules)"
-    code = f"import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; {begins}; {tells}"
-    run = subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-c", ASKED_FOR], cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
     assert run.stdout.split() == ["200", "True", "False"], run.stderr
