@@ -16,8 +16,8 @@ from apps.chain.limits import is_refused_destination
 from apps.chain.models import HotWallet
 from apps.chain.secp256k1 import address_of
 from apps.core.errors import Flat
+from apps.core.evm import Address, is_address
 from apps.core.evm import checksummed as checksummed
-from apps.core.evm import is_address
 from apps.core.sql import Statement
 
 EXTERNAL_CHAIN = 0
@@ -78,7 +78,7 @@ class NotValidOn(Flat):
         super().__init__(f"Destination address is not valid for {chain}")
 
 
-def check_recipient(text: str, asset: Asset, purpose: str = "") -> str:
+def check_recipient(text: str, asset: Asset, purpose: str = "") -> Address:
     """The address in lower case, that coins of this asset can be sent to; for a `purpose`, that the signer would sign them to.
 
     Raises NotValidOn for one that is malformed or burns them, BelongsToService for one of ours.
@@ -93,4 +93,4 @@ def check_recipient(text: str, asset: Asset, purpose: str = "") -> str:
         raise BelongsToService
     if purpose and is_refused_destination(address, purpose, asset.chain.mode):
         raise BelongsToService if HotWallet.objects.filter(address=address).exists() else NotValidOn(asset.chain.name)
-    return address
+    return Address(address)

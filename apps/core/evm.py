@@ -5,12 +5,14 @@ Straight on pycryptodome: the libraries of this field bring half a second of imp
 
 import re
 from functools import lru_cache
+from typing import NewType
 
 from apps.core.imports import without
 
 with without("cffi"):  # ctypes calls the same functions and compiles no declarations at every start
     from Crypto.Hash import keccak as _keccak
 
+Address = NewType("Address", str)  # coins may be sent to it: judged where it came in, or read from the chain
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
 

@@ -11,6 +11,7 @@ from apps.chain.addresses import ZERO_ADDRESS, check_recipient
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.errors import Flat
+from apps.core.evm import Address
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
 from apps.payments.requests import RefundRequest
@@ -71,7 +72,7 @@ class Share:
     """One transfer to make."""
 
     asset: Asset
-    to_address: str
+    to_address: Address
     amount_atomic: int
     is_from_held: bool
     is_simulated: bool
@@ -230,20 +231,23 @@ def to_payers(one: Received, deposits: list[Deposit], *, is_from_held: bool, owe
     simulated = {deposit.from_address.lower() for deposit in deposits if deposit.is_simulated}
     if not all(_is_known(payer) for payer in due):
         raise PayerUnknown
-    return [Share(one.address.asset, payer, amount, is_from_held, payer in simulated) for payer, amount in list(due.items())[:PARTS_MAX]]
+    return [
+        Share(one.address.asset, Address(payer), amount, is_from_held, payer in simulated)
+        for payer, amount in list(due.items())[:PARTS_MAX]
+    ]
 
 
 def _is_known(payer: str) -> bool:
     return bool(payer) and payer.lower() != ZERO_ADDRESS
 
 
-def _main_payer(one: Received) -> str:
+def _main_payer(one: Received) -> Address:
     """The address that paid most."""
     deposits = _confirmed(one)
     payer = max(deposits, key=lambda deposit: deposit.amount_atomic).from_address
     if not _is_known(payer):
         raise PayerUnknown
-    return payer
+    return Address(payer)
 
 
 def _amount_atomic(text: str, asset: Asset) -> int:
@@ -255,5 +259,5 @@ def _amount_atomic(text: str, asset: Asset) -> int:
     return amount
 
 
-def _destination(text: str | None, asset: Asset) -> str | None:
+def _destination(text: str | None, asset: Asset) -> Address | None:
     return None if text is None else check_recipient(text, asset)

@@ -15,7 +15,7 @@ from apps.assets.selectors import active_assets
 from apps.chain.limits import refused_destinations
 from apps.core import money
 from apps.core.errors import Failure
-from apps.core.evm import is_address
+from apps.core.evm import Address, is_address
 from apps.core.literal import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount
@@ -198,11 +198,11 @@ def _target(text: str, asset: Asset, facts: Facts) -> Target:
     return Target(saved, _address(saved.address, asset, facts))
 
 
-def _address(text: str, asset: Asset, facts: Facts) -> str:
+def _address(text: str, asset: Asset, facts: Facts) -> Address:
     address = text.lower()
     if not is_address(text) or address in facts.refused:
         raise Invalid("destination", "refused_address", network=asset.chain.name)
-    return address
+    return Address(address)
 
 
 # --- what a person should compare ------------------------------------------------------------------

@@ -18,6 +18,7 @@ from apps.assets.selectors import price_of
 from apps.chain.addresses import checksummed
 from apps.core import clock, jobs
 from apps.core.errors import Failure, Flat
+from apps.core.evm import Address
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.core.literal import Invalid
@@ -244,7 +245,9 @@ def reason_for_review(payout: Payout, at: datetime) -> str:
     stopped = AcceptedAsset.objects.filter(store=payout.store_id, mode=payout.mode, asset=payout.asset_id).exclude(suspended_at=None)
     if stopped.exists():
         return states.ASSET_STOPPED
-    order = Order(Amount(payout.asset, payout.amount_atomic), Target(payout.destination, payout.destination_address), payout.rail)
+    address = payout.destination_address
+    target = Target(payout.destination, Address(address) if address is not None else None)
+    order = Order(Amount(payout.asset, payout.amount_atomic), target, payout.rail)
     return _review_reason(payout, payout.store, order, at)
 
 

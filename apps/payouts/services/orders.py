@@ -13,6 +13,7 @@ from apps.chain import costs
 from apps.chain.addresses import check_recipient
 from apps.core import clock
 from apps.core.errors import Flat, NotFound, RefusalKind
+from apps.core.evm import Address
 from apps.core.literal import Invalid
 from apps.core.models import Mode, Viewer
 from apps.core.money import Amount
@@ -62,7 +63,7 @@ class Target:
     """Where a payout goes: a saved destination, or a raw address in lower case."""
 
     destination: Destination | None
-    address: str | None
+    address: Address | None
 
     @property
     def is_bank(self) -> bool:

@@ -16,6 +16,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import price_of
 from apps.core import clock
 from apps.core.errors import Coded, Failure
+from apps.core.evm import Address
 from apps.core.failpoints import failpoint
 from apps.core.money import Amount, Fiat
 from apps.core.rows import Job
@@ -167,7 +168,8 @@ def _pay(schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: dateti
     destination = schedule.destination
     if destination is not None and destination.removed_at is not None:
         return Ran(failure="The destination was removed")
-    target = Target(destination, schedule.destination_address if destination is None else destination.address or None)
+    address = schedule.destination_address if destination is None else destination.address
+    target = Target(destination, Address(address) if address else None)
     rail = Payout.Rail.CRYPTO
     if target.is_bank:
         rail = Payout.Rail.FIAT_AUTOSWAP if schedule.swap_target_asset_id is not None else Payout.Rail.FIAT_MANUAL
