@@ -16,8 +16,9 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 _SECRETS = re.compile(
     r"svc[a-z]{0,2}_[A-Za-z0-9_]{8,}|whsec_[0-9a-fA-F]+|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|0x[0-9a-fA-F]{64,}|otpauth://\S+"
-    # links that are their own key
-    r"|(?<=/portal/)[0-9a-f]{32}\.[A-Za-z0-9._-]+|(?<=/invoice/)[A-Za-z0-9_-]{32,}|(?<=/files/)[A-Za-z0-9._=-]+:[A-Za-z0-9._:=-]+"
+    # Of a link that is its own key: any long part of a path but an id (a UUID) and an address (0x…).
+    r"|(?<=/)(?!0x|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w.:=~-]))"
+    r"(?=[\w.:=~-]*[A-Z0-9])[\w.:=~-]{32,}"
 )
 _SECRET_NAMES = re.compile(r"(?i)secret|password|passwd|token|api_?key|authorization|cookie|private|mnemonic|otp|raw_transaction")
 REDACTED = "[redacted]"
