@@ -96,6 +96,7 @@ SENTENCES = {
     "percent": "{field} must be at most 100 percent",
     "money": "write the amount as a number such as 1000 or 1000.00",
     "date": "{field} is not a date",
+    "no_rate": "there is no current rate for this coin; enter the amount in coins",
     "old_form": "the form is too old; open it again",
     "other_payout": "that is not the payout you looked at; look at the figures again",
     "other_act": "that is not what the page showed; look at it again",

@@ -7,7 +7,12 @@ from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.literal import Invalid
+from apps.core.money import Amount, Price
+from apps.core.templatetags.tillgate import fiat
 from apps.ledger.selectors import balances
+
+# A rate below it is said of more than one coin.
+LEAST_CENTS = 10
 
 
 @dataclass(frozen=True)
@@ -32,3 +37,12 @@ def atomic_typed(text: str, asset: Asset) -> int:
     if not amount:
         raise Invalid("amount", "positive")
     return amount
+
+
+def rate_words(price: Price[Asset]) -> str:
+    """`1 ETH = €1,800.00`. What a tiny coin is worth is said of as many as are worth a cent."""
+    for coins in (1, 1_000, 1_000_000):
+        worth = price.worth(Amount(price.asset, coins * 10**price.asset.atomic_decimals))
+        if worth.cents >= LEAST_CENTS or coins == 1_000_000:
+            break
+    return f"{coins:,} {price.asset.coin_symbol} = {fiat(worth.cents, worth.currency)}"

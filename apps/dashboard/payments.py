@@ -155,6 +155,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     whole = find_whole(request.access, request.access.store, id)
     payment, received, told = whole.payment, whole.received, detail(whole)
     deliveries = deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL)
+    sent_back = refunds.rows(request, payment)
     context = {
         "payment": payment,
         "invoice": invoice_of(request.access, payment),
@@ -166,7 +167,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "transactions": oldest_first((row, one.address.asset) for one in received for row in one.counted),
         "late_deposits": [_late_deposit(payment, one) for one in told.late_deposits],
         "signed": signed_payment_of(request.access, payment),
-        "refunds": refunds.rows(request, payment),
+        "refunds": sent_back,
+        "is_refund_under_way": refunds.is_under_way(sent_back),
         "is_refund_offered": refunds.is_offered(request, payment),
         "deliveries": deliveries,
         "card_sessions": list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],

@@ -1,4 +1,5 @@
-"""Refunds of a payment: what to send back, then a page that says exactly what leaves and where to, then the sending.
+"""Refunds of a payment: what to send back, in coins or in its currency; then a page that says exactly
+what leaves and where to; then the sending.
 
 The page that was agreed to is sent or nothing: its figures come back with the form and are compared under the lock.
 """
@@ -10,29 +11,54 @@ from functools import cached_property
 from django.contrib import messages
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from apps.assets.models import Asset
+from apps.billing.selectors import invoice_of
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.forms import Form
+from apps.core.literal import Invalid
+from apps.core.money import Amount, Bps, Price
+from apps.core.templatetags.tillgate import fiat
 from apps.dashboard import confirming, form_keys
+from apps.dashboard.coins import rate_words
 from apps.dashboard.confirming import CodeForm
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.dashboard.reviews import Caution, Fact, Review, Transfer, coins, review_page
+from apps.ledger.selectors import balances
 from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.requests import RefundRequest
-from apps.payments.selectors import Received, payments_seen_by, received_by
+from apps.payments.selectors import Received, payments_seen_by
 from apps.payments.services.refund import FiguresChanged, plan_digest, request_refund
-from apps.payments.services.refund_shares import PayerUnknown, Share, left_to_refund, shares_to_send
+from apps.payments.services.refund_quote import (
+    LOCKED,
+    TODAY,
+    Refundable,
+    confirmed_of,
+    refundable,
+)
+from apps.payments.services.refund_shares import (
+    OPEN_STATUSES,
+    PayerUnknown,
+    Share,
+    shares_to_send,
+)
+from apps.payments.services.worth import Most, fiat_text, fiat_typed, part_of
 from apps.stores import roles
 
-_FROM_BALANCE = "Out of your available balance; the fee that was taken is not given back."
-_PARTIAL = Caution("This is a part of what was paid.", "A payment can be refunded once: the rest can't be refunded afterwards.")
+_FROM_BALANCE = "From your available balance. The processing fee isn't returned."
+_PARTIAL = Caution(
+    "This is a partial refund.",
+    "A payment can be refunded once: after it, the rest can't be refunded.",
+)
 _PERMANENT = (
     "Coins that have left can't be called back. "
     "Compare the address with the one your customer gave you, from its first to its last character."
 )
+_PARTS = (25, 50, 75, 100)
 
 
 @dataclass(frozen=True)
@@ -42,11 +68,14 @@ class ShownRefund:
 
 
 class RefundForm(Form):
-    """A coin is chosen where several came, an amount where a part may go back; the other inputs aren't on the page."""
+    """The coin is chosen before, where several came; an amount is there for one coin of a completed payment.
 
-    names = ("asset_id", "amount", "destination_address")
-    hidden = ("form_key", "agreed")
-    labels = {"asset_id": "What to send back", "amount": "Amount in coins", "destination_address": "Address"}
+    `unit` says what the amount is: coins, or the payment's currency at one of two rates.
+    """
+
+    names = ("amount", "unit", "destination_address")
+    hidden = ("form_key", "agreed", "asset_id")
+    labels = {"amount": "Amount", "destination_address": "Address"}
 
     def __init__(self, typed: Mapping[str, str], payment: Payment) -> None:
         super().__init__(typed)
@@ -55,19 +84,49 @@ class RefundForm(Form):
     @cached_property
     def received(self) -> list[Received]:
         """The assets of which something has confirmed."""
-        return [one for one in received_by(self.payment) if any(row.status == "confirmed" for row in one.deposits)]
+        return confirmed_of(self.payment)
+
+    @cached_property
+    def refundable(self) -> list[Refundable]:
+        is_completed = self.payment.status == states.COMPLETED
+        return refundable(self.payment, self.received) if is_completed else []
 
     @property
     def takes_asset(self) -> bool:
         return len(self.received) > 1
 
     @property
-    def takes_amount(self) -> bool:
-        return self.payment.status == states.COMPLETED
+    def coin(self) -> Refundable | None:
+        """The coin that an amount is of."""
+        wanted = self.values["asset_id"]
+        if not wanted and self.takes_asset:
+            return None
+        return next((one for one in self.refundable if wanted in ("", one.asset.pk)), None)
+
+    @property
+    def unit(self) -> str:
+        return self.values["unit"] if self.values["unit"] in (LOCKED, TODAY) else ""
+
+    def fill_in(self, part: str) -> None:
+        """A part of what can go back as the amount, in the unit that is chosen."""
+        if self.coin is None or part not in map(str, _PARTS):
+            return
+        part_bps, most = Bps(int(part) * 100), self.coin.at(self.unit)
+        if self.unit and most is not None:
+            self.values["amount"] = fiat_text(most.fiat_part(part_bps))
+        else:
+            self.values["amount"] = part_of(self.coin.left, part_bps).coins
 
     def request(self) -> RefundRequest:
-        """What is asked for. Raises Invalid."""
+        """What is asked for, in coins. Raises Invalid or MoreThanMost."""
         form_keys.of(self.values)
+        typed, chosen = self.values["amount"], self.coin
+        if typed and self.unit and chosen is not None:
+            most = chosen.at(self.unit)
+            if most is None:
+                raise Invalid("unit", "no_rate")
+            self.values["amount"] = most.coins_for(fiat_typed(typed, most.price.currency)).coins
+            self.values["unit"] = ""
         return RefundRequest.read(self.sent)
 
     @property
@@ -75,14 +134,17 @@ class RefundForm(Form):
         return f"dashboard-{self.values['form_key']}"
 
     def input_of(self, field: str) -> str:
-        is_shown = {"asset_id": self.takes_asset, "amount": self.takes_amount}
-        return field if is_shown.get(field, True) else ""
+        return field if field not in ("amount", "unit") or self.coin is not None else ""
 
 
 def rows(request: PageRequest, payment: Payment) -> list[ShownRefund]:
     """The refunds of a payment, newest first."""
     found = Refund.objects.seen_by(request.access).filter(payment=payment).select_related("asset__chain").order_by("-created_at", "-part")
     return [ShownRefund(one, checksummed(one.destination_address)) for one in found]
+
+
+def is_under_way(shown: list[ShownRefund]) -> bool:
+    return any(one.refund.status in OPEN_STATUSES for one in shown)
 
 
 def is_offered(request: PageRequest, payment: Payment) -> bool:
@@ -100,13 +162,23 @@ def is_offered(request: PageRequest, payment: Payment) -> bool:
 def create(request: PageRequest, id: str) -> HttpResponse:
     payment: Payment = find(payments_seen_by(request.access), id)
     if request.method == "GET":
-        return _form(request, RefundForm(form_keys.new(), payment))
+        return _form(request, _opened(request, payment))
     form = RefundForm(request.POST.dict(), payment)
+    typed = dict(form.values)
     try:
         asked = form.request()
         return _reviewed(request, form, asked) if form.values["agreed"] else _review(request, form, asked)
     except Refusals as refusal:
+        form.values = typed
         return _form(request, form.refuse(refusal))
+
+
+def _opened(request: PageRequest, payment: Payment) -> RefundForm:
+    """The form with what its address says: a coin, a unit, and a part of what can go back."""
+    kept = {name: request.GET.get(name, "") for name in ("asset_id", "unit", "amount", "destination_address")}
+    form = RefundForm({**kept, **form_keys.new()}, payment)
+    form.fill_in(request.GET.get("part", ""))
+    return form
 
 
 def _reviewed(request: PageRequest, form: RefundForm, asked: RefundRequest) -> HttpResponse:
@@ -120,9 +192,9 @@ def _reviewed(request: PageRequest, form: RefundForm, asked: RefundRequest) -> H
     except FiguresChanged as refusal:
         return _review(request, form, asked, CodeForm.from_post(request.POST).refuse(refusal))
     if made.is_other:
-        messages.error(request, "Another refund was under way already. Nothing more is sent.")
+        messages.error(request, "Another refund was already in progress. Nothing more is sent.")
     else:
-        messages.success(request, "The refund is on its way. This page shows how far it is.")
+        messages.success(request, "Refund issued. This page shows its progress.")
     return go("payment", payment.pk)
 
 
@@ -149,32 +221,87 @@ def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, code: 
     if not transfers:
         under_way = [one for one in shares if isinstance(one, Refund)]
         told = "; ".join(f"{_coins(one)} to {checksummed(one.destination_address)}" for one in under_way)
-        text = f"A refund of this payment is already under way ({told}). Nothing more is sent."
+        text = f"A refund of this payment is already in progress ({told}). Nothing more is sent."
         messages.error(request, text)
         return go("payment", payment.pk)
-    is_partial = payment.status == states.COMPLETED and _total(transfers) != left_to_refund(payment)
+    afterwards = Afterwards.of(form, transfers)
     address = reverse("dashboard:payment", args=[payment.pk])
     review = Review(
-        title="Send this back?",
-        button="Send it back",
+        title="Confirm refund",
+        button="Issue refund",
         crumbs=[("Payments", reverse("dashboard:payments")), (payment.reference, address), ("Refund", "")],
         back=address,
         agreed=plan_digest(shares),
-        transfers=[_transfer(one) for one in transfers],
+        about=_about(request, payment),
+        transfers=[_transfer(one, form) for one in transfers],
         total=_in_all(transfers) if len(transfers) > 1 else [],
+        after=afterwards.facts(payment),
         permanent=_PERMANENT,
         noun="refund",
-        cautions=[_PARTIAL] if is_partial else [],
+        cautions=[_PARTIAL] if afterwards.is_partial else [],
     )
     return review_page(request, review, form.values, _act(request, form, review.agreed), code)
 
 
-def _transfer(share: Share) -> Transfer:
+def _about(request: PageRequest, payment: Payment) -> list[Fact]:
+    """Which payment it is, and whose."""
+    told = [Fact("Payment", payment.title or payment.reference)]
+    invoice = invoice_of(request.access, payment)
+    if invoice is not None:
+        told.append(Fact("Customer", invoice.customer.name or invoice.customer.email))
+    if payment.order_id and payment.order_id not in (payment.title or ""):
+        told.append(Fact("Order", payment.order_id))
+    return [*told, Fact("Paid", fiat(payment.settlement_amount_cents, payment.settlement_currency))]
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """What a completed payment keeps when the transfers have left."""
+
+    kept: list[tuple[Refundable, int]]
+
+    @classmethod
+    def of(cls, form: RefundForm, transfers: list[Share]) -> "Afterwards":
+        sent = _total(transfers)
+        left = [(one, one.left.atomic - sent.get(one.asset.pk, 0)) for one in form.refundable]
+        return cls([(one, atomic) for one, atomic in left if atomic > 0])
+
+    @property
+    def is_partial(self) -> bool:
+        return bool(self.kept)
+
+    def facts(self, payment: Payment) -> list[Fact]:
+        return [Fact("Not refunded", _with_worth(one.locked, atomic)) for one, atomic in self.kept]
+
+
+def _with_worth(price: Price[Asset], atomic: int) -> SafeString:
+    worth = price.worth(Amount(price.asset, atomic))
+    return format_html('{} <span class="muted">({})</span>', coins(atomic, price.asset), fiat(worth.cents, worth.currency))
+
+
+def _transfer(share: Share, form: RefundForm) -> Transfer:
+    """What leaves, and what it is worth at both rates."""
+    asset, amount = share.asset, Amount(share.asset, share.amount_atomic)
+    told = [Fact("You send", coins(share.amount_atomic, asset)), Fact("On", asset.chain.name)]
+    for one in form.refundable:
+        if one.asset.pk == asset.pk:
+            told += [Fact(f"At {name}", _at_rate(price, amount)) for name, price in _prices(one)]
     return Transfer(
-        facts=[Fact("You send", coins(share.amount_atomic, share.asset)), Fact("On", share.asset.chain.name)],
+        facts=told,
         to=checksummed(share.to_address),
-        note="Out of what is held for this payment." if share.is_from_held else _FROM_BALANCE,
+        note="From what is held for this payment." if share.is_from_held else _FROM_BALANCE,
     )
+
+
+def _prices(one: Refundable) -> list[tuple[str, Price[Asset]]]:
+    """Both rates, by what people call them; today's is missing where nobody knows it."""
+    today = [("today's rate", one.current)] if one.current is not None else []
+    return [("the payment's rate", one.locked), *today]
+
+
+def _at_rate(price: Price[Asset], amount: Amount[Asset]) -> SafeString:
+    worth = price.worth(amount)
+    return format_html('{} <span class="muted">({})</span>', fiat(worth.cents, worth.currency), rate_words(price))
 
 
 def _coins(refund: Refund) -> str:
@@ -196,5 +323,37 @@ def _in_all(shares: list[Share]) -> list[SafeString]:
 
 
 def _form(request: PageRequest, form: RefundForm) -> HttpResponse:
-    context = {"payment": form.payment, "form": form, "errors": form.common_errors}
+    chosen = form.coin
+    context = {
+        "payment": form.payment,
+        "form": form,
+        "errors": form.common_errors,
+        "chosen": chosen,
+        "units": [] if chosen is None else _units(chosen),
+        "maximums": [] if chosen is None else _maximums(chosen),
+        "parts": _PARTS,
+        "is_short": chosen is not None and _available(request, chosen.asset) < chosen.left.atomic,
+        "available_atomic": 0 if chosen is None else _available(request, chosen.asset),
+    }
     return show(request, "dashboard/refunds/create.html", context, status=form.status)
+
+
+def _units(one: Refundable) -> list[tuple[str, str]]:
+    """What an amount can be typed in: the coin, or the currency at one of the rates."""
+    currency = one.locked.currency
+    today = [(TODAY, f"{currency} at today's rate")] if one.current is not None else []
+    return [("", one.asset.coin_symbol), (LOCKED, f"{currency} at the rate of the payment"), *today]
+
+
+def _maximums(one: Refundable) -> list[tuple[str, str, str]]:
+    """What all of it is worth at each rate: (name, amount, rate)."""
+    told = []
+    for name, price in _prices(one):
+        worth = Most(one.left, price).fiat
+        told.append((name, fiat(worth.cents, worth.currency), rate_words(price)))
+    return told
+
+
+def _available(request: PageRequest, asset: Asset) -> int:
+    held = balances(request.access.store_id, request.access.mode).get(asset.pk)
+    return 0 if held is None else held.available_atomic

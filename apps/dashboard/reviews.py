@@ -53,7 +53,7 @@ class Review:
     """What somebody agrees to. `agreed` comes back with the form and stands for all of it.
 
     `permanent` is what can't be undone in live mode; `back` is where Cancel leads; `total` is told where
-    several transfers leave.
+    several transfers leave. `about` is what all of it concerns, `after` what is left when it has gone.
     """
 
     title: str
@@ -64,7 +64,9 @@ class Review:
     transfers: Sequence[Transfer]
     permanent: str
     noun: str
+    about: Sequence[Fact] = ()
     total: Sequence[SafeString] = ()
+    after: Sequence[Fact] = ()
     notes: Sequence[str] = ()
     cautions: Sequence[Caution] = ()
     lookalike: str = ""

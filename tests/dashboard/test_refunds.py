@@ -1,12 +1,16 @@
 """Refunds from the payment page: what is said before, that nothing else is sent, and that it is sent once."""
 
 import re
+from decimal import Decimal
+from html import unescape
 from typing import Any
 
 import pytest
 
 from apps.access import second_factor
+from apps.assets.models import Rate
 from apps.chain.models import Deposit
+from apps.core import clock
 from apps.core.templatetags.tillgate import crypto
 from apps.payments.models import Refund
 from tests.cast import Cast
@@ -50,7 +54,7 @@ def test_a_refund_says_what_leaves_and_where_to_before_it_is_sent(cast: Cast, ma
     (refund,) = Refund.objects.all()
     assert str(refund.amount_atomic) == made["payment_addresses"][0]["crypto_amount_atomic"]
     page = text(browser.get(f"payments/{made['id']}"))
-    assert "Waiting to be sent" in page and made["transaction"]["from_address"] in page
+    assert "Refund in progress" in page and "Waiting to be sent" in page and made["transaction"]["from_address"] in page
     assert f"/dashboard/payments/{made['id']}/refund" not in page
 
 
@@ -65,7 +69,8 @@ def test_pressing_twice_sends_once(cast: Cast, made: dict[str, Any]) -> None:
 def test_a_part_is_warned_about_and_shown_as_partial(cast: Cast, made: dict[str, Any]) -> None:
     browser = Browser(cast.alice)
     review = reviewed(browser, made, amount="0.001", destination_address=TO)
-    assert "the rest can't be refunded afterwards" in text(review).replace("&#x27;", "'") and TO in text(review)
+    told = text(review).replace("&#x27;", "'")
+    assert "the rest can't be refunded" in told and TO in told
     confirmed(browser, made, review)
     for _ in range(2):
         advance(cast.bakery.test, 61)
@@ -78,7 +83,7 @@ def test_a_part_is_warned_about_and_shown_as_partial(cast: Cast, made: dict[str,
     [
         ({"amount": "1000"}, "amount", "Amount exceeds the refundable balance."),
         ({"amount": "0"}, "amount", "Amount must be greater than zero."),
-        ({"amount": "0.1234567890123456789"}, "amount", "Amount in coins must be a decimal string."),
+        ({"amount": "0.1234567890123456789"}, "amount", "Amount must be a decimal string."),
         ({"destination_address": "0x12"}, "destination_address", "Destination address is not valid for Ethereum Sepolia."),
     ],
 )
@@ -142,7 +147,7 @@ def test_several_transfers_are_shown_each_with_what_they_come_to(cast: Cast) -> 
     shown = text(reviewed(browser, late))
     one = int(late["payment_addresses"][0]["crypto_amount_atomic"])
     assert TO in shown and shown.count("<dt>You send</dt>") == 2
-    assert f"<dt>In all</dt><dd>{crypto(2 * one, 18, 'ETH')}" in shown
+    assert f"<dt>Total</dt><dd>{crypto(2 * one, 18, 'ETH')}" in shown
 
 
 def test_a_second_request_while_one_is_under_way_leads_back_to_it(cast: Cast, made: dict[str, Any]) -> None:
@@ -166,3 +171,82 @@ def test_other_figures_are_told_before_a_code_is_taken(cast: Cast, made: dict[st
     assert changed.status_code == 422 and "look at the new figures" in text(changed)
     assert confirmed(browser, made, changed, code=code).status_code == 303
     assert Refund.objects.get().amount_atomic == 2 * 10**15
+
+
+# --- amounts in the payment's currency ------------------------------------------------------------
+
+
+def options(page: str) -> list[str]:
+    return re.findall(r'<option value="(\w*)"', page)
+
+
+def dearer(rate: str) -> None:
+    """What a coin is worth today."""
+    Rate.objects.filter(asset="SETH", currency="EUR").update(rate=Decimal(rate))
+
+
+def test_the_maximum_is_told_in_coins_and_at_both_rates(cast: Cast, made: dict[str, Any]) -> None:
+    dearer("3600")
+    page = text(Browser(cast.alice).get(f"payments/{made['id']}/refund"))
+    assert f"<dt>Maximum</dt><dd>{crypto(made['payment_addresses'][0]['crypto_amount_atomic'], 18, 'ETH')}" in page
+    assert "1 ETH = €1,800.00" in page and "1 ETH = €3,600.00" in page and "At today&#x27;s rate" in page
+    assert options(page)[-3:] == ["", "locked", "today"]
+
+
+@pytest.mark.parametrize(("unit", "atomic"), [("locked", 5 * 10**18 // 1800), ("today", 5 * 10**18 // 3600)])
+def test_an_amount_in_fiat_is_converted_at_the_rate_that_was_chosen(cast: Cast, made: dict[str, Any], unit: str, atomic: int) -> None:
+    dearer("3600")
+    browser = Browser(cast.alice)
+    review = reviewed(browser, made, amount="5", unit=unit)
+    told = text(review)
+    assert ("€5.00" in told) and ("€10.00" in told if unit == "locked" else "€2.50" in told)
+    assert "<dt>Not refunded</dt>" in told
+    dearer("4000")
+    assert confirmed(browser, made, review).status_code == 303
+    assert Refund.objects.get().amount_atomic == atomic
+
+
+@pytest.mark.parametrize("part", ["25", "50", "75", "100"])
+@pytest.mark.parametrize("unit", ["", "locked"])
+def test_a_part_fills_in_the_amount(cast: Cast, made: dict[str, Any], part: str, unit: str) -> None:
+    browser = Browser(cast.alice)
+    page = browser.get(f"payments/{made['id']}/refund?part={part}&unit={unit}").content.decode()
+    (amount,) = re.findall(r'id="amount"[^>]*?value="([\d.]*)"', page, re.S)
+    review = reviewed(browser, made, amount=amount, unit=unit)
+    assert review.status_code == 200
+    confirmed(browser, made, review)
+    paid_atomic = int(made["payment_addresses"][0]["crypto_amount_atomic"])
+    sent, wanted = Refund.objects.get().amount_atomic, paid_atomic * int(part) // 100
+    assert sent == wanted if part == "100" or not unit else wanted - 10**13 < sent <= wanted
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"amount": "10.01", "unit": "locked"}, "Amount is more than the maximum of 10.00 EUR."),
+        ({"amount": "x", "unit": "locked"}, "Amount must be a decimal string with at most 2 decimals."),
+        ({"amount": "0", "unit": "locked"}, "Amount must be greater than zero."),
+    ],
+)
+def test_fiat_beyond_the_maximum_is_refused_at_the_amount(cast: Cast, made: dict[str, Any], fields: dict[str, str], sentence: str) -> None:
+    answer = reviewed(Browser(cast.alice), made, **fields)
+    assert answer.status_code == 422 and field_errors(answer) == {"amount": sentence}
+    assert f'value="{fields["amount"]}"' in text(answer) and '<option value="locked" selected>' in text(answer)
+
+
+def test_without_a_rate_of_today_none_is_offered(cast: Cast, made: dict[str, Any]) -> None:
+    Rate.objects.filter(asset="SETH").update(valid_until=clock.real_now())
+    browser = Browser(cast.alice)
+    assert "today" not in options(text(browser.get(f"payments/{made['id']}/refund")))
+    answer = reviewed(browser, made, amount="5", unit="today")
+    assert answer.status_code == 422
+    assert field_errors(answer) == {"unit": "There is no current rate for this coin; enter the amount in coins."}
+
+
+def test_the_review_says_which_payment_it_is(cast: Cast) -> None:
+    ugly = "مرحبا <b>&amp; " + "x" * 120
+    paid(cast.bakery.test, amount="50.00")
+    titled, browser = paid(cast.bakery.test, title=ugly, order_id="A-17"), Browser(cast.alice)
+    told = unescape(text(reviewed(browser, titled)))
+    assert ugly in told and "A-17" in told and "€10.00" in told
+    assert "<dt>Not refunded</dt>" not in told

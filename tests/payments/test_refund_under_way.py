@@ -87,5 +87,5 @@ def test_a_page_says_what_is_under_way(cast: Cast, payment: str) -> None:
     answer = browser.post(path, amount="0.003", form_key=form["form_key"])
     assert answer.status_code == 303
     shown = text(browser.get(f"payments/{payment}"))
-    assert "already under way (0.004 ETH to 0x1010" in shown
+    assert "already in progress (0.004 ETH to 0x1010" in shown
     assert "Nothing more is sent." in shown

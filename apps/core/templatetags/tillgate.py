@@ -43,6 +43,7 @@ BADGES = {
         "failed": (BAD, _("Failed")),
         "refunded": (QUIET, _("Refunded")),
         "partially_refunded": (QUIET, _("Partially refunded")),
+        "refund_under_way": (WAIT, _("Refund in progress")),
     },
     "reason": {
         "pending_confirmations": (WAIT, _("Waiting for confirmations")),
@@ -89,7 +90,7 @@ BADGES = {
     "refund": {
         "pending": (WAIT, _("Waiting to be sent")),
         "submitted": (WAIT, _("Sent, not yet confirmed")),
-        "confirmed": (GOOD, _("Sent back")),
+        "confirmed": (GOOD, _("Refunded")),
         "failed": (BAD, _("Failed")),
     },
     "swap": {

@@ -6,6 +6,8 @@ The caller holds the intent's lock when the answer is to be acted upon.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import Sum
+
 from apps.assets.models import Asset
 from apps.chain.addresses import ZERO_ADDRESS, check_recipient
 from apps.chain.models import Deposit
@@ -162,7 +164,14 @@ def _completed_shares(payment: Payment, one: Received, request: RefundRequest) -
 
 def left_to_refund(payment: Payment) -> dict[str, int]:
     """Per asset what a completed payment could still give back; its assets without anything left are not in it."""
-    left = {one.address.asset_id: _left_atomic(payment, one) for one in received_by(payment)}
+    return left_of(payment, received_by(payment))
+
+
+def left_of(payment: Payment, received: Sequence[Received]) -> dict[str, int]:
+    """The same of what it received, which has been read already. One question, however many assets there are."""
+    rows = Refund.objects.filter(payment=payment, status__in=LIVE_STATUSES).order_by().values_list("asset_id")
+    refunded = {asset_id: int(sent) for asset_id, sent in rows.annotate(sent=Sum("amount_atomic"))}
+    left = {one.address.asset_id: one.confirmed_atomic - refunded.get(one.address.asset_id, 0) for one in received}
     return {asset_id: amount for asset_id, amount in left.items() if amount > 0}
 
 

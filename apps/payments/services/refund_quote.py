@@ -1,0 +1,63 @@
+"""What a completed payment can still give back, and what that is worth: at the rate that was locked for it, and today.
+
+Read for people who choose an amount; nothing is kept or reserved.
+"""
+
+from dataclasses import dataclass
+
+from apps.assets.models import Asset
+from apps.assets.selectors import valued
+from apps.core import clock
+from apps.core.money import Amount, Price
+from apps.payments.models import Payment
+from apps.payments.selectors import Received, received_by
+from apps.payments.services.refund_shares import left_of
+from apps.payments.services.worth import Most
+
+LOCKED, TODAY = "locked", "today"
+
+
+@dataclass(frozen=True)
+class Refundable:
+    """A coin of a payment of which something can go back. `current` is None when nobody knows what it is worth now."""
+
+    left: Amount[Asset]
+    locked: Price[Asset]
+    current: Price[Asset] | None
+
+    @property
+    def asset(self) -> Asset:
+        return self.left.asset
+
+    @property
+    def at_locked(self) -> Most:
+        return Most(self.left, self.locked)
+
+    @property
+    def at_today(self) -> Most | None:
+        return None if self.current is None else Most(self.left, self.current)
+
+    def at(self, rate: str) -> Most | None:
+        """The same by the name of the rate."""
+        return self.at_today if rate == TODAY else self.at_locked
+
+
+def confirmed_of(payment: Payment) -> list[Received]:
+    """The coins of which something has confirmed."""
+    return [one for one in received_by(payment) if any(row.status == "confirmed" for row in one.deposits)]
+
+
+def refundable(payment: Payment, received: list[Received]) -> list[Refundable]:
+    """Each of these coins of a completed payment of which something is left, in their order. Two questions for all."""
+    currency, left = payment.settlement_currency, left_of(payment, received)
+    rates = {asset.pk: rate for asset, rate in valued(left, currency, clock.real_now())} if left else {}
+    found = []
+    for one in received:
+        asset = one.address.asset
+        if asset.pk not in left:
+            continue
+        now = rates.get(asset.pk)
+        locked = Price(asset, one.address.exchange_rate, currency)
+        current = None if now is None else Price(asset, now, currency)
+        found.append(Refundable(Amount(asset, left[asset.pk]), locked, current))
+    return found
