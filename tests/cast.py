@@ -15,6 +15,7 @@ from apps.access.services import authenticate, create_agent_credential, create_a
 from apps.assets.services import accept_all_active
 from apps.core import clock
 from apps.stores.models import Member, Role, Store, User
+from apps.stores.requests import StoreRequest
 from apps.stores.services import create_store
 from tests import described
 
@@ -124,7 +125,8 @@ def person(name: str) -> User:
 
 
 def shop_of(owner: User, name: str, **options: Any) -> Shop:
-    store = create_store(owner, name, **options)
+    request = StoreRequest(name=name, settlement_currency="EUR")
+    store = create_store(owner, request, **options)
     accept_all_active(store)
     return Shop(store, owner)
 

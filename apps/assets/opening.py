@@ -28,7 +28,7 @@ def open_store(user: User, request: StoreRequest) -> Store:
 
 
 def _open(owner: User, request: StoreRequest) -> Store:
-    store = create_store(owner, request.name, country=request.country or "", settlement_currency=request.settlement_currency)
+    store = create_store(owner, request)
     with tenancy.also([store], Mode.values):
         accept_all_active(store)
     return store

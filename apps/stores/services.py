@@ -1,6 +1,5 @@
 """Writes to people and stores: opening a store, adding a person, changing what staff decide."""
 
-import re
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -16,9 +15,9 @@ from apps.core.literal import Invalid, check_storable
 from apps.core.staff_roles import ALL_ROLES
 from apps.stores import audit, notices
 from apps.stores.models import Currency, Member, Role, Store, User
+from apps.stores.requests import StoreRequest
 
 PASSWORD_LENGTH_MAX = 1024
-_COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
 
 
 class EmailTaken(Flat):
@@ -47,26 +46,19 @@ def create_user(email: str, password: str, *, name: str = "", is_staff: bool = F
     return user
 
 
-def create_store(owner: User, name: str, *, country: str = "", settlement_currency: str = "EUR", is_kyc_confirmed: bool = False) -> Store:
-    """A store with its owner as the first member. Raises Flat when a value is malformed."""
-    name, country = name.strip(), country.upper()
-    if not name or len(name) > 100:
-        raise Flat("name is required and at most 100 characters long")
-    if country and not _COUNTRY.fullmatch(country):
-        raise Flat("country must be an ISO 3166-1 alpha-2 code")
-    if settlement_currency not in Currency.values:
-        raise Flat(f"Unsupported settlement currency: {settlement_currency}")
+def create_store(owner: User, request: StoreRequest, *, is_kyc_confirmed: bool = False) -> Store:
+    """A store with its owner as the first member."""
     at = clock.real_now()
     with transaction.atomic():
         store = Store.objects.create(
-            name=name,
-            country=country,
-            settlement_currency=settlement_currency,
+            name=request.name,
+            country=request.country or "",
+            settlement_currency=request.settlement_currency,
             created_at=at,
             kyc_confirmed_at=at if is_kyc_confirmed else None,
         )
         Member.objects.create(store=store, user=owner, role=Role.OWNER, created_at=at)
-        audit.record("store.opened", store=store, target=store, name=name, details={"owner": owner.email})
+        audit.record("store.opened", store=store, target=store, name=store.name, details={"owner": owner.email})
     return store
 
 

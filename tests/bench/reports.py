@@ -54,10 +54,11 @@ def store_with(entries: int) -> Any:
     """A store with so many entries in a month, two for each deposit that is settled without a fee but in three legs."""
     from apps.ledger.posting import BATCH_MAX, Line, Posting, post_many
     from apps.stores.models import User
+    from apps.stores.requests import StoreRequest
     from apps.stores.services import create_store
 
     owner = User.objects.create(email=f"{uuid.uuid4().hex}@example.com")
-    store, amount = create_store(owner, "A busy bakery"), 1_234_567
+    store, amount = create_store(owner, StoreRequest(name="A busy bakery", settlement_currency="EUR")), 1_234_567
     postings: list[Posting] = []
     for number in range(entries // 2):
         at = BEGIN + timedelta(seconds=number * 25)

@@ -11,6 +11,7 @@ from django.db import connection
 from apps.ledger import movements, posting
 from apps.ledger.selectors import account_balance
 from apps.stores.models import Store
+from apps.stores.requests import StoreRequest
 from apps.stores.services import create_store
 from tests.cast import person
 
@@ -88,7 +89,8 @@ class Books:
 
 def open_books(mode: str = "live") -> Books:
     alice = person("alice")
-    return Books(create_store(alice, "Alice's Bakery"), create_store(alice, "The Platform"), mode)
+    bakery, platform = (StoreRequest(name=name, settlement_currency="EUR") for name in ("Alice's Bakery", "The Platform"))
+    return Books(create_store(alice, bakery), create_store(alice, platform), mode)
 
 
 def committed_books() -> Iterator[Books]:

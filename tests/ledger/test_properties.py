@@ -15,6 +15,7 @@ from apps.ledger import checkpoints, movements
 from apps.ledger.posting import InsufficientBalance
 from apps.ledger.selectors import balances
 from apps.stores.models import User
+from apps.stores.requests import StoreRequest
 from apps.stores.services import create_store
 from tests.ledger.books import Books
 
@@ -144,7 +145,7 @@ def _is_taken(call: Any) -> bool:
 def test_every_sequence_of_movements_keeps_the_books_that_a_person_would_keep(books: Books, steps: list[tuple[str, int, bool]]) -> None:
     staff = User.objects.get(memberships__store=books.store)
     with transaction.atomic():
-        fresh = Books(create_store(staff, "A bakery"), create_store(staff, "A platform"))
+        fresh = Books(*(create_store(staff, StoreRequest(name=name, settlement_currency="EUR")) for name in ("A bakery", "A platform")))
         keeper = Keeper(fresh, staff)
         before = keeper.seen()
         for step in steps:

@@ -6,6 +6,7 @@ from msgspec import json
 from apps.access import second_factor
 from apps.console.management.commands.create_store import StoreResult, open_store
 from apps.stores.models import Member, Store, User
+from apps.stores.requests import StoreRequest
 from apps.stores.services import change_store, create_store, create_user
 
 STORE_NAME = "Demo Coffee"
@@ -26,7 +27,11 @@ def open_demo_store() -> Store:
         return found.store
     merchant = create_user(MERCHANT["email"], MERCHANT["password"], name="Mira Merchant")
     second_factor.switch_on(merchant, MERCHANT["totp_secret"])
-    store = create_store(merchant, STORE_NAME, country="IE", settlement_currency="EUR", is_kyc_confirmed=True)
+    store = create_store(
+        merchant,
+        StoreRequest(name=STORE_NAME, country="IE", settlement_currency="EUR"),
+        is_kyc_confirmed=True,
+    )
     change_store(store, support_email="support@demo.example", card_funding_live=True, card_funding_test=True)
     return store
 

@@ -13,6 +13,7 @@ from apps.platforms.requests import AccountRequest, VerificationRequest
 from apps.platforms.services.accounts import create_account
 from apps.platforms.services.verifications import approve_verification, submit_verification
 from apps.stores.models import Member, Store, User
+from apps.stores.requests import StoreRequest
 from apps.stores.services import change_store, create_store
 
 NAME = "Demo Market"
@@ -25,7 +26,11 @@ def seed_platform(merchant: User) -> None:
     if Member.objects.filter(user=merchant, store__name=NAME).exists():
         return
     with transaction.atomic():
-        platform = create_store(merchant, NAME, country="IE", settlement_currency="EUR", is_kyc_confirmed=True)
+        platform = create_store(
+            merchant,
+            StoreRequest(name=NAME, country="IE", settlement_currency="EUR"),
+            is_kyc_confirmed=True,
+        )
         change_store(platform, is_platform=True, platform_fee_fraction=Decimal("0.015"))
         accept_all_active(platform)
     access = Access.for_session(merchant, platform, "test", proof=ACT)

@@ -10,6 +10,7 @@ from apps.access.services import create_agent_credential, create_api_key
 from apps.assets.services import accept_all_active
 from apps.console.command import OperatorCommand, Result, fraction
 from apps.stores.models import AuthorizationProvider, Store, User
+from apps.stores.requests import StoreRequest
 from apps.stores.services import change_store, create_store, create_user
 
 
@@ -50,10 +51,10 @@ class Command(OperatorCommand[StoreResult]):
 
     @transaction.atomic
     def run(self, **options: Any) -> StoreResult:
+        country, currency = options["country"].upper() or None, options["currency"]
+        request = StoreRequest.read({"name": options["name"], "country": country, "settlement_currency": currency})
         user = User.objects.with_email(options["email"]) or create_user(options["email"], options["password"])
-        store = create_store(
-            user, options["name"], country=options["country"], settlement_currency=options["currency"], is_kyc_confirmed=options["kyc"]
-        )
+        store = create_store(user, request, is_kyc_confirmed=options["kyc"])
         change_store(
             store,
             is_platform=options["platform"],
