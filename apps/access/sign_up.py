@@ -36,6 +36,10 @@ class NotOpen(Flat):
     message = "New accounts are by invitation only"
 
 
+class NobodyMay(NotOpen):
+    message = "New accounts are closed"
+
+
 class NoMoreStores(Flat):
     kind = RefusalKind.FORBIDDEN
     message = "You can't open another store here. Contact support to open one."
@@ -55,10 +59,14 @@ def is_open() -> bool:
     return str(settings.SIGN_UP) == OPEN
 
 
+def is_closed() -> bool:
+    return str(settings.SIGN_UP) == CLOSED
+
+
 def begin(session: MutableMapping[str, Any], email: str, address: str, at: datetime) -> None:
     """Send a code to an address. Raises NotOpen, Invalid, TooManyEmails, TooManyAttempts or Closed."""
     if not is_open():
-        raise NotOpen
+        raise NobodyMay if is_closed() else NotOpen
     email = emails.for_account(email)
     sign_in.count_attempt(f"sign-up:{emails.canonical(email)}", address)
     code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}d}"
@@ -71,14 +79,14 @@ def begin(session: MutableMapping[str, Any], email: str, address: str, at: datet
 
 
 def awaited(session: Mapping[str, Any]) -> str:
-    """The address that a code was sent to from this browser; empty when there is none."""
-    pending = session.get(_CODE_KEY)
+    """The address that a code was sent to from this browser; empty when there is none, or it isn't open any more."""
+    pending = session.get(_CODE_KEY) if is_open() else None
     return str(pending["email"]) if pending else ""
 
 
 def prove(session: MutableMapping[str, Any], code: str, address: str, at: datetime) -> None:
     """The code from the email. Raises WrongCode, TooManyAttempts or Closed."""
-    pending = session.get(_CODE_KEY)
+    pending = session.get(_CODE_KEY) if is_open() else None
     if not pending:
         raise WrongCode
     sign_in.count_attempt(f"sign-up-code:{emails.canonical(pending['email'])}", address)
@@ -92,8 +100,8 @@ def prove(session: MutableMapping[str, Any], code: str, address: str, at: dateti
 
 
 def proved(session: Mapping[str, Any], at: datetime) -> str:
-    """The address that was proved in this browser within the hour; empty when there is none."""
-    proof = session.get(_PROOF_KEY)
+    """The address that was proved in this browser within the hour; empty when there is none, or it isn't open any more."""
+    proof = session.get(_PROOF_KEY) if is_open() else None
     if not proof or at - datetime.fromisoformat(proof["at"]) > PROOF_LIFETIME:
         return ""
     return str(proof["email"])
@@ -111,7 +119,7 @@ def invite(email: str) -> str:
 
 def invited(token: str) -> str:
     """The address that a link was sent to. Raises NotFound once it is too old, or the address has an account."""
-    if str(settings.SIGN_UP) == CLOSED:
+    if is_closed():
         raise NotFound
     try:
         email = str(signing.loads(token, salt=_SALT, max_age=INVITATION_LIFETIME))
@@ -120,6 +128,11 @@ def invited(token: str) -> str:
     if User.objects.with_email(email) is not None:
         raise NotFound
     return email
+
+
+def count_account_attempt(email: str, address: str) -> None:
+    """Before a password is hashed for a proved address. Raises TooManyAttempts or Closed."""
+    sign_in.count_attempt(f"sign-up-store:{emails.canonical(email)}", address)
 
 
 def create_account(email: str, name: str, password: str) -> User:

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django_otp import login as otp_login
 
-from apps.access import passkeys, second_factor, sessions, sign_in, stepup
+from apps.access import passkeys, second_factor, sessions, sign_in, sign_up, stepup
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
@@ -196,6 +196,7 @@ def _form(
         "form": form,
         "errors": form.common_errors,
         "shown": shown or Shown(),
+        "may_sign_up": sign_up.is_open(),
     }
     response = render(request, f"dashboard/sign_in/{step}.html", context, status=form.status)
     for name, value in headers_of(refusal).items():

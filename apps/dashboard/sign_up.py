@@ -98,8 +98,9 @@ def _first_store(request: HttpRequest, email: str) -> HttpResponse:
     if request.method == "GET":
         return _page(request, "store", form, email=email)
     try:
-        person = form.person()
-        user, store = opening.sign_up_with_store(email, person, form.request())
+        person, opened = form.person(), form.request()
+        sign_up.count_account_attempt(email, client_address(request))
+        user, store = opening.sign_up_with_store(email, person, opened)
     except Refusals as refusal:
         return _page(request, "store", form.refuse(refusal), refusal, email=email)
     response = enter(request, user, None)
@@ -136,6 +137,7 @@ def _page(
         "errors": form.common_errors,
         "email": email or sign_up.awaited(request.session),
         "currencies": Currency.choices,
+        "is_closed": sign_up.is_closed(),
     }
     response = render(request, f"dashboard/sign_up/{name}.html", context, status=status or form.status)
     for header, value in headers_of(refusal).items():

@@ -123,6 +123,7 @@ def test_a_stranger_hears_the_same_of_an_address_that_has_an_account(cast: Cast)
 
 def test_two_browsers_with_one_address_make_one_account(db: None) -> None:
     first, second = proved(), proved()
+    buckets.client().flushdb()
     assert first.post("sign-up/store", **FORM).status_code == 302
     refused = second.post("sign-up/store", **FORM)
     assert refused.status_code == 422 and "already exists" in text(refused)
@@ -171,10 +172,48 @@ def test_an_address_gets_ten_emails_a_day(db: None) -> None:
 @pytest.mark.parametrize("policy", [sign_up.INVITATION, sign_up.CLOSED])
 def test_where_it_is_not_open_no_code_is_sent(db: None, settings: Any, policy: str) -> None:
     settings.SIGN_UP = policy
-    assert "by invitation" in text(Browser().get("sign-up"))
+    said = "by invitation" if policy == sign_up.INVITATION else "closed"
+    assert f"New accounts are {said}" in text(Browser().get("sign-up"))
+    assert "Create an account" not in text(Browser().get("sign-in"))
     assert Browser().post("sign-up", email=NEW).status_code == 403
     mail.send_due()
     assert not django_mail.outbox
+
+
+@pytest.mark.parametrize("policy", [sign_up.INVITATION, sign_up.CLOSED])
+def test_what_was_proved_counts_for_nothing_once_it_is_not_open(db: None, settings: Any, policy: str) -> None:
+    begun, done = asked("dan@example.com"), proved()
+    sent = code("dan@example.com")
+    settings.SIGN_UP = policy
+    assert begun.get("sign-up/code").headers["Location"] == "/dashboard/sign-up"
+    assert begun.post("sign-up/code", code=sent).headers["Location"] == "/dashboard/sign-up"
+    assert done.get("sign-up/store").headers["Location"] == "/dashboard/sign-up"
+    assert done.post("sign-up/store", **FORM).headers["Location"] == "/dashboard/sign-up"
+    assert not User.objects.filter(email=NEW).exists()
+
+
+def test_an_account_is_linked_to_where_anybody_may_make_one(db: None) -> None:
+    assert "Create an account" in text(Browser().get("sign-in"))
+
+
+def test_passwords_of_a_proved_address_are_counted(db: None) -> None:
+    browser = proved()
+    buckets.client().flushdb()
+    wrong = {**FORM, "password": "password12"}
+    answers = [browser.post("sign-up/store", **wrong) for _ in range(12)]
+    assert [one.status_code for one in answers[:5]] == [422] * 5
+    assert answers[-1].status_code == 429 and answers[-1].headers["Retry-After"]
+    assert "Too many attempts" in text(answers[-1])
+
+
+def test_passwords_of_an_invitation_are_counted(db: None, settings: Any) -> None:
+    settings.SIGN_UP = sign_up.INVITATION
+    sign_up.invite(NEW)
+    found = re.search(r"/dashboard/sign-up/invited/\S+", letter().body)
+    assert found is not None
+    statuses = [Browser().post(found.group(), **{**FORM, "password": "password12"}).status_code for _ in range(12)]
+    assert statuses[0] == 422 and statuses[-1] == 429
+    assert not User.objects.filter(email=NEW).exists()
 
 
 def test_whom_the_operator_invites_signs_up_by_the_link_once(db: None, settings: Any, capsys: Any) -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from apps.access import sign_up
@@ -25,7 +24,7 @@ class Command(OperatorCommand[InvitationResult]):
         parser.add_argument("email", help="who gets the link; it works for a week")
 
     def run(self, **options: Any) -> InvitationResult:
-        if settings.SIGN_UP == sign_up.CLOSED:
+        if sign_up.is_closed():
             raise CommandError("SIGN_UP is closed: nobody can sign up with the link")
         if User.objects.with_email(options["email"]) is not None:
             raise CommandError(f"{options['email']} has an account")
