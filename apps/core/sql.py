@@ -59,8 +59,7 @@ class Narrowing(Statement):
     COLUMN = (
         "concat(set_config('tillgate.stores', '{' || s.id || '}', %(is_local)s::boolean), "
         "set_config('tillgate.modes', '{' || k.mode || '}', %(is_local)s::boolean), "
-        "set_config('tillgate.told', '{' || concat_ws(',', s.id, s.platform_id) || '}', %(is_local)s::boolean), "
-        "set_config('tillgate.everyone', '', %(is_local)s::boolean))"
+        "set_config('tillgate.told', '{' || concat_ws(',', s.id, s.platform_id) || '}', %(is_local)s::boolean))"
     )
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:

@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 # The names under which PostgreSQL's policies read it, in the order of Scope.settings.
-SETTINGS = ("tillgate.stores", "tillgate.modes", "tillgate.told", "tillgate.everyone")
+SETTINGS = ("tillgate.stores", "tillgate.modes", "tillgate.told")
+EVERYONE = "{all}"  # in place of the modes: every store's rows in each
 
 
 class OwnedStore(Protocol):
@@ -40,8 +41,8 @@ class Scope:
         stores, modes, told = (_array(dict.fromkeys(filter(None, f"{one[1:-1]},{two[1:-1]}".split(",")))) for one, two in both)
         return Scope(stores, modes, told, self.why)
 
-    def settings(self) -> tuple[str, str, str, str]:
-        return self.stores, self.modes, self.told, "on" if self.why else ""
+    def settings(self) -> tuple[str, str, str]:
+        return self.stores, EVERYONE if self.why else self.modes, self.told
 
 
 NOBODY = Scope()

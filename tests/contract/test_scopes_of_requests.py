@@ -63,10 +63,10 @@ class Seen:
         self.stores: set[str] = set()
         self.modes: set[str] = set()
 
-    def note(self, role: str, stores: str, modes: str, told: str, everyone: str) -> None:
+    def note(self, role: str, stores: str, modes: str, told: str) -> None:
         if role != WEB:
             return
-        if everyone:
+        if modes == tenancy.EVERYONE:
             self.openings.add(tenancy.current().why)
         else:
             self.stores |= set(filter(None, stores.strip("{}").split(",")))
@@ -133,7 +133,7 @@ def test_a_credential_is_shown_its_store_in_its_mode(cast: Cast, route: Route, m
             api(method, named(route), {} if method in ("POST", "PATCH") else None, key=f"{method}-key" if method == "POST" else None)
         assert is_of(cast.bakery, seen, mode), method
         assert not seen.openings - ({"a platform may have thousands of accounts"} if route.path == "platform/overview" else set())
-        stores, modes, _, _ = left_on_the_server()
+        stores, modes, _ = left_on_the_server()
         assert (stores, modes) == (f"{{{cast.bakery.store.pk}}}", f"{{{mode}}}") or seen.openings, method
 
 

@@ -15,7 +15,7 @@ from apps.core import tenancy
 from apps.core.middleware import RequestId
 from apps.core.postgresql.base import DatabaseWrapper
 from apps.core.sql import Statement
-from apps.core.tenancy import SETTINGS, Scope
+from apps.core.tenancy import EVERYONE, SETTINGS, Scope
 from apps.hosted import plumbing
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference
@@ -32,8 +32,10 @@ def of(shop: Shop, mode: str = "test") -> Scope:
 def on_the_server() -> Scope:
     """What the connection's settings are now, asked past everything of ours."""
     names = ", ".join(f"coalesce(current_setting('{name}', true), '')" for name in SETTINGS)
-    *told, everyone = connection.connection.execute(f"SELECT {names}").fetchone()
-    return Scope(*(one or "{}" for one in told), why=everyone)
+    stores, modes, told = connection.connection.execute(f"SELECT {names}").fetchone()
+    if modes == EVERYONE:
+        return Scope(stores or "{}", told=told or "{}", why="on")
+    return Scope(stores or "{}", modes or "{}", told or "{}")
 
 
 def ids() -> set[str]:
