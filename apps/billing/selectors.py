@@ -165,6 +165,19 @@ def payments_of(viewer: Viewer, email: str) -> "QuerySet[InvoicePayment, Any]":
     return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
 
 
+def payments_of_customer(viewer: Viewer, customer_id: str) -> "QuerySet[InvoicePayment, Any]":
+    """The ids of the payments made for invoices of this customer; an id that is none finds nothing."""
+    rows = Customer.objects.seen_by(viewer)
+    customers = rows.filter(pk=customer_id) if is_uuid(customer_id) else rows.none()
+    return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
+
+
+def customers_of(payments: Iterable[Payment]) -> dict[Any, Customer]:
+    """Who each of these payments was asked of, by payment; those made for no invoice aren't in it."""
+    rows = InvoicePayment.objects.filter(payment__in=[one.pk for one in payments]).select_related("invoice__customer")
+    return {one.payment_id: one.invoice.customer for one in rows}
+
+
 def last_payment(invoice: Invoice) -> InvoicePayment | None:
     """The invoice's latest payment intent."""
     return InvoicePayment.objects.filter(invoice=invoice).select_related("payment__store").order_by("-id").first()

@@ -6,7 +6,7 @@ or an `Amount`: they refuse to be added to or compared with one of another curre
 
 import re
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Generic, NewType, Protocol, TypeVar
 
@@ -254,6 +254,14 @@ def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool
     whole, places = digits[:-atomic_decimals], digits[-atomic_decimals:]
     places = places.rstrip("0") if strip else places
     return f"{sign}{whole}.{places}" if places else sign + whole
+
+
+def short_from_atomic(amount_atomic: int, atomic_decimals: int, digits: int = 6) -> str:
+    """The same rounded to so many significant digits, for a list; digits before the point are all kept."""
+    exact = Decimal(amount_atomic).scaleb(-atomic_decimals, context=WIDE)
+    rounded = Context(prec=max(digits, exact.adjusted() + 1), rounding=ROUND_HALF_EVEN).plus(exact)
+    text = format(rounded, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def rate_text(rate: Decimal) -> str:

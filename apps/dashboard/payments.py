@@ -1,38 +1,27 @@
-"""Payments: the list with its filters, its CSV, and one payment with everything that happened to it."""
+"""Payments: the list with its filters, and the same list as CSV."""
 
 import re
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date, timedelta
+from functools import cached_property
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, QueryDict
-from msgspec.structs import asdict
 
-from apps.agents.selectors import signed_payment_of
 from apps.assets.models import Asset
-from apps.billing.selectors import invoice_of, payments_of
-from apps.core import clock, money
-from apps.core.literal import parse_date
-from apps.core.web import status_of
-from apps.dashboard import refunds
-from apps.dashboard.exports import csv_file
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
-from apps.onramp.selectors import sessions_of
-from apps.payments import selectors, states
-from apps.payments.documents import parts
-from apps.payments.documents.checkout import outstanding
-from apps.payments.documents.deposits import oldest_first
-from apps.payments.documents.detail import LateDepositDocument, PaymentFacts, detail
-from apps.payments.documents.order import order_of
-from apps.payments.models import LateDeposit, Payment
-from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
-from apps.payments.whole import find_whole
-from apps.webhooks.selectors import deliveries_about
+from apps.assets.selectors import active_assets
+from apps.billing.selectors import payments_of, payments_of_customer
+from apps.core import money
+from apps.core.literal import is_uuid, parse_date
+from apps.dashboard.billing.forms import email_of
+from apps.dashboard.payment_columns import PAYMENTS
+from apps.dashboard.plumbing import PageRequest, is_htmx, show
+from apps.payments import selectors
+from apps.payments.models import Payment
 
 PER_PAGE, PAGE_MAX, COUNT_MAX = 25, 400, 10_000
-CARD_SESSIONS_MAX = 20
 _TABS = {
     "": "All",
     "pending": "Awaiting payment",
@@ -43,63 +32,101 @@ _TABS = {
     "refunded": "Refunded",
 }
 _EMAIL = re.compile(r"[^\s@\x00]+@[^\s@\x00]+")
-_EVENTS_TRAIL = timedelta(hours=1)
-_COLUMNS = (
-    "created_at", "reference", "order_id", "title", "status", "state_reason", "amount", "currency",
-    "refund_state", "completed_at", "expires_at", "mode", "id",
-)  # fmt: skip
+_SUM = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What the address of the list asks for. Unknown statuses and unreadable dates are left out."""
+    """What the address of the list asks for. What it can't mean is left out; days are UTC, inclusive."""
 
     status: str = ""
     q: str = ""
+    coin: str = ""
+    network: str = ""
     first_day: str = ""
     last_day: str = ""
+    least: str = ""
+    most: str = ""
+    customer: str = ""
 
     @classmethod
-    def of(cls, query: QueryDict) -> "Filters":
-        status = query.get("status", "")
-        days = [day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", ""))]
-        return cls(status if status in Payment.Status.values else "", query.get("q", "").strip()[:255], *days)
+    def of(cls, query: QueryDict, assets: Sequence[Asset]) -> "Filters":
+        def told(name: str, is_meant: "re.Pattern[str] | frozenset[str]") -> str:
+            text = query.get(name, "").strip()
+            meant = text in is_meant if isinstance(is_meant, frozenset) else is_meant.fullmatch(text.replace(",", ""))
+            return text.replace(",", "") if meant else ""
+
+        first, last = (day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", "")))
+        customer = query.get("customer", "")
+        return cls(
+            status=told("status", frozenset(Payment.Status.values)),
+            q=query.get("q", "").strip()[:255],
+            coin=told("coin", frozenset(one.coin_symbol for one in assets)),
+            network=told("network", frozenset(one.chain_id for one in assets)),
+            first_day=first,
+            last_day=last,
+            least=told("min", _SUM),
+            most=told("max", _SUM),
+            customer=customer if is_uuid(customer) else "",
+        )
+
+    @cached_property
+    def kept(self) -> dict[str, str]:
+        """As it stands in the address."""
+        asked = {_NAMES.get(one.name, one.name): getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in asked.items() if value}
 
     def query(self, **changes: str | int) -> str:
         """The address of the same list with something changed."""
-        asked = {"status": self.status, "q": self.q, "from": self.first_day, "to": self.last_day, **changes}
-        return urlencode({name: value for name, value in asked.items() if value})
+        return urlencode({name: value for name, value in {**self.kept, **changes}.items() if value})
 
     @property
     def is_any(self) -> bool:
-        return bool(self.query())
+        return bool(self.kept)
 
-    def rows(self, request: PageRequest) -> "QuerySet[Payment]":
+    def rows(self, request: PageRequest, assets: Sequence[Asset]) -> "QuerySet[Payment]":
         every = selectors.payments_seen_by(request.access)
         is_email = _EMAIL.fullmatch(self.q)
         found = every.filter(pk__in=payments_of(request.access, self.q)) if is_email else selectors.search(every, self.q)
+        if self.customer:
+            found = found.filter(pk__in=payments_of_customer(request.access, self.customer))
+        if self.coin or self.network:
+            chosen = [one.pk for one in assets if self.coin in ("", one.coin_symbol) and self.network in ("", one.chain_id)]
+            found = selectors.paid_in(found, chosen)
+        found = selectors.priced_between(found, _cents(self.least), _cents(self.most))
         return selectors.filtered(found, selectors.Wanted(status=self.status, first_day=self.first_day, last_day=self.last_day))
 
 
+# of an attribute in the address, where it is called differently
+_NAMES = {"first_day": "from", "last_day": "to", "least": "min", "most": "max"}
+
+
+def _cents(amount: str) -> int | None:
+    return money.cents_from_text(amount) if amount else None
+
+
 def index(request: PageRequest) -> HttpResponse:
-    filters = Filters.of(request.GET)
-    rows, number = filters.rows(request), _page_number(request.GET.get("page", ""))
+    assets = active_assets(request.access.mode)
+    filters = Filters.of(request.GET, assets)
+    rows, number = filters.rows(request, assets), _page_number(request.GET.get("page", ""))
     found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
     total = rows.order_by()[: COUNT_MAX + 1].count()
     has_next = len(found) > PER_PAGE and number < PAGE_MAX
     context = {
         "payments": found[:PER_PAGE],
+        "table": PAYMENTS.table(request, found[:PER_PAGE], filters.kept),
         "filters": filters,
-        "tabs": [
-            {"name": name, "query": filters.query(status=status), "is_current": status == filters.status} for status, name in _TABS.items()
-        ],
+        "chips": _chips(request, filters, assets),
+        "tabs": _tabs(filters),
+        "coins": sorted({one.coin_symbol for one in assets}),
+        "networks": sorted({(one.chain_id, one.chain.name) for one in assets}, key=lambda one: one[1]),
+        "presets": _presets(filters, request.access.now().date()),
         "total": min(total, COUNT_MAX),
         "has_more_than_counted": total > COUNT_MAX,
         "first": (number - 1) * PER_PAGE + 1,
         "last": (number - 1) * PER_PAGE + min(len(found), PER_PAGE),
         "previous_query": filters.query(page=number - 1) if number > 1 else None,
         "next_query": filters.query(page=number + 1) if has_next else None,
-        "export_query": filters.query(),
         "is_empty": not found and not filters.is_any and number == 1,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
@@ -108,123 +135,52 @@ def index(request: PageRequest) -> HttpResponse:
 
 def export(request: PageRequest) -> FileResponse:
     """The filtered list as CSV, newest first, every amount a plain decimal."""
-    return csv_file(request, "payments", _COLUMNS, Filters.of(request.GET).rows(request), _cells)
+    assets = active_assets(request.access.mode)
+    return PAYMENTS.csv(request, Filters.of(request.GET, assets).rows(request, assets))
 
 
-def _cells(one: Payment) -> list[object]:
-    return [
-        clock.iso(one.created_at), one.reference, one.order_id, one.title, one.status, one.state_reason,
-        money.text_from_cents(one.settlement_amount_cents), one.settlement_currency, one.refund_state,
-        clock.iso(one.completed_at), clock.iso(one.expires_at), one.mode, one.pk,
-    ]  # fmt: skip
+@dataclass(frozen=True)
+class Tab:
+    name: str
+    query: str
+    is_current: bool
+
+
+def _tabs(filters: Filters) -> list[Tab]:
+    return [Tab(name, filters.query(status=status), status == filters.status) for status, name in _TABS.items()]
+
+
+def _presets(filters: Filters, today: date) -> list[Tab]:
+    """Ranges of days that end today, and the month before."""
+    month = today.replace(day=1)
+    before = month - timedelta(days=1)
+    ranges = {
+        "Today": (today, today),
+        "Last 7 days": (today - timedelta(days=6), today),
+        "Last 30 days": (today - timedelta(days=29), today),
+        "This month": (month, today),
+        "Last month": (before.replace(day=1), before),
+    }
+    chosen = (filters.first_day, filters.last_day)
+    days = {name: (first.isoformat(), last.isoformat()) for name, (first, last) in ranges.items()}
+    return [Tab(name, filters.query(**{"from": one[0], "to": one[1]}), one == chosen) for name, one in days.items()]
+
+
+def _chips(request: PageRequest, filters: Filters, assets: Sequence[Asset]) -> list[Tab]:
+    """What narrows the list beside its tab and its search, each with the address without it."""
+    words = {
+        "coin": f"Coin: {filters.coin}",
+        "network": f"Network: {next((one.chain.name for one in assets if one.chain_id == filters.network), '')}",
+        "first_day": f"From {filters.first_day}",
+        "last_day": f"To {filters.last_day}",
+        "least": f"At least {filters.least}",
+        "most": f"At most {filters.most}",
+    }
+    if filters.customer:
+        words["customer"] = f"Customer: {email_of(request.access, filters.customer) or filters.customer}"
+    without = {name: replace(filters, **{name: ""}) for name in words}
+    return [Tab(text, without[name].query(), True) for name, text in words.items() if getattr(filters, name)]
 
 
 def _page_number(text: str) -> int:
     return min(max(int(text), 1), PAGE_MAX) if text.isascii() and text.isdigit() and len(text) <= 6 else 1
-
-
-class ShownLateDeposit(LateDepositDocument, frozen=True, kw_only=True):
-    is_held: bool
-
-
-class ShownAddress(parts.PaymentAddressDocument, frozen=True, kw_only=True):
-    """With its page on the explorer."""
-
-    explorer_url: str | None
-
-
-@dataclass(frozen=True)
-class Amounts:
-    """In cents of the payment's currency; `left_cents` is below zero when all went back, for fees don't."""
-
-    paid_cents: int
-    fee_cents: int
-    refunded_cents: int
-    left_cents: int
-
-
-@dataclass(frozen=True)
-class Missing:
-    """What an underpaid payment still waits for."""
-
-    asset: Asset
-    amount_atomic: int
-
-
-def show_one(request: PageRequest, id: str) -> HttpResponse:
-    whole = find_whole(request.access, request.access.store, id)
-    payment, received, told = whole.payment, whole.received, detail(whole)
-    deliveries = deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL)
-    sent_back = refunds.rows(request, payment)
-    context = {
-        "payment": payment,
-        "invoice": invoice_of(request.access, payment),
-        "told": told,
-        "order": order_of(payment),
-        "amounts": _amounts(told),
-        "addresses": _addresses(told, received),
-        "missing": _missing(payment, received),
-        "transactions": oldest_first((row, one.address.asset) for one in received for row in one.counted),
-        "late_deposits": [_late_deposit(payment, one) for one in told.late_deposits],
-        "signed": signed_payment_of(request.access, payment),
-        "refunds": sent_back,
-        "is_refund_under_way": refunds.is_under_way(sent_back),
-        "is_refund_offered": refunds.is_offered(request, payment),
-        "deliveries": deliveries,
-        "card_sessions": list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
-    }
-    part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/payments/_detail.html" if part else "dashboard/payments/detail.html", context)
-
-
-def _amounts(told: PaymentFacts) -> Amounts:
-    paid, financials = money.cents_from_text(told.amount_paid), told.financials
-    if financials is None:
-        return Amounts(paid, 0, 0, 0)
-    texts = (financials.fee_amount, financials.refunded_amount, financials.net_amount)
-    fee, refunded, net = map(money.cents_from_text, texts)
-    return Amounts(paid, fee, refunded, net - refunded)
-
-
-def _missing(payment: Payment, received: "list[selectors.Received]") -> Missing | None:
-    """In the coin that came."""
-    paid_in = next((one.address.asset for one in received if one.received_atomic), None)
-    if payment.state_reason != states.PROCESSING_UNDERPAID or paid_in is None:
-        return None
-    return Missing(paid_in, outstanding(received)[paid_in.pk])
-
-
-def _addresses(told: PaymentFacts, received: "list[selectors.Received]") -> list[ShownAddress]:
-    bases = [one.address.asset.chain.explorer_url for one in received]
-    rows = zip(told.payment_addresses, bases, strict=True)
-    return [ShownAddress(**asdict(row), explorer_url=f"{base}/address/{row.address}" if base else None) for row, base in rows]
-
-
-def _late_deposit(payment: Payment, late: LateDepositDocument) -> ShownLateDeposit:
-    is_held = held_atomic(payment, late.asset_id) >= int(late.amount_atomic)
-    return ShownLateDeposit(**asdict(late), is_held=is_held)
-
-
-def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> datetime:
-    moments = [
-        moment for one in received for row in one.deposits for moment in (row.detected_at, row.confirmed_at, row.failed_at) if moment
-    ]
-    return max([payment.created_at, payment.updated_at, payment.expires_at, *moments])
-
-
-def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
-    """A page that says what will be booked, then the booking."""
-    payment: Payment = find(selectors.payments_seen_by(request.access), id)
-    late = late_deposit_of(payment, deposit_id)
-    if request.method == "GET":
-        return _late_page(request, payment, late, [])
-    try:
-        accept_late_deposit(payment, deposit_id, request.access.now(), by=request.access)
-    except Refusals as refusal:
-        return _late_page(request, payment, late, sentences(refusal), status_of(refusal))
-    messages.success(request, "The deposit has been accepted and is in your available balance.")
-    return go("payment", payment.pk)
-
-
-def _late_page(request: PageRequest, payment: Payment, late: LateDeposit, errors: list[str], status: int = 200) -> HttpResponse:
-    return show(request, "dashboard/payments/accept_late.html", {"payment": payment, "late": late, "errors": errors}, status=status)

@@ -227,6 +227,22 @@ def _paid_at(folded: str) -> "models.QuerySet[PaymentAddress, Any]":
     return addresses.filter(address_id__in=deposits.values("address_id"))
 
 
+def paid_in(rows: "models.QuerySet[Payment]", asset_ids: Iterable[str]) -> "models.QuerySet[Payment]":
+    """Those at which something of one of these assets arrived; found by indexes on what belongs to each payment."""
+    deposits = Deposit.objects.filter(address_id=models.OuterRef("address_id"), asset_id=models.OuterRef("asset_id")).exclude(
+        status="unmatched"
+    )
+    addresses = PaymentAddress.objects.filter(models.Exists(deposits), payment_id=models.OuterRef("pk"), asset_id__in=list(asset_ids))
+    return rows.filter(models.Exists(addresses))
+
+
+def priced_between(rows: "models.QuerySet[Payment]", least_cents: int | None, most_cents: int | None) -> "models.QuerySet[Payment]":
+    """Inclusive, in cents of whatever currency each has."""
+    if least_cents is not None:
+        rows = rows.filter(settlement_amount_cents__gte=least_cents)
+    return rows if most_cents is None else rows.filter(settlement_amount_cents__lte=most_cents)
+
+
 def _is_storable(text: str) -> bool:
     return "\x00" not in text and text.isprintable()
 

@@ -248,6 +248,7 @@ class Member(models.Model):
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
     created_at = models.DateTimeField()
+    lists = models.JSONField(default=dict, db_default={}, blank=True)  # how this person has set up each list (apps.stores.lists)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["store", "user"], name="member_once_per_store")]

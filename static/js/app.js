@@ -74,11 +74,11 @@ document.addEventListener("keydown", (event) => {
 
 // An open menu closes when the person turns elsewhere.
 document.addEventListener("click", (event) => {
-  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  for (const menu of document.querySelectorAll("details:is(.menu, .panel)[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  const menu = document.querySelector("details.menu[open]");
+  const menu = document.querySelector("details:is(.menu, .panel)[open]");
   if (!menu) return;
   menu.open = false;
   menu.querySelector("summary").focus();

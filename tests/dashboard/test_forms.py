@@ -295,6 +295,7 @@ OTHERS = {
     "sign_up_invited": "the form of sign_up_store, reached by the link of an invitation",
     "forgot": "any address gets the same answer, so none is wrong",
     "passkey_rename": "an input in a list, which is sent back to the list with what was wrong",
+    "list_setup": "panels over a list, which is sent back to the list with what was wrong",
 }
 
 

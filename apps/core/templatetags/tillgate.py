@@ -1,6 +1,7 @@
 """How pages write amounts, times, statuses, addresses, icons and QR codes: every template's only way.
 
-Amounts come in as ints (cents, atomic units) and are never rounded for show. Whatever a tag is given is escaped.
+Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, rounds coins, with the whole amount in its title.
+Whatever a tag is given is escaped.
 """
 
 import re
@@ -267,6 +268,34 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
     if not symbol:
         return format_html('<bdi class="amount">{}</bdi>', text)
     return format_html('<bdi class="amount">{} <span class="unit">{}</span></bdi>', text, symbol)
+
+
+@register.simple_tag
+def crypto_short(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> SafeString:
+    """The same in six significant digits, for lists: the whole amount is in its title."""
+    whole = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
+    short = money.short_from_atomic(int(amount_atomic), atomic_decimals)
+    shown = '<bdi class="amount" title="{} {}">{} <span class="unit">{}</span></bdi>'
+    return format_html(shown, whole, symbol, short, symbol)
+
+
+# What stands in a coin's disc; of any other coin it is the first letter.
+_COIN_SIGNS = {
+    "ETH": "\N{GREEK CAPITAL LETTER XI}",
+    "USDC": "$",
+    "USDT": "\N{TUGRIK SIGN}",
+    "DAI": "\N{LATIN CAPITAL LETTER D WITH STROKE}",
+}
+
+
+@register.simple_tag
+def coin_badge(symbol: str, network: str = "") -> SafeString:
+    """A coin by sign and word, with its network."""
+    known = symbol.lower() if symbol in _COIN_SIGNS else ""
+    sign = _COIN_SIGNS.get(symbol, symbol[:1])
+    shown = '<span class="coin"><span class="coin-sign {}" aria-hidden="true">{}</span><span>{}{}</span></span>'
+    where = format_html(' <span class="muted">on {}</span>', network) if network else ""
+    return format_html(shown, known, sign, symbol, where)
 
 
 @register.simple_tag

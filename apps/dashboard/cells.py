@@ -1,0 +1,64 @@
+"""What stands in the cells of lists: names that are links, amounts, coins, people and statuses, each safe to put into a page."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
+
+from apps.assets.models import Asset
+from apps.billing.models import Customer
+from apps.core.templatetags.tillgate import coin_badge, crypto_short, fiat, moment
+
+NONE = mark_safe('<span class="muted">–</span>')  # ours alone
+NAME_SHOWN = 60
+
+
+def name(page: str, id: object, text: str, below: str = "") -> SafeString:
+    """What a row is called, as a link to its page, with a line below."""
+    line = format_html('<br><span class="small muted">{}</span>', below) if below else ""
+    url = reverse(f"dashboard:{page}", args=[str(id)])
+    return format_html('<a class="row-link" href="{}"><bdi>{}</bdi></a>{}', url, _short(text), line)
+
+
+def link(page: str, id: object, text: str) -> SafeString:
+    return format_html('<a href="{}"><bdi>{}</bdi></a>', reverse(f"dashboard:{page}", args=[str(id)]), _short(text))
+
+
+def words(text: str | None) -> SafeString:
+    return format_html("<bdi>{}</bdi>", _short(text)) if text else NONE
+
+
+def cents(amount_cents: int | None, currency: str) -> str:
+    return NONE if amount_cents is None else fiat(amount_cents, currency)
+
+
+def time(at: datetime | None) -> SafeString:
+    return format_html('<span class="nowrap muted">{}</span>', moment(at)) if at else NONE
+
+
+def customer(one: Customer | None) -> SafeString:
+    if one is None:
+        return NONE
+    shown = link("customer", one.pk, one.name or one.email)
+    below = format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(one.email)) if one.name else ""
+    return format_html("{}{}", shown, below)
+
+
+def coin(asset: Asset | None) -> SafeString:
+    return NONE if asset is None else coin_badge(asset.coin_symbol, asset.chain.name)
+
+
+def amount(amount_atomic: int, asset: Asset) -> SafeString:
+    return crypto_short(amount_atomic, asset.atomic_decimals, asset.coin_symbol)
+
+
+def lines(cells: Iterable[SafeString]) -> SafeString:
+    """One below the other."""
+    return format_html_join(mark_safe("<br>"), "{}", ((one,) for one in cells)) or NONE  # ours alone
+
+
+def _short(text: str) -> str:
+    return Truncator(text).chars(NAME_SHOWN)

@@ -1,0 +1,166 @@
+"""Lists: the columns that a list has, which of them a person sees, the same as CSV, and filters saved under a name.
+
+A list is one `Listing`: a table of columns, and one function that reads what they show of a whole page at once.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import FileResponse, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from apps.core.errors import NotFound
+from apps.core.streams import FETCH, models_of
+from apps.dashboard.exports import EXPORT_MAX, csv_answer
+from apps.dashboard.plumbing import PageRequest, Refusals, sentences
+from apps.stores.lists import QUERY_MAX, ListSetup, SavedFilter, choose_columns, delete_filter, save_filter, setup_of
+
+ALL = "all"
+Rows = Sequence[Any]
+Read = Callable[[PageRequest, Rows, frozenset[str]], Rows]
+
+
+@dataclass(frozen=True)
+class Column:
+    """`cell` is what a page shows of a row (HTML that is safe, or text), `csv` the columns of a file by name, each a plain value.
+
+    The first column of a list names the row and is always shown. On a phone only those `on_phone` are.
+    """
+
+    key: str
+    label: str
+    cell: Callable[[Any], str]
+    csv: Mapping[str, Callable[[Any], object]]
+    is_number: bool = False
+    is_default: bool = True
+    on_phone: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A page of a list as its templates take it. `kept` are the filters that its addresses keep."""
+
+    noun: str
+    columns: tuple[Column, ...]
+    rows: list[list[tuple[Column, str]]]
+    choices: list[tuple[Column, bool]]
+    filters: tuple[SavedFilter, ...]
+    kept: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def query(self) -> str:
+        return urlencode(self.kept)
+
+    @cached_property
+    def current(self) -> str:
+        """The name of the saved filter that is looked at."""
+        return next((one.name for one in self.filters if one.query == self.query), "")
+
+    @property
+    def export_url(self) -> str:
+        return _address(f"{self.noun}_export", self.query)
+
+    @property
+    def export_all_url(self) -> str:
+        return _address(f"{self.noun}_export", urlencode({**self.kept, "columns": ALL}))
+
+
+@dataclass(frozen=True)
+class Listing:
+    """`noun` names its page; the page of its CSV is `<noun>_export`.
+
+    `read` makes of models the rows that columns are asked for, in a number of statements that
+    doesn't depend on how many there are; it is told which columns are wanted. Without it a model is a row.
+    """
+
+    noun: str
+    columns: tuple[Column, ...]
+    read: Read = field(default=lambda request, models, wanted: models)
+
+    def table(self, request: PageRequest, models: Rows, kept: Mapping[str, str] | None = None) -> Table:
+        setup = setup_of(request.member, self.noun)
+        shown = self.shown(setup)
+        rows = self.read(request, models, _keys(shown))
+        choices = [(one, one in shown) for one in self.columns[1:]]
+        cells = [[(one, one.cell(row)) for one in shown] for row in rows]
+        return Table(self.noun, shown, cells, choices, setup.filters, dict(kept or {}))
+
+    def shown(self, setup: ListSetup) -> tuple[Column, ...]:
+        """In the order of the table, whatever the order in which they were chosen."""
+        chosen = frozenset(setup.columns) & _keys(self.columns)
+        is_shown = (lambda one: one.key in chosen) if chosen else (lambda one: one.is_default)
+        return (self.columns[0], *(one for one in self.columns[1:] if is_shown(one)))
+
+    def csv(self, request: PageRequest, rows: "QuerySet[Any]") -> FileResponse:
+        """The filtered list in the columns that this person sees, or in all of them with `columns=all`."""
+        is_all = request.GET.get("columns") == ALL
+        columns = self.columns if is_all else self.shown(setup_of(request.member, self.noun))
+        values = [value for one in columns for value in one.csv.values()]
+        models = models_of(rows, EXPORT_MAX)
+        read = (row for part in _parts(models) for row in self.read(request, part, _keys(columns)))
+        names = [name for one in columns for name in one.csv]
+        return csv_answer(request, self.noun, names, ([value(row) for value in values] for row in read))
+
+
+LISTINGS: dict[str, Listing] = {}
+
+
+def listing(one: Listing) -> Listing:
+    """A list whose columns and filters people may set up."""
+    LISTINGS[one.noun] = one
+    return one
+
+
+def _keys(columns: Iterable[Column]) -> frozenset[str]:
+    return frozenset(one.key for one in columns)
+
+
+def _parts(models: Iterator[Any]) -> Iterator[Rows]:
+    while part := list(islice(models, FETCH)):
+        yield part
+
+
+def _address(name: str, query: str) -> str:
+    return reverse(f"dashboard:{name}") + (f"?{query}" if query else "")
+
+
+def set_up(request: PageRequest) -> HttpResponse:
+    """Choose columns, save a filter or delete one, then back to the list as it was."""
+    chosen = LISTINGS.get(request.POST.get("list", ""))
+    if chosen is None or getattr(request, "member", None) is None:
+        raise NotFound
+    query = _query(request.POST.get("query", ""))
+    try:
+        _set_up(request, chosen, query)
+    except Refusals as refusal:
+        for sentence in sentences(refusal):
+            messages.error(request, sentence)
+    return HttpResponseRedirect(_address(chosen.noun, query), status=303)
+
+
+def _set_up(request: PageRequest, chosen: Listing, query: str) -> None:
+    act, member = request.POST.get("act", ""), request.member
+    if act == "columns":
+        asked = frozenset(request.POST.getlist("column"))
+        choose_columns(member, chosen.noun, tuple(one.key for one in chosen.columns if one.key in asked))
+    elif act == "reset":
+        choose_columns(member, chosen.noun, ())
+    elif act == "save":
+        save_filter(member, chosen.noun, request.POST.get("name", ""), query)
+    elif act == "delete":
+        delete_filter(member, chosen.noun, request.POST.get("name", ""))
+
+
+def _query(text: str) -> str:
+    """A list's own query, written anew and without its page."""
+    try:
+        pairs = parse_qsl(text[:QUERY_MAX], max_num_fields=20)
+    except ValueError:
+        return ""
+    return urlencode([(name, value) for name, value in pairs if name != "page"])

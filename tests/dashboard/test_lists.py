@@ -1,0 +1,198 @@
+"""Lists that people set up: columns, filters in the address, filters saved under a name, and the CSV of exactly that list."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from apps.core import money
+from apps.core.templatetags.tillgate import coin_badge, crypto_short
+from apps.dashboard.lists import LISTINGS
+from apps.stores.lists import setup_of
+from apps.stores.models import Member
+from tests.billing import records
+from tests.cast import Cast
+from tests.dashboard.browse import Browser, text
+from tests.make import payment, simulated
+
+
+def setup(cast: Cast, noun: str = "payments") -> Any:
+    return setup_of(Member.objects.get(user=cast.alice, store=cast.bakery.store), noun)
+
+
+def references(answer: Any) -> list[str]:
+    return [one.reference for one in answer.context["payments"]]
+
+
+def file_of(answer: Any) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+
+
+def paid_invoice(cast: Cast) -> str:
+    """The reference of a completed payment that a customer was asked for."""
+    api = cast.bakery.test
+    customer = records.customer(api, email="ann@rye.example", name="Ann Rye")
+    bill = records.opened(api, customer_id=customer["id"])
+    started = records.start_payment(bill["public_token"]).json()["payment"]
+    return str(simulated(api, started["payment_intent_id"])["reference"])
+
+
+def test_a_payment_in_the_list_says_coin_network_customer_received_and_net(cast: Cast) -> None:
+    paid_invoice(cast)
+    shown = text(Browser(cast.alice).get("payments"))
+    for part in ("Ann Rye", "ann@rye.example", '<span class="muted">on Ethereum Sepolia', "ETH", "Net"):
+        assert part in shown, part
+
+
+def test_the_figures_of_a_line_are_those_of_the_payment(cast: Cast) -> None:
+    made = payment(cast.bakery.test, amount="80.00")
+    whole = simulated(cast.bakery.test, made["id"])
+    (row,) = file_of(Browser(cast.alice).get("payments.csv?columns=all"))
+    figures = whole["financials"]
+    assert row["received"] == money.decimal_from_atomic(int(figures["assets"][0]["gross_atomic"]), 18)
+    assert (row["gross"], row["fee"], row["net"]) == (figures["gross_amount"], figures["fee_amount"], figures["net_amount"])
+    assert row["id"] == made["id"] and row["refunded"] == "0.00"
+
+
+def test_people_choose_columns_for_the_page_and_the_file(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    payment(cast.bakery.test)
+    answer = browser.post("lists", list="payments", act="columns", column=["fee", "amount", "nonsense"], query="status=pending&page=2")
+    assert answer.headers["Location"] == "/dashboard/payments?status=pending"
+    assert setup(cast).columns == ("amount", "fee")
+    table = browser.get("payments").context["table"]
+    assert [one.key for one in table.columns] == ["payment", "amount", "fee"]
+    (row,) = file_of(browser.get("payments.csv"))
+    assert list(row) == ["reference", "order_id", "title", "amount", "currency", "fee"]
+    assert [one.key for one in Browser(cast.bob).get("payments").context["table"].columns] != ["payment", "amount", "fee"]
+    browser.post("lists", list="payments", act="reset")
+    assert setup(cast).columns == ()
+
+
+def test_a_filter_is_saved_shown_as_a_tab_and_deleted(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    payment(cast.bakery.test, amount="5.00")
+    payment(cast.bakery.test, amount="500.00")
+    address = browser.post("lists", list="payments", act="save", name="Large <b>", query="min=100&page=3").headers["Location"]
+    answer = browser.get(address)
+    assert [one.settlement_amount_cents for one in answer.context["payments"]] == [50_000]
+    assert answer.context["table"].current == "Large <b>"
+    assert "Large &lt;b&gt;" in text(answer) and "Delete filter" in text(answer)
+    browser.post("lists", list="payments", act="delete", name="Large <b>")
+    assert setup(cast).filters == () and "Large" not in text(browser.get("payments"))
+
+
+def test_a_filter_that_cannot_be_saved_says_why(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    answer = browser.post("lists", list="payments", act="save", name="", query="min=1")
+    assert "Enter a name for the filter" in text(browser.get(answer.headers["Location"]))
+
+
+def test_an_unknown_list_is_not_found_and_an_unknown_act_changes_nothing(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert browser.post("lists", list="nonsense", act="columns").status_code == 404
+    assert browser.post("lists", list="payments", act="nonsense").status_code == 303
+    assert setup(cast) == setup_of(Member(lists={}), "payments")
+
+
+def test_a_viewer_sets_up_lists_too(cast: Cast) -> None:
+    Member.objects.filter(user=cast.bob, store=cast.bakery.store).update(role="viewer")
+    browser = Browser(cast.bob)
+    browser.post("lists", list="payments", act="columns", column=["net"])
+    assert [one.key for one in browser.get("payments").context["table"].columns] == ["payment", "net"]
+
+
+def test_payments_are_filtered_by_coin_network_amount_and_customer(cast: Cast) -> None:
+    browser, api = Browser(cast.alice), cast.bakery.test
+    bought = paid_invoice(cast)
+    small, large = payment(api, amount="5.00")["reference"], payment(api, amount="500.00")["reference"]
+    customer = records.customer(api, email="new@rye.example")["id"]
+    found = browser.get("payments").context["table"]
+    assert len(found.rows) == 3
+    assert references(browser.get("payments?coin=ETH")) == [bought]
+    assert references(browser.get("payments?network=sepolia&coin=ETH")) == [bought]
+    assert references(browser.get("payments?min=100")) == [large]
+    assert small in references(browser.get("payments?max=5")) and large not in references(browser.get("payments?max=5"))
+    assert references(browser.get("payments?min=1,000")) == []
+    assert references(browser.get(f"payments?customer={customer}")) == []
+    ann = Browser(cast.alice).get("customers?q=ann@rye.example").context["rows"][0]["customer"].pk
+    answer = browser.get(f"payments?customer={ann}&status=completed")
+    assert references(answer) == [bought] and "Customer: ann@rye.example" in text(answer)
+    assert references(Browser(cast.charlie).get(f"payments?customer={ann}")) == []
+
+
+@pytest.mark.parametrize(
+    "query", ["coin=XYZ", "network=mars", "min=-1", "max=1e9", "min=%00", "customer=nobody", "from=1&to=x", "min=1.234"]
+)
+def test_what_a_filter_cannot_mean_is_left_out(cast: Cast, query: str) -> None:
+    payment(cast.bakery.test)
+    answer = Browser(cast.alice).get(f"payments?{query}")
+    assert len(references(answer)) == 1 and not answer.context["filters"].is_any
+
+
+def test_each_filter_has_a_chip_that_leads_to_the_list_without_it(cast: Cast) -> None:
+    payment(cast.bakery.test, amount="20.00")
+    answer = Browser(cast.alice).get("payments?status=pending&min=10&max=30")
+    assert [(one.name, one.query) for one in answer.context["chips"]] == [
+        ("At least 10", "status=pending&max=30"),
+        ("At most 30", "status=pending&min=10"),
+    ]
+
+
+def test_presets_are_ranges_of_days_that_keep_the_other_filters(cast: Cast) -> None:
+    payment(cast.bakery.test)
+    presets = Browser(cast.alice).get("payments?min=1").context["presets"]
+    assert [one.name for one in presets] == ["Today", "Last 7 days", "Last 30 days", "This month", "Last month"]
+    for one in presets[:4]:
+        answer = Browser(cast.alice).get(f"payments?{one.query}")
+        assert len(references(answer)) == 1 and answer.context["filters"].least == "1"
+        assert next(preset for preset in answer.context["presets"] if preset.name == one.name).is_current
+
+
+def statements(browser: Browser, path: str) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        browser.get(path)
+    return len(captured)
+
+
+def test_a_page_of_payments_asks_as_much_for_many_as_for_one(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    paid_invoice(cast)
+    browser.get("payments")
+    few = statements(browser, "payments"), statements(browser, "payments?coin=ETH&network=sepolia&min=1")
+    for _ in range(6):
+        simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
+    assert (statements(browser, "payments"), statements(browser, "payments?coin=ETH&network=sepolia&min=1")) == few
+
+
+def test_every_listing_names_its_columns_once_and_has_its_pages(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    for noun, one in LISTINGS.items():
+        keys, names = [column.key for column in one.columns], [name for column in one.columns for name in column.csv]
+        assert len(set(keys)) == len(keys) and len(set(names)) == len(names), noun
+        shown = browser.get(noun.replace("_", "/"))
+        assert shown.status_code == 200, noun
+
+
+def test_coins_in_lists_have_six_significant_digits_and_all_of_them_in_the_title() -> None:
+    for atomic, decimals, short in (
+        (13833340000000001, 18, "0.0138333"),
+        (1, 18, "0.000000000000000001"),
+        (1234567890123, 6, "1234568"),
+        (1_500_000, 6, "1.5"),
+        (0, 18, "0"),
+        (10**20, 18, "100"),
+        (99999999, 8, "1"),
+    ):
+        assert money.short_from_atomic(atomic, decimals) == short
+    assert 'title="0.013833340000000001 ETH"' in crypto_short(13833340000000001, 18, "ETH")
+
+
+def test_a_coin_is_told_by_sign_and_word_and_nothing_of_it_is_markup() -> None:
+    assert "ETH" in coin_badge("ETH", "Ethereum") and "on Ethereum" in coin_badge("ETH", "Ethereum")
+    assert "<b>" not in coin_badge("<b>", "<i>")
