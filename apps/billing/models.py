@@ -24,7 +24,10 @@ class Product(Formed):
 
     class Meta:
         constraints = [once_per_form("product")]
-        indexes = [models.Index(fields=["store", "mode", "-created_at"], name="product_newest")]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"], name="product_newest"),
+            models.Index(fields=["store", "mode", "name"], name="product_by_name"),
+        ]
 
 
 class Interval(models.TextChoices):
@@ -78,6 +81,8 @@ class Customer(Formed):
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(deleted_at=None), name="customer_newest"),
+            models.Index(fields=["store", "mode", "email"], name="customer_by_email"),
+            models.Index(fields=["store", "mode", "name"], condition=models.Q(name__isnull=False), name="customer_by_name"),
         ]
 
 

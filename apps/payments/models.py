@@ -99,6 +99,9 @@ class Payment(Owned):
             ),
             models.Index(fields=["expires_at"], condition=models.Q(status__in=["pending", "processing"]), name="payment_open"),
             models.Index(fields=["id"], condition=models.Q(reconciliation_due=True), name="payment_reconciliation_due"),
+            # What people search for (apps.payments.search).
+            models.Index(fields=["store", "mode", "title"], condition=models.Q(title__isnull=False), name="payment_by_title"),
+            models.Index(fields=["store", "mode", "settlement_amount_cents"], name="payment_by_amount"),
         ]
 
 
@@ -198,6 +201,7 @@ class Refund(Owned):
         ]
         indexes = [
             models.Index(fields=["payment", "-created_at"]),
+            models.Index(fields=["store", "mode", "tx_hash"], condition=models.Q(tx_hash__isnull=False), name="refund_by_hash"),
             models.Index(fields=["submitted_real_at"], condition=models.Q(status__in=["pending", "submitted"]), name="refund_open"),
         ]
 

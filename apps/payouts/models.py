@@ -73,7 +73,11 @@ class Destination(Owned):
                 name="destination_wallet_once",
             ),
         ]
-        indexes = [models.Index(fields=["store", "mode", "created_at"])]
+        indexes = [
+            models.Index(fields=["store", "mode", "created_at"]),
+            models.Index(fields=["store", "mode", "label"], condition=~models.Q(label=""), name="destination_by_label"),
+            models.Index(fields=["store", "mode", "address"], condition=~models.Q(address=""), name="destination_by_address"),
+        ]
 
     @property
     def is_wallet(self) -> bool:
@@ -233,6 +237,12 @@ class Payout(Owned):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(fields=["store", "mode", "asset", "created_at"], name="payout_by_day"),
+            models.Index(fields=["store", "mode", "tx_hash"], condition=models.Q(tx_hash__isnull=False), name="payout_by_hash"),
+            models.Index(
+                fields=["store", "mode", "destination_address"],
+                condition=models.Q(destination_address__isnull=False),
+                name="payout_by_address",
+            ),
             models.Index(fields=["schedule", "-created_at"], condition=models.Q(schedule__isnull=False), name="payout_of_schedule"),
             models.Index(fields=["approval"], condition=models.Q(approval__isnull=False), name="payout_of_approval"),
             models.Index(fields=["created_at"], condition=models.Q(funds__in=["reserved", "clearing"]), name="payout_open"),

@@ -51,6 +51,7 @@ class Swap(Owned):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(fields=["created_at"], condition=models.Q(status__in=["pending", "submitted"]), name="swap_open"),
+            models.Index(fields=["store", "mode", "tx_hash"], condition=models.Q(tx_hash__isnull=False), name="swap_by_hash"),
         ]
 
     @property

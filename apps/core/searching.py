@@ -1,0 +1,86 @@
+"""What somebody typed into the search field, read once: the id, hash, address or amount that it may be, and how it may begin.
+
+Every comparison is `=` or a range, which an index serves beneath the row-level policies too; `lower()` and `LIKE` are not (decision 205).
+"""
+
+import re
+import uuid
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import Q
+
+from apps.core.literal import is_uuid
+from apps.core.money import cents_from_text
+
+LENGTH_MAX, PREFIX_MIN = 100, 2
+_HASH, _ADDRESS = re.compile(r"0x[0-9a-f]{64}", re.ASCII), re.compile(r"0x[0-9a-f]{40}", re.ASCII)
+_REFERENCE = re.compile(r"[0-9A-Za-z]{16}", re.ASCII)
+_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
+_EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
+_MONEY_SIGNS = re.compile(r"[€$£¥]|kr\.?|\b(?:USD|EUR|GBP|HKD|SGD|JPY|DKK|CHF|SEK|NOK)\b", re.IGNORECASE)
+_LAST = "\U0010ffff"  # sorts behind whatever continues a prefix
+
+
+@dataclass(frozen=True)
+class Term:
+    """`text` has no control characters and at most LENGTH_MAX characters."""
+
+    text: str
+
+    @classmethod
+    def of(cls, typed: str) -> "Term":
+        return cls("".join(one for one in " ".join(typed.split()) if one.isprintable())[:LENGTH_MAX].strip())
+
+    @cached_property
+    def id(self) -> uuid.UUID | None:
+        return uuid.UUID(self.text) if is_uuid(self.text) else None
+
+    @cached_property
+    def tx_hash(self) -> str:
+        return self.text.lower() if _HASH.fullmatch(self.text.lower()) else ""
+
+    @cached_property
+    def address(self) -> str:
+        return self.text.lower() if _ADDRESS.fullmatch(self.text.lower()) else ""
+
+    @cached_property
+    def email(self) -> str:
+        return self.text if _EMAIL.fullmatch(self.text) else ""
+
+    @cached_property
+    def cents(self) -> int | None:
+        """Of an amount such as `24.90`, `€24.90` or `1,250 USD`."""
+        bare = _MONEY_SIGNS.sub("", self.text).replace(",", "").strip()
+        return cents_from_text(bare) if _AMOUNT.fullmatch(bare) else None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is an id or a hash, which nothing else looks like."""
+        return self.id is not None or bool(self.tx_hash)
+
+    @property
+    def names_one(self) -> bool:
+        """Whether it is, or may be, what names one record: the reference of a payment as well."""
+        return self.is_exact or bool(_REFERENCE.fullmatch(self.text))
+
+    @cached_property
+    def spellings(self) -> tuple[str, ...]:
+        """The text as people may have written it, for no index folds case."""
+        text = self.text
+        return tuple(dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title(), text[:1].upper() + text[1:])))
+
+    def begins(self, *columns: str) -> Q:
+        """Whether one of the columns begins with it; nothing does with an id, a hash, an address or a single letter."""
+        found = Q(pk__in=[])
+        if len(self.text) < PREFIX_MIN or self.is_exact or self.address:
+            return found
+        for column in columns:
+            for one in self.spellings:
+                found |= Q(**{f"{column}__gte": one, f"{column}__lt": one + _LAST})
+        return found
+
+    def names(self, label: str) -> bool:
+        """Whether a word of `label` begins with it, for tables in memory."""
+        folded, wanted = label.casefold(), self.text.casefold()
+        return bool(wanted) and (folded.startswith(wanted) or f" {wanted}" in folded)

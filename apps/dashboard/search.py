@@ -1,0 +1,126 @@
+"""One search over everything of a store in the chosen mode. The apps find, this page groups; what a role may not see isn't asked for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from apps.access.access import Access
+from apps.access.search import find_keys
+from apps.billing import search as billing
+from apps.core import tenancy
+from apps.core.models import Mode
+from apps.core.searching import LENGTH_MAX, Term
+from apps.dashboard import hits
+from apps.dashboard.hits import Hit
+from apps.dashboard.navigation import rooms_of
+from apps.dashboard.plumbing import PageRequest, is_htmx, show
+from apps.payments.models import Payment
+from apps.payments.search import find_payments, find_refunds
+from apps.payouts.search import find_payouts
+from apps.stores import roles
+from apps.stores.search import find_members
+from apps.swaps.search import find_swaps
+from apps.webhooks.search import find_deliveries, find_endpoints
+
+PER_GROUP = 5
+
+
+def _payments(viewer: Access, term: Term, limit: int) -> list[Payment]:
+    return find_payments(viewer, term, limit, of=billing.payments_of_email(viewer, term))
+
+
+@dataclass(frozen=True)
+class Group:
+    """`permission` is that of the pages it leads to; `all_in` the list that takes the same text as its filter."""
+
+    title: str
+    icon: str
+    find: Callable[[Access, Term, int], Sequence[Any]]
+    told: Callable[[Any, Term], Hit]
+    permission: str = roles.VIEW
+    all_in: str = ""
+
+
+GROUPS = (
+    Group("Payments", "banknotes", _payments, hits.of_payment, all_in="payments"),
+    Group("Refunds", "arrow-uturn-left", find_refunds, hits.of_refund),
+    Group("Payouts", "arrow-up-right", find_payouts, hits.of_payout),
+    Group("Swaps", "arrows-right-left", find_swaps, hits.of_swap),
+    Group("Customers", "user-group", billing.find_customers, hits.of_customer, all_in="customers"),
+    Group("Invoices", "document-text", billing.find_invoices, hits.of_invoice, all_in="invoices"),
+    Group("Subscriptions", "arrow-path", billing.find_subscriptions, hits.of_subscription),
+    Group("Products", "cube", billing.find_products, hits.of_product),
+    Group("Team", "users", find_members, hits.of_member),
+    Group("Webhook endpoints", "bolt", find_endpoints, hits.of_endpoint, roles.INSPECT),
+    Group("Webhook deliveries", "paper-airplane", find_deliveries, hits.of_delivery, roles.INSPECT),
+    Group("API keys", "key", find_keys, hits.of_key, roles.INSPECT),
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A group with what was found; `all_url` when there is more, or may be, in its list."""
+
+    title: str
+    icon: str
+    hits: list[Hit]
+    all_url: str = ""
+
+
+def index(request: PageRequest) -> HttpResponse:
+    """A record that is named by its id, reference or hash is opened; while somebody types, nothing is."""
+    term = Term.of(request.GET.get("q", ""))
+    is_part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
+    found = _found(request.access, term)
+    every = [one for group in found for one in group.hits]
+    exact = [one for one in every if one.is_exact]
+    if len(every) == len(exact) == 1 and not is_part:
+        return HttpResponseRedirect(exact[0].url)
+    context = {
+        "term": term,
+        "search_text": term.text,
+        "length_max": LENGTH_MAX,
+        "groups": [*_pages(request, term), *found],
+        "count": len(every),
+        "other": None if exact else _in_other_mode(request.access, term),
+        "other_mode": _other_mode(request.access),
+    }
+    return show(request, "dashboard/search/_results.html" if is_part else "dashboard/search/index.html", context)
+
+
+def _pages(request: PageRequest, term: Term) -> list[Found]:
+    """Pages of the navigation that the role may see."""
+    rooms = [room for _, group in rooms_of(request.member.role) for room in group if term.names(room.label)]
+    named = [Hit(one.label, one.url, icon=one.icon) for one in rooms[:PER_GROUP]]
+    return [Found("Pages", "queue-list", named)] if named else []
+
+
+def _found(access: Access, term: Term) -> list[Found]:
+    if not term.text:
+        return []
+    groups = [_group(access, one, term) for one in GROUPS if roles.may(access.role, one.permission)]
+    return [one for one in groups if one.hits]
+
+
+def _group(access: Access, group: Group, term: Term) -> Found:
+    rows = group.find(access, term, PER_GROUP + 1)
+    url = f"{reverse(f'dashboard:{group.all_in}')}?{urlencode({'q': term.text})}" if group.all_in and len(rows) > PER_GROUP else ""
+    return Found(group.title, group.icon, [group.told(row, term) for row in rows[:PER_GROUP]], url)
+
+
+def _other_mode(access: Access) -> Mode:
+    return Mode.TEST if access.is_live else Mode.LIVE
+
+
+def _in_other_mode(access: Access, term: Term) -> Hit | None:
+    """A record that is named exactly and is of the same store in the other mode."""
+    if not term.names_one:
+        return None
+    mode = _other_mode(access)
+    with tenancy.also([access.store], [mode]):
+        found = _found(replace(access, mode=mode), term)
+    return next((one for group in found for one in group.hits if one.is_exact), None)

@@ -1,0 +1,23 @@
+"""Payouts by what people have of them; indexes alone are asked."""
+
+from django.db.models import Q
+
+from apps.core.models import Viewer
+from apps.core.searching import Term
+from apps.payouts.models import Destination, Payout
+
+
+def find_payouts(viewer: Viewer, term: Term, limit: int) -> list[Payout]:
+    """By id, transaction, address, or how the label of a saved destination begins, newest first."""
+    if term.tx_hash:
+        wanted = Q(tx_hash=term.tx_hash)
+    elif term.id is not None:
+        wanted = Q(pk=term.id)
+    else:
+        saved = Q(address=term.address) if term.address else term.begins("label")
+        named = Destination.objects.seen_by(viewer).filter(saved).values_list("pk", flat=True).order_by("-created_at")
+        wanted = Q(destination__in=list(named[:limit]))
+        if term.address:
+            wanted |= Q(destination_address=term.address)
+    rows = Payout.objects.seen_by(viewer).filter(wanted).select_related("asset", "destination").defer("destination__account_sealed")
+    return list(rows.order_by("-created_at", "-id")[:limit])

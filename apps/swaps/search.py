@@ -1,0 +1,16 @@
+"""Swaps by id or transaction; indexes alone are asked."""
+
+from django.db.models import Q
+
+from apps.core.models import Viewer
+from apps.core.searching import Term
+from apps.swaps.models import Swap
+
+
+def find_swaps(viewer: Viewer, term: Term, limit: int) -> list[Swap]:
+    """Newest first."""
+    if not term.is_exact:
+        return []
+    wanted = Q(tx_hash=term.tx_hash) if term.tx_hash else Q(pk=term.id)
+    rows = Swap.objects.seen_by(viewer).filter(wanted).select_related("source_asset", "buy_asset")
+    return list(rows.order_by("-created_at", "-id")[:limit])

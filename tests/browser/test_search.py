@@ -1,0 +1,69 @@
+"""The one search in a real browser: results while somebody types, by Enter without JavaScript, on a phone and in the dark."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.billing import records as billing
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+from tests.make import paid, payment
+
+UGLY = "Ωmega 👩‍👩‍👧 " + "Donaudampfschifffahrtsgesellschaftskapitän" * 4
+
+
+def stocked(world: Cast) -> None:
+    for number in range(7):
+        payment(world.bakery.test, title=f"Coffee {number}", order_id=f"A-{number}")
+    paid(world.bakery.test, title="Coffee beans, paid", amount="1250.40")
+    billing.customer(world.bakery.test, email="coffee@example.com", name="Coffee Club مرحبا")
+    payment(world.bakery.test, title=UGLY[:150])
+
+
+def test_results_come_while_somebody_types(world: Cast, open_page: OpenPage) -> None:
+    stocked(world)
+    page = open_page("/dashboard/search")
+    sign_in(page, world.alice.email)
+    fine(page)
+    field = page.get_by_label("Search this store")
+    expect(field).to_be_focused()
+    page.keyboard.type("coff")
+    expect(page.get_by_role("heading", name="Customers")).to_be_visible()
+    expect(page.get_by_role("link", name="All results in payments")).to_be_visible()
+    fine(page)
+    shoot(page, "search")
+    field.fill("Ωmega")
+    expect(page.get_by_role("link", name=re.compile("^Ωmega"))).to_be_visible()
+    fine(page)
+    shoot(page, "search-ugly")
+    field.fill("nothing like it")
+    expect(page.get_by_role("heading", name="Nothing matches")).to_be_visible()
+    fine(page)
+    field.fill("1,250.40")
+    expect(page.get_by_role("link", name="Coffee beans, paid")).to_be_visible()
+    page.get_by_role("link", name="Coffee beans, paid").click()
+    expect(page).to_have_url(re.compile("/dashboard/payments/"))
+
+
+def test_it_works_without_script_on_a_phone_and_in_the_dark(world: Cast, open_page: OpenPage) -> None:
+    stocked(world)
+    made = payment(world.bakery.live, title="Live rye")
+    plain = open_page("/dashboard/search", script=False)
+    sign_in(plain, world.alice.email)
+    plain.get_by_label("Search this store").fill("coffee")
+    plain.get_by_role("main").get_by_role("button", name="Search").click()
+    expect(plain.get_by_role("link", name="All results in payments")).to_be_visible()
+    for width in (390, 1920):
+        page = open_page(f"/dashboard/search?q={made['id']}", width=width, dark=True)
+        sign_in(page, world.alice.email)
+        expect(page.get_by_text("Found in live mode")).to_be_visible()
+        fine(page)
+        shoot(page, f"search-other-mode-{width}")
+        for typed in ("coffee", "Ωmega"):
+            page.goto(f"{page.url.split('?')[0]}?q={typed}")
+            fine(page)
+            shoot(page, f"search-{typed}-{width}")
+    page.goto(f"{page.url.split('?')[0]}?q={made['id']}")
+    page.get_by_role("button", name="Switch to live mode").click()
+    expect(page).to_have_url(re.compile(made["id"]))
