@@ -1,8 +1,10 @@
 """Reads of what payers have signed, and of the coins that customers may pay with."""
 
 from django.db import models
+from django.db.models import QuerySet
 
 from apps.access.access import Access
+from apps.access.models import AgentCredential
 from apps.agents.models import SignedPayment
 from apps.assets.models import AcceptedAsset, Asset
 from apps.assets.selectors import listed_assets
@@ -19,6 +21,12 @@ def signed_payments_seen_by(viewer: Viewer) -> "models.QuerySet[SignedPayment]":
 def signed_payment_of(viewer: Viewer, payment: Payment) -> SignedPayment | None:
     """The newest authorization of an intent that was asked for over x402."""
     return signed_payments_seen_by(viewer).filter(offer__payment=payment).first()
+
+
+def has_agents(viewer: Viewer) -> bool:
+    """Whether any software was ever given a credential of this store and mode."""
+    credentials: QuerySet[AgentCredential] = AgentCredential.objects.seen_by(viewer)
+    return credentials.exists()
 
 
 def tokens_of(access: Access) -> tuple[list[Asset], list[Asset]]:

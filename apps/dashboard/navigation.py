@@ -1,80 +1,184 @@
-"""THE table of the dashboard's rooms, in the order of the side bar."""
+"""THE table of the dashboard's navigation: the sections of the side bar, and the entries that each has as tabs."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.urls import reverse
 
 from apps.stores import roles
 
-APPROVALS = "approvals"
+APPROVALS, PLATFORM, AGENTS = "approvals", "platform", "agents"
 
 
 @dataclass(frozen=True)
-class Room:
-    """`name` is the page it opens; every page below its address belongs to it. Who lacks the `permission` isn't shown it."""
+class Entry:
+    """A tab. `name` is the page it opens; every page below its address belongs to it.
+
+    Who lacks the `permission` isn't shown it. The tabs stand on its own page and on those of
+    `pages`, not on records and forms, whose way back is their breadcrumb.
+    """
 
     label: str
-    icon: str
     name: str
     permission: str = roles.VIEW
+    pages: tuple[str, ...] = ()
 
     @property
     def url(self) -> str:
         return reverse(f"dashboard:{self.name}")
 
+    def holds(self, path: str) -> bool:
+        url = self.url
+        return path == url or (self.name != "home" and path.startswith((f"{url}/", f"{url}.")))
 
-ROOMS: tuple[tuple[str, tuple[Room, ...]], ...] = (
-    ("", (Room("Home", "home", "home"), Room("Payments", "banknotes", "payments"))),
-    (
-        "Money",
+
+@dataclass(frozen=True)
+class Section:
+    """A line of the side bar, or of the person's menu. It opens the first entry that somebody may see."""
+
+    label: str
+    icon: str
+    entries: tuple[Entry, ...]
+    is_divided: bool = False
+
+
+_SETTINGS = (
+    "settings_assets",
+    "settings_auto_swap",
+    "settings_branding",
+    "settings_domain",
+    "settings_cooling",
+    "settings_approvals",
+)
+_PAYOUTS = ("payout_batches", "payout_schedules", "payout_destinations")
+
+SECTIONS: tuple[Section, ...] = (
+    Section("Home", "home", (Entry("Home", "home"),)),
+    Section("Payments", "banknotes", (Entry("Payments", "payments"),)),
+    Section("Customers", "user-group", (Entry("Customers", "customers"),)),
+    Section("Invoices", "document-text", (Entry("Invoices", "invoices"),)),
+    Section(
+        "Subscriptions",
+        "arrow-path",
+        (Entry("Subscriptions", "subscriptions"), Entry("Products", "products")),
+    ),
+    Section(
+        "Balances & payouts",
+        "wallet",
         (
-            Room("Balances", "wallet", "balances"),
-            Room("Payouts", "arrow-up-right", "payouts"),
-            Room("Approvals", "check-badge", APPROVALS),
-            Room("Swaps", "arrows-right-left", "swaps"),
+            Entry("Balances", "balances"),
+            Entry("Payouts", "payouts", pages=_PAYOUTS),
+            Entry("Approvals", APPROVALS),
+            Entry("Swaps", "swaps"),
+            Entry("Statement", "statement", roles.KEEP_BOOKS),
+            Entry("Reports", "reports", roles.KEEP_BOOKS),
         ),
     ),
-    (
-        "Billing",
+    Section(
+        "Platform",
+        "building-storefront",
         (
-            Room("Invoices", "document-text", "invoices"),
-            Room("Subscriptions", "arrow-path", "subscriptions"),
-            Room("Customers", "user-group", "customers"),
-            Room("Products", "cube", "products"),
+            Entry("Platform", PLATFORM),
+            Entry("Sub-merchants", "platform_accounts"),
+            Entry("Platform payments", "platform_payments"),
         ),
     ),
-    ("Platform", (Room("Sub-merchants", "building-storefront", "platform"),)),
-    ("Books", (Room("Statement", "book-open", "statement"), Room("Reports", "document-chart-bar", "reports"))),
-    (
+    Section(
+        "Agents",
+        "cpu-chip",
+        (
+            Entry("Agents", AGENTS, roles.INSPECT),
+            Entry("Mandates", "mandates", roles.INSPECT),
+            Entry("x402 payments", "x402", roles.INSPECT),
+        ),
+    ),
+    Section(
         "Developers",
+        "code-bracket",
         (
-            Room("API keys", "key", "keys", roles.INSPECT),
-            Room("Webhooks", "bolt", "webhook_endpoints", roles.INSPECT),
-            Room("Apps", "puzzle-piece", "oauth_grants", roles.INSPECT),
-            Room("Agents", "cpu-chip", "agents", roles.INSPECT),
-            Room("Request log", "queue-list", "request_log", roles.INSPECT),
+            Entry("API keys", "keys", roles.INSPECT),
+            Entry("Webhooks", "webhook_endpoints", roles.INSPECT),
+            Entry("Apps", "oauth_grants", roles.INSPECT, pages=("oauth_apps",)),
+            Entry("Request log", "request_log", roles.INSPECT),
         ),
+        is_divided=True,
     ),
-    (
+    Section(
         "Settings",
+        "cog-6-tooth",
         (
-            Room("Store", "cog-6-tooth", "settings"),
-            Room("Team", "users", "members"),
-            Room("Audit log", "clipboard-document-list", "audit_log", roles.MANAGE),
-            Room("Your account", "shield-check", "security"),
+            Entry("Store settings", "settings", pages=_SETTINGS),
+            Entry("Team", "members"),
+            Entry("Audit log", "audit_log", roles.MANAGE),
+            Entry("Features", "features"),
         ),
     ),
 )
 
-
-def rooms_of(role: str, *, without: str = "") -> list[tuple[str, list[Room]]]:
-    """What the side bar shows to a role."""
-    shown = [(label, [one for one in group if one.name != without and roles.may(role, one.permission)]) for label, group in ROOMS]
-    return [(label, group) for label, group in shown if group]
+# Opened from the person's menu: what is theirs in every store.
+ACCOUNT = Section("Your account", "shield-check", (Entry("Security", "security"),))
 
 
-def current(path: str) -> Room:
-    """The room that a page belongs to; home when it belongs to none."""
-    home = ROOMS[0][1][0]
-    rooms = [room for _, group in ROOMS for room in group if room is not home]
-    return next((room for room in rooms if path == room.url or path.startswith((f"{room.url}/", f"{room.url}."))), home)
+@dataclass(frozen=True)
+class Line:
+    """A section or an entry as it is drawn."""
+
+    label: str
+    url: str
+    icon: str = ""
+    is_current: bool = False
+    is_divided: bool = False
+
+
+@dataclass(frozen=True)
+class Menu:
+    """The navigation of one page. `tabs` is empty where there is nothing to choose between.
+
+    `back` is the list that the page belongs to: what stays open when the mode changes.
+    """
+
+    label: str
+    sections: tuple[Line, ...]
+    tabs: tuple[Line, ...]
+    back: str
+
+
+def menu_of(role: str, path: str, *, without: Collection[str] = ()) -> Menu:
+    """What a member sees at `path`; `without` names entries that their store has no use for yet.
+
+    A section whose first entry is named so is there only while one looks at it.
+    """
+    section, here = current(path)
+    shown = {one.label: _shown(one, role, without) for one in (*SECTIONS, ACCOUNT)}
+    lines = (_line(one, shown[one.label], is_current=one is section) for one in SECTIONS if shown[one.label] or one is section)
+    tabs = shown[section.label] if len(shown[section.label]) > 1 and _is_list(here, path) else ()
+    drawn = tuple(Line(entry.label, entry.url, is_current=entry is here) for entry in tabs)
+    return Menu(section.label, tuple(lines), drawn, here.url)
+
+
+def pages_of(role: str) -> list[Line]:
+    """Every entry that a role may open, used or not, under the name it is looked for by."""
+    pairs = [(one, entry) for one in (*SECTIONS, ACCOUNT) for entry in _shown(one, role, ())]
+    return [Line(entry.label, entry.url, section.icon) for section, entry in pairs]
+
+
+def current(path: str) -> tuple[Section, Entry]:
+    """Where a page belongs; home when it belongs to nothing."""
+    every = [(section, entry) for section in (*SECTIONS, ACCOUNT) for entry in section.entries]
+    holding = [pair for pair in every if pair[1].holds(path)]
+    return max(holding, key=lambda pair: len(pair[1].url), default=every[0])
+
+
+def _shown(section: Section, role: str, without: Collection[str]) -> tuple[Entry, ...]:
+    if section.entries[0].name in without:
+        return ()
+    return tuple(one for one in section.entries if one.name not in without and roles.may(role, one.permission))
+
+
+def _line(section: Section, shown: tuple[Entry, ...], *, is_current: bool) -> Line:
+    first = shown[0] if shown else section.entries[0]
+    return Line(section.label, first.url, section.icon, is_current=is_current, is_divided=section.is_divided)
+
+
+def _is_list(entry: Entry, path: str) -> bool:
+    return path in {entry.url, *(reverse(f"dashboard:{name}") for name in entry.pages)}

@@ -20,13 +20,15 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.access import sessions, stepup
 from apps.access.access import Access
+from apps.agents.selectors import has_agents
 from apps.core import buckets, clock, drawings
 from apps.core.acting import Kind, become
 from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.forms import sentences as sentences
 from apps.core.literal import Invalid, is_uuid
 from apps.core.middleware import client_address
-from apps.dashboard.navigation import APPROVALS, current, rooms_of
+from apps.dashboard import appearance
+from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM, menu_of
 from apps.payouts.services import approval_decisions
 from apps.stores import roles
 from apps.stores.models import Member, User
@@ -45,6 +47,7 @@ class PageRequest(HttpRequest):
 Answer = HttpResponse | StreamingHttpResponse
 View = Callable[..., Answer]
 EVERYBODY, SIGNED_IN = "everybody", "signed in"
+STORES_SHOWN_MAX = 50
 
 
 @dataclass(frozen=True)
@@ -221,11 +224,33 @@ def show(request: PageRequest, template: str, context: Mapping[str, Any] | None 
         "access": request.access,
         "member": member,
         "may": {permission: roles.may(member.role, permission) for permission in roles.TABLE},
-        "rooms": rooms_of(member.role, without="" if approval_decisions.are_shown(request.access) else APPROVALS),
-        "room": current(request.path),
-        "memberships": Member.objects.filter(user=request.person, store__deleted_at=None).select_related("store").order_by("store__name"),
+        "menu": menu_of(member.role, request.path, without=_unused(request.access)),
+        "memberships": _memberships(request.person),
+        "initials": _initials(request.person),
+        "theme": appearance.theme_of(request),
     }
     return render(request, template, {**frame, **(context or {})}, status=status)
+
+
+def _unused(access: Access) -> set[str]:
+    """What this store has no use for yet: Settings lead to it, the side bar doesn't."""
+    used = {
+        APPROVALS: approval_decisions.are_shown(access),
+        PLATFORM: access.store.is_platform,
+        AGENTS: has_agents(access),
+    }
+    return {name for name, is_used in used.items() if not is_used}
+
+
+def _initials(person: User) -> str:
+    """Two letters at most, of the name or else of the address."""
+    words = person.name.split() or [person.email]
+    return "".join(word[0] for word in [words[0], *words[1:][-1:]]).upper()
+
+
+def _memberships(person: User) -> "models.QuerySet[Member]":
+    rows = Member.objects.filter(user=person, store__deleted_at=None).select_related("store")
+    return rows.order_by("store__name", "store_id")[:STORES_SHOWN_MAX]
 
 
 def go(name: str, *arguments: object) -> HttpResponse:

@@ -16,7 +16,7 @@ from apps.core.models import Mode
 from apps.core.searching import LENGTH_MAX, Term
 from apps.dashboard import hits
 from apps.dashboard.hits import Hit
-from apps.dashboard.navigation import rooms_of
+from apps.dashboard.navigation import pages_of
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.payments.models import Payment
 from apps.payments.search import find_payments, find_refunds
@@ -94,8 +94,8 @@ def index(request: PageRequest) -> HttpResponse:
 
 def _pages(request: PageRequest, term: Term) -> list[Found]:
     """Pages of the navigation that the role may see."""
-    rooms = [room for _, group in rooms_of(request.member.role) for room in group if term.names(room.label)]
-    named = [Hit(one.label, one.url, icon=one.icon) for one in rooms[:PER_GROUP]]
+    pages = [one for one in pages_of(request.member.role) if term.names(one.label)]
+    named = [Hit(one.label, one.url, icon=one.icon) for one in pages[:PER_GROUP]]
     return [Found("Pages", "queue-list", named)] if named else []
 
 

@@ -5,10 +5,12 @@
 
 from apps.dashboard import (
     agents,
+    appearance,
     approvals,
     audit_log,
     balances,
     cooling,
+    features,
     home,
     invoices,
     join,
@@ -66,6 +68,7 @@ PAGES = (
     Page("confirm", "stepup", sign_in.confirm, SIGNED_IN, methods=BOTH),
     Page("store", "switch_store", switches.store, SIGNED_IN, methods=POST),
     Page("mode", "switch_mode", switches.mode, SIGNED_IN, methods=POST),
+    Page("theme", "switch_theme", appearance.switch, SIGNED_IN, methods=POST),
     Page("", "home", home.index),
     Page("lists", "list_setup", lists.set_up, SIGNED_IN, methods=POST),
     Page("search", "search", search.index),
@@ -204,6 +207,7 @@ PAGES = (
     Page("settings/branding", "settings_branding", settings.branding, VIEW, MANAGE, methods=BOTH),
     Page("settings/domain", "settings_domain", settings.domain, VIEW, MANAGE, methods=BOTH),
     Page("settings/domain/change", "settings_domain_change", settings.change_domain, MANAGE, methods=BOTH, stepup=True),
+    Page("settings/features", "features", features.index),
     Page("settings/logo", "settings_logo", settings.logo, MANAGE, methods=POST),
     Page("security", "security", security.index, SIGNED_IN),
     Page("security/authenticator", "security_enrol", security.enrol, SIGNED_IN, methods=BOTH),

@@ -13,18 +13,5 @@ function look() {
 
 setTimeout(look, QUICK);
 
-// The menu of the phone closes when a room is chosen or Escape is pressed.
-document.addEventListener("keydown", (event) => {
-  const open = event.key === "Escape" && document.querySelector(".folded > details[open]");
-  if (!open) return;
-  open.open = false;
-  open.querySelector("summary").focus();
-});
-
-// The room one is in stands in sight, however low the window.
-const room = document.querySelector(".frame > .side a[aria-current]");
-if (room) {
-  const side = room.closest(".side");
-  const below = room.getBoundingClientRect().bottom - side.getBoundingClientRect().bottom;
-  if (below > 0) side.scrollTop += below + side.clientHeight / 3;
-}
+// On a phone the tab one is on may lie beyond the edge.
+document.querySelector(".section-tabs > [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

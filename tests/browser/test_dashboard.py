@@ -57,7 +57,7 @@ def test_a_merchant_signs_in_with_a_code_makes_a_link_and_finds_the_payment(worl
     expect(page.get_by_text("Link copied")).to_be_visible()
     assert "/pay/" in page.evaluate("navigator.clipboard.readText()")
 
-    page.get_by_label("Rooms").get_by_role("link", name="Payments").click()
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Payments").click()
     expect(page.get_by_role("heading", name="Payments", exact=True)).to_be_visible()
     page.wait_for_load_state()
     page.keyboard.press("/")
@@ -103,7 +103,7 @@ def test_the_list_works_without_script(world: Cast, open_page: OpenPage) -> None
     page.get_by_label("Status").get_by_role("link", name="Completed").click()
     expect(page.get_by_role("link", name="Paid one")).to_be_visible()
     expect(page.get_by_role("link", name="Open one")).to_have_count(0)
-    page.get_by_role("button", name="Switch to live").click()
+    page.get_by_role("button", name="Live", exact=True).click()
     expect(page.get_by_text("No real money moves")).to_have_count(0)
 
 

@@ -64,6 +64,12 @@ def test_an_icon_is_drawn_once_for_each_size_and_label() -> None:
     assert len({tillgate.icon("check", 20, "Paid"), tillgate.icon("check", 16, "Paid"), tillgate.icon("check", 20, "Sent")}) == 3
 
 
+def test_an_icon_with_a_label_is_read_aloud_and_one_without_is_not() -> None:
+    assert 'aria-hidden="true"' not in tillgate.icon("bars-3", 20, "Menu")
+    assert 'aria-label="Menu"' in tillgate.icon("bars-3", 20, "Menu")
+    assert 'aria-hidden="true"' in tillgate.icon("bars-3", 20)
+
+
 def test_a_label_of_an_icon_or_code_is_escaped() -> None:
     assert 'aria-label="&quot;&gt;&lt;b"' in tillgate.icon("check", 20, '"><b')
     assert 'aria-label="&quot;&gt;&lt;b"' in tillgate.qr("0xabc", '"><b')

@@ -402,7 +402,7 @@ def icon(name: str, size: int = 20, label: str = "") -> SafeString:
 def _drawn_icon(name: str, size: int, label: str) -> SafeString:
     """A page has dozens, of few kinds: drawn anew each time they took a twentieth of what a page takes."""
     style = "micro" if size <= 16 else "mini" if size <= 20 else "outline"
-    spoken = {"role": "img", "aria-label": label} if label else {"aria-hidden": "true"}
+    spoken = {"role": "img", "aria-label": label, "aria-hidden": "false"} if label else {"aria-hidden": "true"}
     drawn = heroicons._render_icon(style, name, size, {"class": "icon", **spoken})
     return mark_safe(drawn)  # noqa: S308  the library's own markup; ElementTree escapes the attributes
 
