@@ -36,7 +36,7 @@ def cents(amount_cents: int | None, currency: str) -> str:
 
 
 def time(at: datetime | None) -> SafeString:
-    return format_html('<span class="nowrap muted">{}</span>', moment(at)) if at else NONE
+    return format_html('<span class="muted">{}</span>', moment(at)) if at else NONE
 
 
 def customer(one: Customer | None) -> SafeString:
@@ -44,7 +44,7 @@ def customer(one: Customer | None) -> SafeString:
         return NONE
     shown = link("customer", one.pk, one.name or one.email)
     below = format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(one.email)) if one.name else ""
-    return format_html("{}{}", shown, below)
+    return format_html('<span class="person">{}{}</span>', shown, below)
 
 
 def coin(asset: Asset | None) -> SafeString:

@@ -42,7 +42,10 @@ class Taken:
 
 @dataclass(frozen=True)
 class Takings:
-    """The coins, those worth most first; the sums are in cents of the payment's currency, None before anything came."""
+    """The coins, those worth most first; the sums are in cents of the payment's currency, None before anything came.
+
+    Fee and net are None until they are booked. The net is what is left after refunds: below zero when all went back, for fees don't.
+    """
 
     coins: list[Taken] = field(default_factory=list)
     gross_cents: int | None = None
@@ -73,8 +76,10 @@ def _takings(payment: Payment, addresses: Any, deposits: Any, late: Any, splits:
     if figures is None:
         return NOTHING
     texts = (figures.gross_amount, figures.fee_amount, figures.net_amount, figures.refunded_amount)
-    received.sort(key=_value, reverse=True)
-    return Takings([Taken(one.address.asset, one.received_atomic) for one in received], *map(money.cents_from_text, texts))
+    gross, fee, net, refunded = map(money.cents_from_text, texts)
+    is_booked = any(one.booked_at for one in booked.values())
+    coins = [Taken(one.address.asset, one.received_atomic) for one in sorted(received, key=_value, reverse=True)]
+    return Takings(coins, gross, fee if is_booked else None, net - refunded if is_booked else None, refunded)
 
 
 def _split(gross: int, service_fee: int, platform_fee: int, refunded: int, booked_at: str | None) -> Split:

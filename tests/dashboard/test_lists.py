@@ -11,12 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from apps.core import money
 from apps.core.templatetags.tillgate import coin_badge, crypto_short
 from apps.dashboard.lists import LISTINGS
+from apps.payments.services.refund_progress import advance_refunds
 from apps.stores.lists import setup_of
 from apps.stores.models import Member
 from tests.billing import records
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
-from tests.make import payment, simulated
+from tests.make import advance, payment, simulated
 
 
 def setup(cast: Cast, noun: str = "payments") -> Any:
@@ -55,6 +56,21 @@ def test_the_figures_of_a_line_are_those_of_the_payment(cast: Cast) -> None:
     assert row["received"] == money.decimal_from_atomic(int(figures["assets"][0]["gross_atomic"]), 18)
     assert (row["gross"], row["fee"], row["net"]) == (figures["gross_amount"], figures["fee_amount"], figures["net_amount"])
     assert row["id"] == made["id"] and row["refunded"] == "0.00"
+
+
+def test_what_is_not_booked_has_no_net_and_a_refund_is_taken_off_it(cast: Cast) -> None:
+    api, browser = cast.bakery.test, Browser(cast.alice)
+    half = simulated(api, payment(api)["id"], "underpaid")
+    (row,) = file_of(browser.get("payments.csv?columns=all"))
+    assert row["reference"] == half["reference"] and row["received"] and (row["fee"], row["net"]) == ("", "")
+    whole = simulated(api, payment(api, amount="80.00")["id"])
+    assert api.post(f"/payments/{whole['id']}/refunds", {"amount": "0.01"}, key="part").status_code == 201
+    advance_refunds()
+    advance(api, 60)
+    advance_refunds()
+    row = file_of(browser.get("payments.csv?columns=all"))[0]
+    left = money.cents_from_text(whole["financials"]["net_amount"]) - money.cents_from_text(row["refunded"])
+    assert row["refunded"] != "0.00" and row["net"] == money.text_from_cents(left)
 
 
 def test_people_choose_columns_for_the_page_and_the_file(cast: Cast) -> None:
