@@ -14,7 +14,7 @@ import pytest
 from apps.access import second_factor
 from apps.core.forms import Form
 from apps.core.sql import insert
-from apps.dashboard import payouts
+from apps.dashboard import payout_form
 from apps.payouts.models import Payout
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
 from apps.payouts.services.orders import Order, Target
@@ -188,7 +188,7 @@ def walk_of_payout() -> Iterator[list[str]]:
         if not path.is_relative_to(ROOT / "apps"):
             return
         place = f"{path.relative_to(ROOT)}:{code.co_qualname}"
-        if place not in bodies and (code is payouts.create.__code__ or is_handed(frame)):
+        if place not in bodies and (code is payout_form.create.__code__ or is_handed(frame)):
             bodies.append(place)
 
     sys.setprofile(note)

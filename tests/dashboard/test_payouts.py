@@ -4,19 +4,22 @@ import re
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.access import second_factor
-from apps.assets.models import Asset
+from apps.assets.models import Asset, Rate
 from apps.core import clock
 from apps.ledger.selectors import balances
 from apps.payouts.models import Destination, Payout, Schedule
 from apps.payouts.services import moves
+from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import add_bank, add_wallet, set_verified
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.services import change_store, create_user
 from tests import make
 from tests.cast import PASSWORD, Cast
-from tests.dashboard.browse import Browser, code_of, text
+from tests.dashboard.browse import Browser, code_of, field_errors, hidden_fields, text
 
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 TWIN = "0x5290000000000000000000000000000000009ee7"
@@ -85,7 +88,7 @@ def test_a_developer_may_look_and_send_nothing(rich: Cast) -> None:
     [
         ({"amount": "x"}, "Amount must be a decimal number of coins with at most 18 places."),
         ({"amount": "0"}, "Amount must be greater than zero."),
-        ({"amount": "2"}, None),
+        ({"amount": "2"}, "Insufficient available balance."),
         ({"destination_address": ""}, "Exactly one destination is required."),
         ({"destination_address": "0x1"}, "Destination address is not valid for Ethereum Sepolia."),
         ({"destination": "wallet:x"}, "Payout detail not found."),
@@ -93,11 +96,9 @@ def test_a_developer_may_look_and_send_nothing(rich: Cast) -> None:
         ({"form_key": "x"}, "The form is too old; open it again."),
     ],
 )
-def test_what_is_wrong_is_said_on_the_form(alice: Browser, fields: dict[str, str], sentence: str | None) -> None:
+def test_what_is_wrong_is_said_on_the_form(alice: Browser, fields: dict[str, str], sentence: str) -> None:
     asked = {**wish(alice), **fields}
     answer = alice.post("payouts/new", **asked)
-    if sentence is None:
-        answer, sentence = alice.post("payouts/new", **asked, agreed=hidden(answer, "agreed")), "Insufficient available balance."
     assert answer.status_code in (404, 422) and sentence in text(answer)
     assert not Payout.objects.exists()
 
@@ -118,8 +119,8 @@ def test_each_error_stands_at_its_input_which_has_the_focus(alice: Browser, fiel
     page = alice.post("payouts/new", **{**wish(alice), **fields}).content.decode()
     (told,) = re.findall(r'<span class="error" id="([a-z_]+)-error" role="alert">([^<]+)</span>', page)
     assert told == (name, sentence)
-    (wrong,) = re.findall(r'<(?:input|select) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(\w+)-error" autofocus>', page)
-    assert wrong == (name, name) and 'id="errors"' not in page
+    marked = r'<(?:input|select|fieldset)\b[^>]*aria-describedby="(?:[\w-]+ )?(\w+)-error" autofocus>'
+    assert re.findall(marked, page) == [name] and 'id="errors"' not in page
 
 
 def test_what_belongs_to_no_input_stands_above_them_all(alice: Browser) -> None:
@@ -169,7 +170,8 @@ def test_destinations_are_added_and_removed_and_no_account_number_is_shown(rich:
     assert ADDRESS in page and "EUR account ending in 3000" in page and "Waits for verification" in page and "0532" not in page
     assert "EUR account" not in text(alice.get("payouts/new"))
     set_verified(Destination.objects.select_related("store").get(kind="bank"), True)
-    assert "EUR account ending in 3000" in text(alice.get("payouts/new"))
+    offered = text(alice.get("payouts/new"))
+    assert ADDRESS in offered and "EUR account" not in offered, "no bank takes ETH"
     wallet = Destination.objects.get(kind="wallet")
     assert "Remove this destination?" in text(alice.get(f"payouts/destinations/{wallet.pk}/remove"))
     alice.post(f"payouts/destinations/{wallet.pk}/remove")
@@ -216,12 +218,73 @@ def test_a_bank_payout_shows_what_would_land(rich: Cast, alice: Browser) -> None
     Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
     make.store_coins(shop.store, "USDC_SETH", 10**8)
     account = add_bank(shop.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000", is_verified=True)
+    form = text(alice.get("payouts/new?asset=USDC_SETH"))
+    assert "EUR account ending in 3000" in form and "0.1 <span" in form and "EUR account" not in text(alice.get("payouts/new?asset=SETH"))
     asked = wish(alice, asset_id="USDC_SETH", amount="10", destination=f"bank:{account.pk}")
     review = alice.post("payouts/new", **asked)
-    assert "Lands in the bank, about" in text(review) and "€" in text(review)
+    assert "Arrives in the bank, about" in text(review) and "€" in text(review)
     made = alice.post("payouts/new", **asked, agreed=hidden(review, "agreed"))
     assert made.status_code == 303 and Payout.objects.get().rail == "fiat_manual"
     assert "EUR account ending in 3000" in text(alice.client.get(made.headers["Location"]))
+
+
+def filled_in(page: Any) -> str:
+    (amount,) = re.findall(r'id="amount"[^>]*?value="([^"]*)"', page.content.decode(), re.S)
+    return str(amount)
+
+
+@pytest.mark.parametrize("unit", ["", "fiat"])
+def test_the_maximum_is_filled_in_and_can_be_sent(rich: Cast, alice: Browser, unit: str) -> None:
+    amount = filled_in(alice.get(f"payouts/new?asset=SETH&maximum=1&unit={unit}"))
+    assert amount == ("1800.00" if unit else "1")
+    asked = wish(alice, amount=amount, unit=unit)
+    review = alice.post("payouts/new", **asked)
+    assert "Available balance afterwards" in text(review)
+    sent = {**hidden_fields(review), "destination": "", "destination_address": ADDRESS}
+    assert alice.post("payouts/new", **sent).status_code == 303
+    assert Payout.objects.get().amount_atomic == 10**18
+
+
+def test_the_maximum_is_within_what_staff_have_set(rich: Cast, alice: Browser) -> None:
+    set_store_cap(rich.bakery.store, "SETH", per_tx_atomic=5 * 10**17, daily_atomic=6 * 10**17)
+    assert filled_in(alice.get("payouts/new?maximum=1")) == "0.5"
+    make.payout(rich.bakery.test, 2 * 10**17)
+    assert filled_in(alice.get("payouts/new?maximum=1")) == "0.4"
+    refused = alice.post("payouts/new", **wish(alice, amount="0.41"))
+    assert refused.status_code == 422 and field_errors(refused) == {"amount": "At most 0.4 ETH can be paid out now."}
+
+
+def test_an_amount_in_fiat_is_reviewed_and_sent_in_coins(rich: Cast, alice: Browser) -> None:
+    review = alice.post("payouts/new", **wish(alice, amount="90", unit="fiat"))
+    assert "0.05 <span" in text(review) and "€90.00" in text(review)
+    Rate.objects.filter(asset="SETH", currency="EUR").update(rate=3600)
+    assert alice.post("payouts/new", **hidden_fields(review)).status_code == 303
+    assert Payout.objects.get().amount_atomic == 5 * 10**16
+    beyond = alice.post("payouts/new", **wish(alice, amount="9000", unit="fiat"))
+    assert field_errors(beyond) == {"amount": "Amount is more than the maximum of 3420.00 EUR."}
+
+
+def test_only_destinations_that_fit_are_offered_and_the_last_used_is_chosen(rich: Cast, alice: Browser) -> None:
+    store = rich.bakery.store
+    older = add_wallet(store, "test", "sepolia", ADDRESS)
+    add_wallet(store, "test", "sepolia", TWIN)
+    add_wallet(store, "test", "base", ADDRESS)
+    make.payout(rich.bakery.test, 10**17, crypto_payout_detail_id=str(older.pk))
+    page = alice.get("payouts/new").content.decode()
+    assert re.findall(r'name="destination" value="([^"]*)" (checked)?', page)[0] == (f"wallet:{older.pk}", "checked")
+    assert page.count('name="destination"') == 3 and "(base)" not in page
+
+
+def test_the_form_asks_no_more_questions_with_more_destinations(rich: Cast, alice: Browser) -> None:
+    add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
+    alice.get("payouts/new")
+    with CaptureQueriesContext(connection) as few:
+        alice.get("payouts/new")
+    for _ in range(12):
+        add_wallet(rich.bakery.store, "test", "sepolia", make.fresh_address())
+    with CaptureQueriesContext(connection) as many:
+        page = alice.get("payouts/new")
+    assert len(many) == len(few) and "More destinations" in text(page)
 
 
 def test_balances_say_what_each_part_means(rich: Cast) -> None:

@@ -193,7 +193,7 @@ def test_the_maximum_is_told_in_coins_and_at_both_rates(cast: Cast, made: dict[s
     assert options(page)[-3:] == ["", "locked", "today"]
 
 
-@pytest.mark.parametrize(("unit", "atomic"), [("locked", 5 * 10**18 // 1800), ("today", 5 * 10**18 // 3600)])
+@pytest.mark.parametrize(("unit", "atomic"), [("locked", 277_777 * 10**10), ("today", 138_888 * 10**10)])
 def test_an_amount_in_fiat_is_converted_at_the_rate_that_was_chosen(cast: Cast, made: dict[str, Any], unit: str, atomic: int) -> None:
     dearer("3600")
     browser = Browser(cast.alice)

@@ -13,14 +13,18 @@ from apps.payments.services.worth import MoreThanMost, Most, fiat_text, fiat_typ
 
 
 def most(atomic: int, rate: str, currency: str = "EUR", places: int = 18) -> Most:
-    asset = Asset(id="X", coin_symbol="X", atomic_decimals=places)
+    asset = Asset(id="X", coin_symbol="X", atomic_decimals=places, display_decimals=min(places, 8))
     return Most(Amount(asset, atomic), Price(asset, Decimal(rate), currency))
 
 
 def test_who_names_the_whole_worth_gets_all_of_it() -> None:
     whole = most(13_833_340_000_000_001, "1800")
     assert whole.fiat == Fiat(2490, "EUR") and whole.coins_for(Fiat(2490, "EUR")) == whole.amount
-    assert whole.coins_for(Fiat(2489, "EUR")).atomic == 2489 * 10**18 // 180_000
+    assert whole.coins_for(Fiat(2489, "EUR")).coins == "0.01382777"
+
+
+def test_a_dear_coin_keeps_the_places_that_its_cents_need() -> None:
+    assert most(10**18, "90000000").coins_for(Fiat(1, "EUR")).atomic == 10**18 // 9_000_000_000
 
 
 def test_a_cent_more_is_refused() -> None:

@@ -47,7 +47,14 @@ class Most:
         atomic = money.atomic_at_most(wanted.cents, self.price.rate, self.amount.asset.atomic_decimals)
         if not atomic:
             raise Invalid("amount", "positive")
-        return Amount(self.amount.asset, min(atomic, self.amount.atomic))
+        return self._shortened(Amount(self.amount.asset, min(atomic, self.amount.atomic)))
+
+    def _shortened(self, exact: Amount[Asset]) -> Amount[Asset]:
+        """Down to the places that the coin is shown with, where that is still worth as many cents: people compare it."""
+        asset = exact.asset
+        step: int = 10 ** max(0, asset.atomic_decimals - asset.display_decimals)
+        short = Amount(asset, exact.atomic - exact.atomic % step)
+        return short if short.atomic and self.price.worth(short) == self.price.worth(exact) else exact
 
     def fiat_part(self, part_bps: Bps) -> Fiat:
         """So many basis points of the whole, rounded down to what can be paid in the currency."""

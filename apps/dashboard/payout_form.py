@@ -1,0 +1,256 @@
+"""Sending a payout: what and where to, then a page that says exactly what leaves.
+
+What was agreed to is sent or nothing: a digest of amount and destination comes back with the form, and a code for just that.
+"""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+
+from apps.access import stepup
+from apps.assets.models import Asset
+from apps.assets.selectors import price_of
+from apps.chain import costs
+from apps.chain.addresses import checksummed
+from apps.core import clock
+from apps.core.forms import Form
+from apps.core.literal import Invalid, is_uuid
+from apps.core.money import Amount
+from apps.core.templatetags.tillgate import fiat
+from apps.dashboard import confirming, form_keys
+from apps.dashboard.coins import Spendable, atomic_typed, rate_words, spendable
+from apps.dashboard.confirming import CodeForm
+from apps.dashboard.plumbing import PageRequest, Refusals, go, show
+from apps.dashboard.reviews import Caution, Fact, NotCompared, Review, Transfer, coins, review_page
+from apps.ledger.selectors import balances
+from apps.payments.services.worth import fiat_text, fiat_typed
+from apps.payouts import selectors, states
+from apps.payouts.models import Destination, Payout
+from apps.payouts.requests import PayoutRequest, target_of
+from apps.payouts.services.create import create_payout, foresee_payout, is_new_target
+from apps.payouts.services.destinations import lookalike_of, title
+from apps.payouts.services.offer import Offer, check_affordable, offer_of
+from apps.payouts.services.orders import Order
+from apps.payouts.services.quote import quote_payout
+from apps.stores.models import PaysNetworkFee
+
+FIAT = "fiat"
+
+
+class AgreedToAnother(Invalid):
+    """The form that came back isn't the page that was shown."""
+
+
+class PayoutForm(Form):
+    """A part of the balance, in coins or the store's currency, to a saved destination (`wallet:<id>`) or another address."""
+
+    names = ("asset_id", "amount", "unit", "destination", "destination_address")
+    hidden = ("form_key", "agreed")
+    inputs = {"amount_atomic": "amount"}
+
+    @property
+    def in_fiat(self) -> bool:
+        return self.values["unit"] == FIAT
+
+    def request(self, offer: Offer | None) -> PayoutRequest:
+        """What is asked for, in coins. Raises Invalid or MoreThanMost."""
+        form_keys.of(self.values)
+        asset = Asset.objects.filter(pk=self.values["asset_id"]).first()
+        if asset is None:
+            raise Invalid("asset_id", "choose_payout")
+        kind, _, detail_id = self.values["destination"].partition(":")
+        target = target_of(
+            detail_id if kind == "bank" else None,
+            detail_id if kind == "wallet" else None,
+            None if kind in ("bank", "wallet") else self.values["destination_address"] or None,
+        )
+        if self.values["unit"] == FIAT:
+            self._convert(offer)
+        return PayoutRequest(asset.pk, atomic_typed(self.values["amount"], asset), target)
+
+    def _convert(self, offer: Offer | None) -> None:
+        """The review is about coins, whatever their rate is by then."""
+        most = None if offer is None else offer.in_fiat
+        if most is None:
+            raise Invalid("unit", "no_rate")
+        typed = fiat_typed(self.values["amount"], most.price.currency)
+        self.values["amount"], self.values["unit"] = most.coins_for(typed).coins, ""
+
+    def fill_in_maximum(self, offer: Offer) -> None:
+        most = offer.in_fiat
+        if self.in_fiat and most is not None:
+            self.values["amount"] = fiat_text(most.fiat)
+        else:
+            self.values["amount"] = offer.maximum.coins
+
+    def input_of(self, field: str) -> str:
+        """What is wrong about a destination is said where it was named."""
+        if field in ("destination", "destination_address"):
+            return "destination" if self.values["destination"] else "destination_address"
+        return super().input_of(field)
+
+
+def create(request: PageRequest) -> HttpResponse:
+    coins_to_spend = spendable(request.access)
+    if request.method == "GET":
+        offer = _offer(request, coins_to_spend, request.GET.get("asset", ""))
+        return _form(request, _opened(request, offer), coins_to_spend, offer)
+    form = PayoutForm.from_post(request.POST)
+    typed, offer = dict(form.values), _offer(request, coins_to_spend, form.values["asset_id"])
+    try:
+        asked = form.request(offer)
+        order = foresee_payout(request.access, asked)
+        if not form.values["agreed"] and offer is not None:
+            check_affordable(offer, order.amount)
+        answered = _answered(request, form, asked, order)
+        if answered is not None:
+            return _review(request, form, asked, order, answered)
+        payout, _ = create_payout(request.access, asked, f"dashboard-{form.values['form_key']}", caller=request.access.caller)
+    except Refusals as refusal:
+        form.values = typed
+        return _form(request, form.refuse(refusal), coins_to_spend, offer)
+    messages.success(request, _done(payout))
+    return go("payout", payout.pk)
+
+
+def _offer(request: PageRequest, coins_to_spend: list[Spendable], asset_id: str) -> Offer | None:
+    """Of the coin that is asked for, else of the first that can go where the address says, else of the first."""
+    wanted = next((one for one in coins_to_spend if one.asset.pk == asset_id), None)
+    if wanted is None and not asset_id:
+        kind, _, id = request.GET.get("to", "").partition(":")
+        saved = selectors.destinations_seen_by(request.access).filter(pk=id).first() if kind and is_uuid(id) else None
+        network = saved.network if saved is not None else ""
+        wanted = next((one for one in coins_to_spend if one.asset.chain_id == network), None)
+    wanted = wanted or next(iter(coins_to_spend), None)
+    return None if wanted is None else offer_of(request.access, wanted.asset)
+
+
+def _opened(request: PageRequest, offer: Offer | None) -> PayoutForm:
+    """The form with what its address says: a coin, where to, an amount. Else it goes where the last one of the coin went."""
+    kept = {name: request.GET.get(name, "") for name in ("amount", "unit", "destination", "destination_address")}
+    form = PayoutForm({**kept, **form_keys.new()})
+    if offer is None:
+        return form
+    form.values["asset_id"] = offer.asset.pk
+    offered = [_value(one) for one in offer.destinations]
+    if "destination" not in request.GET:
+        asked = request.GET.get("to", "")
+        form.values["destination"] = asked if asked in offered else next(iter(offered), "")
+    elif form.values["destination"] not in offered:
+        form.values["destination"] = "" if form.values["destination_address"] else next(iter(offered), "")
+    if "maximum" in request.GET:
+        form.fill_in_maximum(offer)
+    return form
+
+
+def _value(destination: Destination) -> str:
+    return f"{destination.kind}:{destination.pk}"
+
+
+def _done(payout: Payout) -> str:
+    if payout.review_reason == states.NEEDS_APPROVER:
+        return "Payout created. It waits for approval by a second person; owners and admins have been emailed."
+    if payout.status == Payout.Status.REQUIRES_REVIEW:
+        return "Payout created. We review it before it is sent."
+    return "Payout created. This page shows its progress."
+
+
+def _answered(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order) -> CodeForm | None:
+    """None once this very payout was agreed to, its address compared and a code given; else what the review says.
+
+    Raises AgreedToAnother.
+    """
+    code, agreed = CodeForm.from_post(request.POST), form.values["agreed"]
+    if not agreed:
+        return code
+    if lookalike_of(request.access, order.target.address) and not code.values["compared"]:
+        return code.refuse(NotCompared())
+    if agreed != stepup.act_of(asked):
+        raise AgreedToAnother("agreed", "other_payout")
+    return confirming.ask(request, confirming.act_of(request, agreed, form.values["form_key"]))
+
+
+def _review(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order, code: CodeForm) -> HttpResponse:
+    """What leaves, where to, what it costs, and that it can't be called back."""
+    target, saved, agreed = order.target, order.target.destination, stepup.act_of(asked)
+    lookalike = lookalike_of(request.access, target.address)
+    review = Review(
+        title="Confirm payout",
+        button="Send payout",
+        crumbs=[("Payouts", reverse("dashboard:payouts")), ("Pay out", "")],
+        back=reverse("dashboard:payouts"),
+        agreed=agreed,
+        transfers=[
+            Transfer(
+                facts=_facts(request, asked, order),
+                to=checksummed(target.address) if target.address else title(saved) if saved is not None else "",
+                label=saved.label if saved is not None else "",
+            )
+        ],
+        permanent="Coins that have left can't be called back.",
+        noun="payout",
+        after=_afterwards(request, order.amount),
+        cautions=_cautions(request, order),
+        lookalike=checksummed(lookalike) if lookalike else "",
+    )
+    act = confirming.act_of(request, agreed, form.values["form_key"])
+    return review_page(request, review, form.values, act, code)
+
+
+def _facts(request: PageRequest, asked: PayoutRequest, order: Order) -> list[Fact]:
+    asset = order.amount.asset
+    sent = [Fact("You send", coins(order.amount.atomic, asset)), Fact("On", asset.chain.name)]
+    price = price_of(asset, request.access.store.settlement_currency, clock.real_now())
+    if price is not None:
+        worth = price.worth(order.amount)
+        sent.append(
+            Fact("Worth today", format_html('{} <span class="muted">({})</span>', fiat(worth.cents, worth.currency), rate_words(price)))
+        )
+    if order.target.is_bank:
+        quote = quote_payout(request.access, asked)
+        return [
+            *sent,
+            Fact("Arrives in the bank, about", fiat(quote.fiat.cents, quote.fiat.currency)),
+            Fact("Off-ramp fee, about", fiat(quote.fee.cents, quote.fee.currency)),
+        ]
+    if request.access.store.payout_network_fee != PaysNetworkFee.MERCHANT:
+        return [*sent, Fact("Network fee", "paid by us")]
+    fee = costs.fee(order.amount.asset)
+    if fee is None:
+        return [*sent, Fact("Network fee, about", "currently unknown")]
+    arrives = max(0, order.amount.atomic - fee)
+    return [*sent, Fact("Network fee, about", coins(fee, order.amount.asset)), Fact("Arrives, about", coins(arrives, order.amount.asset))]
+
+
+def _afterwards(request: PageRequest, amount: Amount[Asset]) -> list[Fact]:
+    held = balances(request.access.store_id, request.access.mode).get(amount.asset.pk)
+    left = (0 if held is None else held.available_atomic) - amount.atomic
+    return [Fact("Available balance afterwards", coins(left, amount.asset))] if left >= 0 else []
+
+
+def _cautions(request: PageRequest, order: Order) -> list[Caution]:
+    target = order.target
+    if not is_new_target(request.access, target, request.access.now()):
+        return []
+    unpaid = "Nothing has ever been paid to it." if target.destination is None else "It was saved recently."
+    looked_at = "We review the payout before it is sent." if request.access.store.review_new_destinations else ""
+    return [Caution("This destination is new.", " ".join(one for one in (unpaid, looked_at) if one))]
+
+
+def _form(request: PageRequest, form: PayoutForm, coins_to_spend: list[Spendable], offer: Offer | None) -> HttpResponse:
+    destinations = [] if offer is None else offer.destinations
+    most = None if offer is None else offer.in_fiat
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "spendable": coins_to_spend,
+        "offer": offer,
+        "currency": "" if most is None else most.price.currency,
+        "worth": "" if most is None else fiat(most.fiat.cents, most.fiat.currency),
+        "rate": "" if most is None else rate_words(most.price),
+        "saved": [{"row": one, "value": _value(one), "title": title(one)} for one in destinations],
+        "is_elsewhere": not form.values["destination"],
+        "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
+    }
+    return show(request, "dashboard/payouts/create.html", context, status=form.status)
