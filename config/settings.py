@@ -61,6 +61,7 @@ INSTALLED_APPS = [
     "apps.payouts",
     "apps.onramp",
     "apps.billing",
+    "apps.links",
     "apps.platforms",
     "apps.agents",
     "apps.reports",

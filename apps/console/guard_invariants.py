@@ -11,7 +11,7 @@ from apps.core.sql import Arguments
 from apps.ledger.chart import CHART
 
 FILE = Path(__file__).with_name("guards.txt")
-_TABLES = "^(ledger|payments|chain|payouts|swaps|agents|billing|onramp|webhooks|stores_audit|stores_staffrequest|assets)"
+_TABLES = "^(ledger|payments|chain|payouts|swaps|agents|billing|links|onramp|webhooks|stores_audit|stores_staffrequest|assets)"
 # Every name once. Of a trigger also whether it fires for everybody (O); of a function only a hash, which its settings are part of.
 _MADE = f"""
 SELECT 'trigger ' || c.relname || '.' || t.tgname AS name, t.tgenabled::text || ' ' || pg_get_triggerdef(t.oid, true) AS definition

@@ -14,6 +14,7 @@ from apps.console.chain_invariants import CHAINS
 from apps.console.guard_invariants import GUARDS
 from apps.console.held_invariants import HELD
 from apps.console.invariant import Invariant
+from apps.console.link_invariants import LINKS
 from apps.console.onramp_invariants import CARDS
 from apps.console.payout_invariants import PAYOUTS
 from apps.console.price_invariants import PRICES
@@ -293,4 +294,4 @@ FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last W
 )
 
 OF_BOOKS = GUARDS + LEDGER + RECORDS + PAYMENTS + HELD + PRICES + CHAINS + TOLD
-INVARIANTS = OF_BOOKS + SWAPS + PAYOUTS + BILLING + AGENTS + CARDS + X402 + TREASURY + STAFF + AUDIT_LOG
+INVARIANTS = OF_BOOKS + SWAPS + PAYOUTS + BILLING + LINKS + AGENTS + CARDS + X402 + TREASURY + STAFF + AUDIT_LOG

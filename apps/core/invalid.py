@@ -30,11 +30,13 @@ SENTENCES = {
     "payer_email": "{field} must be an e-mail address",
     "postal_email": "{field} is not a valid address",
     "country": "{field} must be an ISO 3166-1 alpha-2 code",
+    "future": "{field} must be in the future",
     "time": "{field} must be an ISO 8601 time",
     "time_with_zone": "{field} must be an ISO 8601 date-time with a time zone",
     # Numbers, and text that holds one.
     "at_least": "{field} must be at least {minimum}",
     "at_most": "{field} must be at most {maximum}",
+    "between": "{field} must be between {minimum} and {maximum}",
     "digits": "{field} must be a string of digits",
     "decimal": "{field} must be a decimal string",
     "decimal_cents": "{field} must be a decimal string with at most 2 decimals",

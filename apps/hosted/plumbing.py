@@ -4,10 +4,11 @@ The link is the only key. Nothing is stored by caches or sent to other sites as 
 """
 
 import re
+import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -28,10 +29,16 @@ _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5}
 LOCAL_HOSTS = ("localhost", "127.0.0.1")
 
 
-def public_page(policy: str, *, renders: str = "") -> Callable[[Page], Page]:
+class OfStore(Protocol):
+    """A row that a public link names."""
+
+    store_id: uuid.UUID
+
+
+def public_page(policy: str, *, renders: str = "", find: Callable[[str], OfStore | None] = by_reference) -> Callable[[Page], Page]:
     """A page behind an unguessable link, limited per link and, far higher, per address of the client.
 
-    What `renders` a file also takes from the link's bucket of that policy.
+    What `renders` a file also takes from the link's bucket of that policy. `find` has the row whose store the page is of.
     """
 
     def decorate(view: Page) -> Page:
@@ -39,7 +46,7 @@ def public_page(policy: str, *, renders: str = "") -> Callable[[Page], Page]:
         def guarded(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
             response = _limited(request, policy, reference, renders)
             if response is None:
-                _check_domain(request, reference)
+                _check_domain(request, reference, find)
                 response = _rendered(request, view, renders, reference, named) if renders else view(request, reference, **named)
             response.headers.setdefault("Cache-Control", "no-store")
             response.headers.setdefault("Referrer-Policy", "no-referrer")
@@ -51,13 +58,13 @@ def public_page(policy: str, *, renders: str = "") -> Callable[[Page], Page]:
     return decorate
 
 
-def _check_domain(request: HttpRequest, reference: str) -> None:
+def _check_domain(request: HttpRequest, reference: str, find: Callable[[str], OfStore | None]) -> None:
     """At a store's own domain there is nothing of another store."""
     store_id = store_of(request)
     if store_id is None:
         return
-    payment = by_reference(reference)
-    if payment is None or payment.store_id != store_id:
+    row = find(reference)
+    if row is None or row.store_id != store_id:
         raise Http404
 
 
@@ -91,14 +98,25 @@ def _too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
 
 def is_too_often(request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]) -> bool:
     """Take a token of each (policy, whether it is counted per address too); the API counts the same buckets."""
+    return _first_empty(request, reference, budgets) is not None
+
+
+def refused_if_too_often(request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]) -> HttpResponse | None:
+    """The same, as the page that says so."""
+    empty = _first_empty(request, reference, budgets)
+    return None if empty is None else _too_fast(request, empty)
+
+
+def _first_empty(request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]) -> buckets.Taken | None:
     try:
         for policy, is_by_address in budgets:
             whose = f"{reference}:{client_address(request)}" if is_by_address else reference
-            if buckets.take(policy, "live", whose).is_limited:
-                return True
+            taken = buckets.take(policy, "live", whose)
+            if taken.is_limited:
+                return taken
     except buckets.Unavailable:
-        return False
-    return False
+        return None
+    return None
 
 
 def payment_of(reference: str) -> Payment:

@@ -2,10 +2,11 @@
 
 from django.urls import path, re_path
 
-from apps.hosted import cards, checkout, destinations, domains, files, invoice, media, onboarding, portal
+from apps.hosted import cards, checkout, destinations, domains, files, invoice, links, media, onboarding, portal
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
+LINK = r"(?P<reference>[a-z2-9]{12})"
 INVOICE = r"(?P<reference>[A-Za-z0-9_-]{8,64})"
 PORTAL = r"(?P<reference>[0-9a-f]{32}\.[A-Za-z0-9_-]{1,20}\.[A-Za-z0-9_-]{1,100})"
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -20,6 +21,8 @@ CHECKOUT = [
     re_path(rf"^(?:pay/)?{REFERENCE}/simulate$", checkout.simulate, name="checkout_simulate"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card$", checkout.pay_by_card, name="checkout_card"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card/leave$", cards.leave, name="checkout_card_leave"),
+    re_path(rf"^pay/{LINK}$", links.show, name="link"),
+    re_path(rf"^pay/{LINK}/brand\.css$", links.brand_style, name="link_brand"),
 ]
 urlpatterns = [
     path("internal/domain-allowed", domains.is_allowed, name="domain_allowed"),

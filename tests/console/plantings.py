@@ -169,6 +169,10 @@ HARD: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 MORE: dict[str, tuple[str, str]] = {
+    "fewer pieces than were sold": (
+        "UPDATE links_paymentlink SET stock = 1 WHERE stock IS NOT NULL", "stock_never_oversold"),
+    "link's payment moved to another mode": (
+        "UPDATE links_paymentlink SET mode = 'live' WHERE stock IS NOT NULL", "link_payments_fit"),
     "the web is shown everybody's payments": ("ALTER TABLE payments_payment DISABLE ROW LEVEL SECURITY", "policies_stand"),
     "a policy says something else": ("ALTER POLICY rows_in_scope ON billing_customer USING (true)", "policies_stand"),
     "there is one policy more": ("CREATE POLICY mine ON payouts_payout TO tillgate_web USING (true)", "policies_stand"),

@@ -37,6 +37,7 @@ from tests.billing import records as billing
 from tests.cast import Api, Shop, assemble, person, signed_in
 from tests.console.plantings import HARD, MORE, PLAIN
 from tests.console.test_verify_ledger import refund
+from tests.links.makers import bought, made_link, send
 
 HOT, SAFE = "0x" + "ab" * 20, "0x" + "5a" * 20
 FIRST, LAST = 100, 110
@@ -99,6 +100,9 @@ def _bill(shop: Shop) -> None:
     billing.opened(shop.test)
     billing.subscribe(shop.test)
     billing.subscribe(shop.test, trial_period_days=30)
+    link = made_link(shop, stock=2)
+    bought(shop, link)
+    send(link)
 
 
 def _spend(shop: Shop) -> None:

@@ -180,6 +180,13 @@ BADGES = {
         "cancellation_cleared": (INFO, _("Goes on after its period")),
         "canceled": (BAD, _("Ended")),
     },
+    "payment_link": {
+        "active": (GOOD, _("Active")),
+        "sold_out": (WAIT, _("Sold out")),
+        "paused": (WAIT, _("Paused")),
+        "ended": (QUIET, _("Ended")),
+        "archived": (QUIET, _("Archived")),
+    },
     "mandate": {
         "active": (GOOD, _("Active")),
         "exhausted": (QUIET, _("Used up")),

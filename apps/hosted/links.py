@@ -1,0 +1,127 @@
+"""The public page of a payment link: what it is for, and a form that makes a payment and leads to its checkout.
+
+Anybody may have the address, so that what it shows is the merchant's offer and nothing about other customers.
+"""
+
+import uuid
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.core import clock
+from apps.core.errors import Failure
+from apps.core.forms import Form
+from apps.core.literal import Invalid
+from apps.core.money import text_from_cents
+from apps.core.web import status_of
+from apps.hosted.brand import brand_of, sheet
+from apps.hosted.plumbing import Context, public_page, refused_if_too_often
+from apps.links.documents import OPEN, state_of
+from apps.links.models import PaymentLink
+from apps.links.requests import EMAIL_MAX, NAME_MAX, Purchase, cents_typed
+from apps.links.selectors import by_token, is_sold_out
+from apps.links.services.buy import LinkClosed, SoldOut, buy
+from apps.payments.documents.parts import hosted_url
+from apps.payments.services.create import FeesTakeAll, KycRequired, NoAcceptedAsset, NoRate
+from apps.payments.services.prices import AMOUNT_CENTS_MAX
+
+OTHER = "other"
+SOLD_OUT, UNAVAILABLE = "sold_out", "unavailable"
+_CANT_TAKE = (KycRequired, FeesTakeAll, NoAcceptedAsset, NoRate)
+_BUDGETS = (("link_payment", False), ("link_payment_address", True))
+
+
+class PurchaseForm(Form):
+    """`choice` is one of the suggested amounts in cents, or OTHER for what is typed."""
+
+    names = ("choice", "amount", "email", "name")
+    hidden = ("form_key",)
+    labels = {"amount": "The amount", "email": "Your email address", "name": "Your name"}
+
+    def purchase(self, link: PaymentLink) -> Purchase:
+        """Raises Invalid."""
+        return Purchase(
+            form_key=self.values["form_key"],
+            amount_cents=None if link.amount_cents is not None else self._cents(link),
+            email=self.values["email"],
+            name=self.values["name"],
+        )
+
+    def _cents(self, link: PaymentLink) -> int | None:
+        if self.values["choice"] in map(str, link.suggested_cents):
+            return int(self.values["choice"])
+        return cents_typed(self.values["amount"], "amount") if self.values["amount"] else None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@public_page("checkout", find=by_token)
+def show(request: HttpRequest, reference: str) -> HttpResponse:
+    """The page; a POST makes a payment. Whoever sends the same form twice is led to the same payment."""
+    link = _link(reference)
+    if request.method != "POST":
+        return _page(request, link, PurchaseForm(_opened(request, link)))
+    refused = refused_if_too_often(request, reference, _BUDGETS)
+    if refused is not None:
+        return refused
+    form = PurchaseForm.from_post(request.POST)
+    try:
+        payment = buy(link, form.purchase(link))
+    except (LinkClosed, SoldOut) as refusal:
+        return _page(request, _link(reference), form, closed=SOLD_OUT if isinstance(refusal, SoldOut) else "", status=status_of(refusal))
+    except _CANT_TAKE as refusal:
+        return _page(request, link, form, closed=UNAVAILABLE, status=status_of(refusal))
+    except (Failure, Invalid) as refusal:
+        shown = form.refuse(refusal)
+        return _page(request, link, shown, status=shown.status)
+    return HttpResponseRedirect(hosted_url(payment), status=303)
+
+
+@require_safe
+@public_page("checkout", find=by_token)
+def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
+    return sheet(_link(reference).store)
+
+
+def _link(token: str) -> PaymentLink:
+    found = by_token(token)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _opened(request: HttpRequest, link: PaymentLink) -> dict[str, str]:
+    """A form's first values; a button on the merchant's site may have asked for an amount."""
+    asked = request.GET.get("amount", "")[:12]
+    try:
+        cents = cents_typed(asked, "amount") if asked else None
+    except Invalid:
+        cents = None
+    choice = next((str(one) for one in link.suggested_cents if one == cents), "")
+    if not choice:
+        choice = OTHER if cents is not None or not link.suggested_cents else str(link.suggested_cents[0])
+    return {"form_key": uuid.uuid4().hex, "choice": choice, "amount": asked if choice == OTHER and cents is not None else ""}
+
+
+def _page(request: HttpRequest, link: PaymentLink, form: PurchaseForm, *, closed: str = "", status: int = 200) -> HttpResponse:
+    state = state_of(link, clock.now(link.store, link.mode))
+    if state == OPEN:
+        state = closed or (SOLD_OUT if is_sold_out(link) else OPEN)
+    context: Context = brand_of(link.store) | {
+        "link": link,
+        "form": form,
+        "state": state,
+        "is_open": state == OPEN,
+        "path": f"/pay/{link.token}",
+        "choices": [(str(cents), cents) for cents in link.suggested_cents],
+        "other": OTHER,
+        "least": link.min_cents if link.min_cents and link.min_cents > 1 and link.amount_cents is None else None,
+        "most": link.max_cents if link.max_cents and link.max_cents < AMOUNT_CENTS_MAX else None,
+        "least_text": text_from_cents(link.min_cents or 0),
+        "email_max": EMAIL_MAX,
+        "name_max": NAME_MAX,
+    }
+    response = render(request, "hosted/links/page.html", context, status=status)
+    # Without any referrer the browser would hide the origin of the page's form, which then looks forged.
+    response["Referrer-Policy"] = "same-origin"
+    return response

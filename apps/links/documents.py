@@ -1,0 +1,26 @@
+"""What a link is like now, and where it is."""
+
+from datetime import datetime
+
+from django.conf import settings
+
+from apps.links.models import PaymentLink
+from apps.stores import domains
+
+OPEN, PAUSED, ENDED, ARCHIVED = "active", "paused", "ended", "archived"
+
+
+def state_of(link: PaymentLink, now: datetime) -> str:
+    """Apart from its stock, which is counted when somebody pays."""
+    if link.archived_at is not None or link.store.deleted_at is not None:
+        return ARCHIVED
+    if link.ends_at is not None and link.ends_at <= now:
+        return ENDED
+    return OPEN if link.paused_at is None else PAUSED
+
+
+def link_url(link: PaymentLink) -> str:
+    """Its page: at the store's own domain once that is verified."""
+    store = link.store
+    is_own = store.checkout_domain and store.checkout_domain_verified_at
+    return f"{domains.base_url(store.checkout_domain) if is_own else settings.PUBLIC_URL}/pay/{link.token}"

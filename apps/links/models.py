@@ -1,0 +1,87 @@
+"""What can be paid without an integration: links that many customers pay, and the till.
+
+A link with a stock never has more payments that are open or completed than pieces: a payment holds a
+piece from its creation on, and gives it back when it ends unpaid (services.buy).
+"""
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from apps.core.models import Formed, once_per_form
+from apps.payments.models import Payment
+from apps.stores.models import Currency
+
+TOKEN_LENGTH = 12
+
+
+class PaymentLink(Formed):
+    """A page that any number of customers can pay at, each by a payment of their own."""
+
+    class Ask(models.TextChoices):
+        """Whether customers are asked for something about themselves."""
+
+        NO = "no", "Don't ask"
+        OPTIONAL = "optional", "Optional"
+        REQUIRED = "required", "Required"
+
+    token = models.CharField(max_length=TOKEN_LENGTH, unique=True, db_collation="C")
+    title = models.CharField(max_length=150)
+    description = models.CharField(max_length=500, null=True)
+    currency = models.CharField(max_length=3, choices=Currency.choices)
+    amount_cents = models.BigIntegerField(null=True)  # without one the customer chooses
+    min_cents = models.BigIntegerField(null=True)
+    max_cents = models.BigIntegerField(null=True)
+    suggested_cents = ArrayField(models.BigIntegerField(), default=list)
+    stock = models.PositiveIntegerField(null=True)  # how many may be sold in all
+    ends_at = models.DateTimeField(null=True)
+    success_url = models.CharField(max_length=2048, null=True)
+    email = models.CharField(max_length=8, choices=Ask.choices, default=Ask.NO)
+    name = models.CharField(max_length=8, choices=Ask.choices, default=Ask.NO)
+    paused_at = models.DateTimeField(null=True)
+    archived_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(amount_cents__gt=0, min_cents=None, max_cents=None, suggested_cents=[])
+                | models.Q(amount_cents=None, min_cents__gt=0, max_cents__gte=models.F("min_cents")),
+                name="payment_link_has_a_price",
+            ),
+            models.CheckConstraint(condition=~models.Q(title=""), name="payment_link_has_a_title"),
+            models.CheckConstraint(
+                condition=models.Q(email__in=["no", "optional", "required"], name__in=["no", "optional", "required"]),
+                name="payment_link_asks_are_known",
+            ),
+            once_per_form("payment_link"),
+        ]
+        indexes = [models.Index(fields=["store", "mode", "-created_at"], name="payment_link_newest")]
+
+
+class LinkPayment(models.Model):
+    """A payment made at a link, with what the customer said of themselves. One that isn't released holds a piece of the stock."""
+
+    link = models.ForeignKey(PaymentLink, on_delete=models.PROTECT, related_name="payments")
+    payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+")
+    customer_email = models.CharField(max_length=254, blank=True, default="")
+    customer_name = models.CharField(max_length=255, blank=True, default="")
+    created_at = models.DateTimeField()
+    released_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["link", "-created_at"], name="link_payment_newest"),
+            models.Index(fields=["link"], condition=models.Q(released_at=None), name="link_payment_holds"),
+        ]
+
+
+class Till(models.Model):
+    """How a store takes payments in person. A store without a row has the defaults."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    store = models.OneToOneField("stores.Store", on_delete=models.PROTECT, related_name="+")
+    currency = models.CharField(max_length=3, choices=Currency.choices)
+    tip_bps = ArrayField(models.PositiveSmallIntegerField(), default=list)  # none: tips aren't offered
+    updated_at = models.DateTimeField()

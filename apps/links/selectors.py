@@ -1,0 +1,77 @@
+"""Reads of links. A door begins with `seen_by`; a list's figures come in one query however long it is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from apps.core import tenancy
+from apps.core.models import Viewer
+from apps.links.models import LinkPayment, PaymentLink, Till
+from apps.payments.models import Payment
+from apps.stores.models import Store
+
+TIPS_DEFAULT = (500, 1000, 1500)
+
+
+def links_seen_by(viewer: Viewer) -> "QuerySet[PaymentLink]":
+    """Newest first, archived ones too."""
+    return PaymentLink.objects.seen_by(viewer).select_related("store").order_by("-created_at", "-id")
+
+
+def by_token(token: str) -> PaymentLink | None:
+    """The link behind a public page."""
+    rows = PaymentLink.objects.filter(token=token).select_related("store")
+    return tenancy.opened("the public page of a payment link", rows.first)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a link has brought. `open` payments may still be completed; what was refunded later stays counted."""
+
+    completed: int = 0
+    completed_cents: int = 0
+    open: int = 0
+
+    @property
+    def taken(self) -> int:
+        """Pieces of a stock that are sold or held."""
+        return self.completed + self.open
+
+
+def tallies(links: Iterable[PaymentLink]) -> dict[object, Tally]:
+    """By the id of the link; one without payments isn't in it."""
+    done, waiting = Q(payment__completed_at__isnull=False), Q(payment__status__in=["pending", "processing"])
+    rows = LinkPayment.objects.filter(link__in=[one.pk for one in links]).order_by().values("link_id")
+    found = rows.annotate(
+        completed=Count("id", filter=done),
+        completed_cents=Sum("payment__settlement_amount_cents", filter=done, default=0),
+        open=Count("id", filter=waiting),
+    )
+    return {one["link_id"]: Tally(one["completed"], one["completed_cents"], one["open"]) for one in found}
+
+
+def tally_of(link: PaymentLink) -> Tally:
+    return tallies([link]).get(link.pk, Tally())
+
+
+def is_sold_out(link: PaymentLink) -> bool:
+    """As far as can be seen without the lock."""
+    return link.stock is not None and tally_of(link).taken >= link.stock
+
+
+def payments_at(link: PaymentLink) -> "QuerySet[LinkPayment]":
+    """Newest first."""
+    return LinkPayment.objects.filter(link=link).select_related("payment__store").order_by("-created_at", "-id")
+
+
+def link_of(viewer: Viewer, payment: Payment) -> PaymentLink | None:
+    """The link that a payment was made at."""
+    found: PaymentLink | None = PaymentLink.objects.seen_by(viewer).filter(payments__payment=payment).first()
+    return found
+
+
+def till_of(store: Store) -> Till:
+    """The store's till, or one with the defaults that isn't stored."""
+    found = Till.objects.filter(store=store).first()
+    return found or Till(store=store, currency=store.settlement_currency, tip_bps=list(TIPS_DEFAULT))
