@@ -54,7 +54,15 @@ _PAYOUTS = ("payout_batches", "payout_schedules", "payout_destinations")
 
 SECTIONS: tuple[Section, ...] = (
     Section("Home", "home", (Entry("Home", "home"),)),
-    Section("Payments", "banknotes", (Entry("Payments", "payments"),)),
+    Section(
+        "Payments",
+        "banknotes",
+        (
+            Entry("Payments", "payments"),
+            Entry("Payment links", "links"),
+            Entry("Point of sale", "till", roles.PAY),
+        ),
+    ),
     Section("Customers", "user-group", (Entry("Customers", "customers"),)),
     Section("Invoices", "document-text", (Entry("Invoices", "invoices"),)),
     Section(

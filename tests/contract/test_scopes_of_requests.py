@@ -28,6 +28,7 @@ from tests.billing import records as billing
 from tests.cast import Api, Cast, Shop
 from tests.dashboard.browse import Browser
 from tests.dashboard.test_pages import Records, made, path_of, records
+from tests.links.makers import made_link
 
 __all__ = ["made", "records"]
 ROOT = Path(__file__).parents[2]
@@ -37,6 +38,7 @@ SETTINGS = "SELECT current_setting('role'), " + ", ".join(f"coalesce(current_set
 OPENINGS = {
     "the public link of a payment": "one row by its unguessable reference; the rest of the request is that store's",
     "the public link of an invoice": "one row by its unguessable token; the rest of the request is that store's",
+    "the public page of a payment link": "one row by its token; the rest of the request is that store's",
     "a customer's link": "one row that a signed link names; the rest of the request is that store's",
     "an onboarding link": "one row by the hash of its token; the rest of the request is that store's and its platform's",
     "the page of a named destination": "one row that a signed link names; the rest of the request is that store's and its platform's",
@@ -223,6 +225,7 @@ def test_a_page_is_shown_the_chosen_store_in_the_chosen_mode(records: Records, p
 
 PAYMENT_LINKS = ("checkout", "checkout_brand", "checkout_simulate", "checkout_card", "checkout_card_leave")
 INVOICE_LINKS = tuple(f"invoice{part}" for part in ("", "_pay", "_simulate", "_portal", "_brand", "_pdf", "_data", "_receipt"))
+REUSABLE_LINKS = ("link", "link_brand")
 CUSTOMER_LINKS = ("portal", "portal_brand", "portal_link", "portal_cancel", "portal_keep")
 NO_LINK = {
     "domain_allowed": "of no store: asks whether a domain is served",
@@ -241,10 +244,10 @@ NO_LINK = {
 
 
 def test_every_public_page_is_asked_or_says_why_not() -> None:
-    assert {one.name for one in HOSTED} == {*PAYMENT_LINKS, *INVOICE_LINKS, *CUSTOMER_LINKS, *NO_LINK}
+    assert {one.name for one in HOSTED} == {*PAYMENT_LINKS, *INVOICE_LINKS, *REUSABLE_LINKS, *CUSTOMER_LINKS, *NO_LINK}
 
 
-@pytest.mark.parametrize("name", [*PAYMENT_LINKS, *INVOICE_LINKS, *CUSTOMER_LINKS])
+@pytest.mark.parametrize("name", [*PAYMENT_LINKS, *INVOICE_LINKS, *REUSABLE_LINKS, *CUSTOMER_LINKS])
 def test_a_public_page_is_shown_the_store_of_its_link(cast: Cast, name: str) -> None:
     opening, reference, id = link_of(cast, name)
     pattern = next(one for one in HOSTED if one.name == name)
@@ -269,6 +272,8 @@ def link_of(cast: Cast, name: str) -> tuple[str, str, str]:
         return "the public link of a payment", BY_PAYMENT[1](cast), ""
     if name in INVOICE_LINKS:
         return "the public link of an invoice", invoice(cast), ""
+    if name in REUSABLE_LINKS:
+        return "the public page of a payment link", made_link(cast.bakery).token, ""
     subscription = billing.subscribe(cast.bakery.test)
     customer = Subscription.objects.get(pk=subscription["id"]).customer
     return "a customer's link", portal_url(customer).rsplit("/", 1)[1], subscription["id"]

@@ -25,6 +25,7 @@ from tests.billing import records as billing
 from tests.cast import PASSWORD, Cast
 from tests.dashboard import test_sign_up as sign_ups
 from tests.dashboard.browse import Browser, text
+from tests.links.makers import made_link
 from tests.payouts.two_people import MUCH, held_of, two_people
 from tests.platforms.conftest import platform_of
 from tests.platforms.makers import VERIFICATION
@@ -155,6 +156,7 @@ BANK = {"currency": "EUR", "holder": "Alice", "account": "DE89370400440532013000
 DAYS = {"report_type": "merchant_statement", "format": "pdf", "start_date": "2026-01-01", "end_date": "2026-01-31"}
 INVOICE = {"save": "1", "currency": "EUR", "due": "2027-01-31", "line_description": "Bread", "line_quantity": "1", "line_amount": "10"}
 PRICE = {"unit_amount": "10", "currency": "EUR", "interval": "monthly", "interval_count": "1"}
+LINK = {"title": "Mug", "kind": "fixed", "amount": "12", "currency": "EUR", "email": "no", "name": "no"}
 HOURS = "Choose from 0 to 72 hours."
 
 BROKEN = [
@@ -246,6 +248,24 @@ BROKEN = [
     Broken("reports", at("reports"), {**DAYS, "start_date": "2020-01-01"}, "end_date", "A report covers at most 366 days.", is_get=True),
     Broken("payment_create", at("payments/new"), {"amount": "10", "currency": "EUR", "expires_in": "5"}, "expires_in",
            "Choose one of the offered values."),
+    Broken("link_create", at("payment-links/new"), {**LINK, "title": ""}, "title", "The title can't be blank."),
+    Broken("link_create", at("payment-links/new"), {**LINK, "amount": ""}, "amount", "The amount is required."),
+    Broken("link_create", at("payment-links/new"), {**LINK, "kind": "free"}, "kind", "Choose one of the offered values."),
+    Broken("link_create", at("payment-links/new"), {**LINK, "kind": "chosen", "suggested": "1, 2, 3, 4, 5"}, "suggested",
+           "Each suggested amount has too many items (maximum is 4)."),
+    Broken("link_create", at("payment-links/new"), {**LINK, "stock": "1.5"}, "stock", "The quantity must be a whole number."),
+    Broken("link_create", at("payment-links/new"), {**LINK, "ends": "2020-01-01"}, "ends", "The end date must be in the future."),
+    Broken("link_edit", lambda world: f"payment-links/{made_link(world.cast.bakery).pk}/edit", {**LINK, "success_url": "x"},
+           "success_url", "The address must be a valid URL."),
+    Broken("till", at("point-of-sale"), {"amount": "", "currency": "EUR"}, "amount", "The amount is required."),
+    Broken("till", at("point-of-sale"), {"amount": "10", "currency": "EUR", "tip": "9999"}, "tip_amount",
+           "Choose one of the offered values."),
+    Broken("till", at("point-of-sale"), {"amount": "10.50", "currency": "JPY"}, "amount",
+           "The amount must be a whole number in JPY."),
+    Broken("till_settings", at("point-of-sale/settings"), {"currency": "EUR", "tips": "5, much"}, "tips",
+           "Each tip must be a number such as 12.50."),
+    Broken("till_settings", at("point-of-sale/settings"), {"currency": "EUR", "tips": "101"}, "tips",
+           "Each tip must be at most 100 percent."),
     Broken("refund", lambda world: f"payments/{make.paid(world.api)['id']}/refund", {"destination_address": "0x1"},
            "destination_address", "Destination address is not valid for Ethereum Sepolia."),
     Broken("agent_create", at("agents/new"), {"name": ""}, "name", "Name can't be blank."),
@@ -288,7 +308,7 @@ BUTTONS = {
     "webhook_endpoint_switch", "webhook_endpoint_rotate", "webhook_endpoint_delete", "webhook_endpoint_test", "redeliver",
     "oauth_grant_revoke", "oauth_app_rotate", "oauth_app_deactivate", "invitation_resend", "invitation_revoke", "member_leave",
     "member_remove", "member_hand_over", "stop", "settings_assets", "settings_domain", "security_take_off", "security_codes",
-    "session_end_others", "session_end", "passkey_remove", "late_deposit",
+    "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit",
     "payout_schedule_run", "payout_batch",  # a code alone: test_reviews
 }  # fmt: skip
 OTHERS = {

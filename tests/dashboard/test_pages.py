@@ -29,6 +29,7 @@ from tests.billing import records as billing
 from tests.cast import Api, Cast, assemble, person
 from tests.contract.test_oauth import App
 from tests.dashboard.browse import Browser, text
+from tests.links.makers import made_link
 from tests.make import advance, fresh_address, late_deposit, payment, payout, simulated, store_coins, swapped
 from tests.stage import standing
 
@@ -144,12 +145,14 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "join": lambda cast: {"token": "unknown"},
     "sign-up": lambda cast: {"token": "unknown"},
     "stop": lambda cast: {"token": "unknown"},
+    "payment-links": lambda cast: {"id": str(made_link(cast.bakery).pk)},
     "payments": payment_with_a_late_deposit,
     "payouts": sent_payout,
     "payouts/batches": payout_batch,
     "payouts/destinations": saved_wallet,
     "payouts/schedules": schedule,
     "platform": sub_merchant,
+    "point-of-sale": lambda cast: {"id": payment(cast.bakery.test)["id"]},
     "products": price_of,
     "reports": report,
     "requests": call_made,

@@ -1,0 +1,266 @@
+"""Payment links: the list, one link with its QR code and payments, its form, the button for a website, pausing and archiving."""
+
+import io
+from datetime import UTC, datetime
+from typing import Any
+
+import segno
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.core import clock
+from apps.core.forms import Form
+from apps.core.literal import Invalid, parse_date
+from apps.core.money import text_from_cents
+from apps.dashboard import form_keys, link_buttons
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.links import selectors
+from apps.links.documents import ARCHIVED, OPEN, PAUSED, link_url, state_of
+from apps.links.models import PaymentLink
+from apps.links.requests import SUGGESTED_MAX, LinkRequest, cents_typed
+from apps.links.selectors import Tally
+from apps.links.services import links
+from apps.payments.services.prices import AMOUNT_CENTS_MAX
+from apps.stores.models import Currency
+
+FIXED, CHOSEN = "fixed", "chosen"
+SOLD_OUT = "sold_out"
+_TABS = {"": "All", OPEN: "Active", PAUSED: "Paused", ARCHIVED: "Archived"}
+PNG_SCALE = 16
+
+
+def index(request: PageRequest) -> HttpResponse:
+    status = request.GET.get("status", "")
+    status = status if status in _TABS else ""
+    rows = selectors.links_seen_by(request.access).filter(archived_at__isnull=status != ARCHIVED)
+    if status in (OPEN, PAUSED):
+        rows = rows.filter(paused_at__isnull=status == OPEN)
+    page = window(rows, request.GET, {"status": status})
+    tallies, now = selectors.tallies(page.rows), request.access.now()
+    context = {
+        "rows": [_shown(one, tallies.get(one.pk, Tally()), now) for one in page.rows],
+        "window": page,
+        "tabs": [{"name": name, "status": one, "is_current": one == status} for one, name in _TABS.items()],
+        "is_empty": not page.rows and not status and "page" not in request.GET and not _has_any(request),
+    }
+    return show(request, "dashboard/links/list.html", context)
+
+
+def _has_any(request: PageRequest) -> bool:
+    return selectors.links_seen_by(request.access).exists()
+
+
+def _shown(link: PaymentLink, tally: Tally, now: datetime) -> dict[str, object]:
+    state = state_of(link, now)
+    is_gone = state == OPEN and link.stock is not None and tally.taken >= link.stock
+    return {
+        "link": link,
+        "url": link_url(link),
+        "state": SOLD_OUT if is_gone else state,
+        "tally": tally,
+        "left": max(link.stock - tally.taken, 0) if link.stock is not None else None,
+        "has_most": link.max_cents is not None and link.max_cents < AMOUNT_CENTS_MAX,
+    }
+
+
+def show_one(request: PageRequest, id: str) -> HttpResponse:
+    link = _find(request, id)
+    page = window(selectors.payments_at(link), request.GET, {})
+    context = _shown(link, selectors.tally_of(link), request.access.now())
+    context |= {"window": page, "payments": page.rows, "is_changeable": link.archived_at is None}
+    return show(request, "dashboard/links/detail.html", context)
+
+
+def _find(request: PageRequest, id: str) -> PaymentLink:
+    found: PaymentLink = find(selectors.links_seen_by(request.access), id)
+    return found
+
+
+def code(request: PageRequest, id: str, kind: str) -> HttpResponse:
+    """The QR code of the link's page, as a file to print."""
+    link = _find(request, id)
+    drawn, made = segno.make_qr(link_url(link), error="m"), io.BytesIO()
+    if kind == "svg":
+        drawn.save(made, kind="svg", border=4, unit="mm", scale=2)
+    else:
+        drawn.save(made, kind="png", border=4, scale=PNG_SCALE)
+    types = {"svg": "image/svg+xml", "png": "image/png"}
+    headers = {"Content-Disposition": f'attachment; filename="payment-link-{link.token}.{kind}"'}
+    return HttpResponse(made.getvalue(), content_type=types[kind], headers=headers)
+
+
+def code_svg(request: PageRequest, id: str) -> HttpResponse:
+    return code(request, id, "svg")
+
+
+def code_png(request: PageRequest, id: str) -> HttpResponse:
+    return code(request, id, "png")
+
+
+def button(request: PageRequest, id: str) -> HttpResponse:
+    """The HTML that puts the link on a website."""
+    link = _find(request, id)
+    wanted = link_buttons.Button.asked_by(request.GET, is_open_amount=link.amount_cents is None)
+    url = link_url(link)
+    context = {
+        "link": link,
+        "url": url,
+        "button": wanted,
+        "snippet": wanted.snippet(url),
+        "picture": wanted.picture(),
+        "form_snippet": wanted.form(url, link.currency, link.min_cents, link.max_cents) if link.amount_cents is None else "",
+        "sizes": link_buttons.SIZES,
+        "colors": link_buttons.COLORS,
+        "verbs": link_buttons.VERBS,
+        "languages": link_buttons.LANGUAGES,
+    }
+    return show(request, "dashboard/links/button.html", context)
+
+
+class LinkForm(Form):
+    """`kind` is who names the amount: FIXED the store, CHOSEN the customer."""
+
+    names = (
+        *("title", "description", "kind", "amount", "currency", "min", "max", "suggested"),
+        *("stock", "ends", "email", "name", "success_url"),
+    )
+    hidden = (form_keys.NAME,)
+    labels = {
+        "title": "The title",
+        "amount": "The amount",
+        "min": "The smallest amount",
+        "max": "The largest amount",
+        "suggested": "Each suggested amount",
+        "stock": "The quantity",
+        "ends": "The end date",
+        "success_url": "The address",
+    }
+
+    def request(self) -> LinkRequest:
+        """Raises Invalid."""
+        values, kind = self.values, self.values["kind"]
+        if kind not in (FIXED, CHOSEN):
+            raise Invalid("kind", "choose_value")
+        if kind == FIXED and not values["amount"]:
+            raise Invalid("amount", "required")
+        amounts = self._amounts() if kind == CHOSEN else {"amount_cents": cents_typed(values["amount"], "amount")}
+        return LinkRequest(
+            title=values["title"],
+            description=values["description"] or None,
+            currency=values["currency"],
+            stock=_whole(values["stock"], "stock"),
+            ends_at=_end_of_day(values["ends"]),
+            success_url=values["success_url"] or None,
+            email=values["email"],
+            name=values["name"],
+            **amounts,
+        )
+
+    def _amounts(self) -> dict[str, Any]:
+        limits = {f"{name}_cents": cents_typed(self.values[name], name) if self.values[name] else None for name in ("min", "max")}
+        parts = [one.strip() for one in self.values["suggested"].split(";" if ";" in self.values["suggested"] else ",")]
+        given = [one for one in parts if one]
+        if len(given) > SUGGESTED_MAX:
+            raise Invalid("suggested", "too_many_items", maximum=SUGGESTED_MAX)
+        return {**limits, "suggested_cents": [cents_typed(one, "suggested") for one in given]}
+
+
+def _whole(text: str, name: str) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise Invalid(name, "whole_number")
+    return int(text)
+
+
+def _end_of_day(text: str) -> datetime | None:
+    """The last second of a day, UTC. Raises Invalid."""
+    if not text:
+        return None
+    day = parse_date(text)
+    if day is None:
+        raise Invalid("ends", "date")
+    return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
+
+
+def create(request: PageRequest) -> HttpResponse:
+    if request.method == "GET":
+        usual = {"kind": FIXED, "currency": request.access.store.settlement_currency, "email": "no", "name": "no"}
+        return _form(request, LinkForm(usual | form_keys.new()))
+    form = LinkForm.from_post(request.POST)
+    try:
+        made = links.create_link(request.access, form.request(), form_key=form_keys.of(form.values))
+    except Refusals as refusal:
+        return _form(request, form.refuse(refusal))
+    messages.success(request, "Payment link created.")
+    return go("link", made.pk)
+
+
+def edit(request: PageRequest, id: str) -> HttpResponse:
+    link = _find(request, id)
+    if request.method == "GET":
+        return _form(request, LinkForm(_values(link)), link)
+    form = LinkForm.from_post(request.POST)
+    try:
+        links.update_link(request.access, link, form.request())
+    except Refusals as refusal:
+        return _form(request, form.refuse(refusal), link)
+    messages.success(request, "Changes saved.")
+    return go("link", link.pk)
+
+
+def _values(link: PaymentLink) -> dict[str, str]:
+    """What the form of a link that is there begins with."""
+    least, most = link.min_cents or 0, link.max_cents or AMOUNT_CENTS_MAX
+    return {
+        "title": link.title,
+        "description": link.description or "",
+        "kind": FIXED if link.amount_cents is not None else CHOSEN,
+        "amount": text_from_cents(link.amount_cents) if link.amount_cents is not None else "",
+        "currency": link.currency,
+        "min": text_from_cents(least) if least > 1 else "",
+        "max": text_from_cents(most) if most < AMOUNT_CENTS_MAX else "",
+        "suggested": ", ".join(text_from_cents(one) for one in link.suggested_cents),
+        "stock": str(link.stock or ""),
+        "ends": link.ends_at.astimezone(UTC).date().isoformat() if link.ends_at is not None else "",
+        "email": link.email,
+        "name": link.name,
+        "success_url": link.success_url or "",
+    }
+
+
+def _form(request: PageRequest, form: LinkForm, link: PaymentLink | None = None) -> HttpResponse:
+    context = {
+        "form": form,
+        "given": form.values,
+        "errors": form.common_errors,
+        "link": link,
+        "currencies": Currency.choices,
+        "asks": PaymentLink.Ask.choices,
+        "today": clock.now(request.access.store, request.access.mode).date().isoformat(),
+        "suggested_max": SUGGESTED_MAX,
+    }
+    return show(request, "dashboard/links/form.html", context, status=form.status)
+
+
+def switch(request: PageRequest, id: str) -> HttpResponse:
+    """Pause it, or go on."""
+    link, is_on = _find(request, id), request.POST.get("to") == OPEN
+    try:
+        (links.resume_link if is_on else links.pause_link)(request.access, link)
+    except links.LinkArchived as refusal:
+        messages.error(request, str(refusal))
+        return go("link", link.pk)
+    messages.success(request, "The link takes payments again." if is_on else "Paused. Payments that were started can still be completed.")
+    return go("link", link.pk)
+
+
+def archive(request: PageRequest, id: str) -> HttpResponse:
+    """A page that says what happens, then the end."""
+    link = _find(request, id)
+    if request.method == "GET":
+        return show(request, "dashboard/links/archive.html", {"link": link, "tally": selectors.tally_of(link)})
+    links.archive_link(request.access, link)
+    messages.success(request, "Payment link archived.")
+    return go("links")
