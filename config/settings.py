@@ -240,8 +240,6 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v2/",
     "SERVERS": [{"url": API_URL}],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "/static/img/favicon.svg",
     "APPEND_COMPONENTS": {
         "securitySchemes": {
             "bearer": {"type": "http", "scheme": "bearer"},

@@ -2,11 +2,15 @@
 
 import hmac
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from pkgutil import iter_modules
 
 import django_prometheus.exports
+from django.apps import apps
 from django.conf import settings
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from msgspec import Struct, to_builtins
 
@@ -67,9 +71,16 @@ def _redis() -> Part:
 
 
 def _migrations() -> Part:
-    executor = MigrationExecutor(connection)
-    pending = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    pending = len(_shipped_migrations() - set(MigrationRecorder(connection).applied_migrations()))
     return Migrations(ready=pending == 0, pending=pending)
+
+
+@cache
+def _shipped_migrations() -> frozenset[tuple[str, str]]:
+    """By the names of their files: to load them all costs a process 3 MB, which it never gives back."""
+    folders = ((one.label, Path(one.path, "migrations")) for one in apps.get_app_configs())
+    files = ((label, module.name) for label, path in folders for module in iter_modules([str(path)]))
+    return frozenset((label, name) for label, name in files if name[0] not in "_~")
 
 
 def _chains() -> Part:

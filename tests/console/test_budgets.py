@@ -110,6 +110,14 @@ def test_asking_strangers_for_a_passkey_loads_nothing_that_verifies_one() -> Non
     assert HEAVY & set(json.loads(said.stdout.splitlines()[-1])) == set()
 
 
+def test_the_pages_of_the_api_load_nothing_that_draws_up_its_description() -> None:
+    asks = "from apps.api.description import docs; from django.http import HttpRequest; page = HttpRequest(); page.method = 'GET'"
+    lines = f"import django, json, sys; django.setup(); {asks}; docs(page); print(json.dumps(sorted(sys.modules)))"
+    environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    said = subprocess.run([sys.executable, "-c", lines], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)
+    assert HEAVY & set(json.loads(said.stdout.splitlines()[-1])) == set()
+
+
 def test_the_threads_of_the_web_server_share_two_heaps() -> None:
     environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
     said = subprocess.run([sys.executable, "-c", HEAPS], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)
