@@ -102,7 +102,7 @@ class Button:
         )
 
     def snippet(self, url: str) -> str:
-        """A link with the picture in it."""
+        """A link with the picture in it: markup, to be escaped where it is shown."""
         return str(format_html('<a href="{}" lang="{}">{}</a>', url, self.language, self.picture()))
 
     def form(self, url: str, currency: str, min_cents: int | None, max_cents: int | None) -> str:

@@ -22,7 +22,6 @@ from apps.links.models import PaymentLink
 from apps.links.requests import EMAIL_MAX, NAME_MAX, Purchase, cents_typed
 from apps.links.selectors import by_token, is_sold_out
 from apps.links.services.buy import LinkClosed, SoldOut, buy
-from apps.payments.documents.parts import hosted_url
 from apps.payments.services.create import FeesTakeAll, KycRequired, NoAcceptedAsset, NoRate
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
 
@@ -74,7 +73,8 @@ def show(request: HttpRequest, reference: str) -> HttpResponse:
     except (Failure, Invalid) as refusal:
         shown = form.refuse(refusal)
         return _page(request, link, shown, status=shown.status)
-    return HttpResponseRedirect(hosted_url(payment), status=303)
+    # At the host that the page is on: its policy lets the form lead nowhere else.
+    return HttpResponseRedirect(f"/pay/{payment.reference}", status=303)
 
 
 @require_safe

@@ -32,7 +32,7 @@ def test_a_customer_is_led_to_a_payment_of_their_own(bakery: Shop) -> None:
     link = made_link(bakery, description="Stoneware", success_url="https://shop.example/thanks", email="required", name="optional")
     answer = send(link, email="ann@example.com", name="Ann")
     made = Payment.objects.get(reference=reference_of(answer))
-    assert answer["Location"].endswith(f"/pay/{made.reference}")
+    assert answer["Location"] == f"/pay/{made.reference}"
     assert (made.settlement_amount_cents, made.settlement_currency, made.title, made.description) == (1200, "EUR", "Mug", "Stoneware")
     assert made.success_url == "https://shop.example/thanks" and str(made.failed_url).endswith(f"/pay/{link.token}")
     told = {"customer_email": "ann@example.com", "customer_name": "Ann"}
@@ -161,7 +161,8 @@ def test_at_a_stores_own_domain_there_are_its_links_alone(cast: Cast, settings: 
     host = {"Host": "pay.bakery.example"}
     assert page(mine, **host).status_code == 200 and page(theirs, **host).status_code == 404
     made = Client().post(f"/pay/{mine.token}", {"form_key": uuid.uuid4().hex}, headers=host)
-    assert re.fullmatch(r"https?://pay\.bakery\.example(:\d+)?/[A-Z0-9]{16}", made["Location"])
+    assert re.fullmatch(r"/pay/[A-Z0-9]{16}", made["Location"])
+    assert Client().get(made["Location"], headers=host).status_code == 200
 
 
 def test_a_visitor_who_starts_payments_without_end_is_slowed_down(bakery: Shop, settings: Any) -> None:

@@ -19,7 +19,7 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 class LinkArchived(Coded):
     code = "link_archived"
-    message = "This payment link has been deleted"
+    message = "This payment link is archived"
 
 
 def create_link(access: Access, request: LinkRequest, *, form_key: str | None = None) -> PaymentLink:

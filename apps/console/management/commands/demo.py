@@ -27,6 +27,7 @@ from apps.console.demo import (
     database,
     exchange,
     hot_wallets,
+    links,
     payments,
     payouts,
     people,
@@ -169,6 +170,7 @@ class Command(BaseCommand):
         payments.seed_test_payments(store, merchant)
         payouts.seed_payouts(store, merchant)
         billing.seed_billing(store, merchant)
+        links.seed_links(store, merchant)
         platforms.seed_platform(merchant)
         agents.seed_mandates(store, merchant)
         return store, merchant, credentials

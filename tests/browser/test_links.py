@@ -1,0 +1,162 @@
+"""A merchant without an integration, in a real browser: a link that two customers pay at, and a sale at the counter with a phone."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+from tests.links.makers import bought, donation, made_link, send
+from tests.make import payment
+
+PHONE = {"width": 390, "height": 800}
+UGLY = 'مقهى <b>"Ünïcödé"</b> 🎉 ' + "W" * 100
+
+
+def signed_in(world: Cast, open_page: OpenPage, path: str) -> Page:
+    page = open_page(f"/dashboard/{path}")
+    sign_in(page, world.alice.email)
+    page.wait_for_url(f"**/{path}")
+    return page
+
+
+def pay(page: Page) -> None:
+    """The test panel of the checkout."""
+    page.get_by_role("button", name="Exact amount").click()
+    expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible()
+
+
+def test_a_merchant_makes_a_link_and_two_customers_pay_until_it_is_sold_out(world: Cast, open_page: OpenPage) -> None:
+    page = signed_in(world, open_page, "payment-links")
+    fine(page)
+    shoot(page, "links-empty")
+    page.get_by_role("main").get_by_role("link", name="Create payment link").first.click()
+    page.get_by_label("Title").fill("Stoneware mug")
+    page.get_by_label("Description").fill("Thrown by hand, 300 ml")
+    page.get_by_label("Amount", exact=True).fill("24.90")
+    page.get_by_label("Quantity").fill("2")
+    page.get_by_label("Customer's email").select_option("required")
+    expect(page.get_by_label("Suggested amounts")).to_be_hidden()
+    fine(page)
+    shoot(page, "links-create")
+    page.get_by_role("button", name="Create payment link").click()
+    expect(page.get_by_text("Payment link created.")).to_be_visible()
+    fine(page)
+    shoot(page, "links-created")
+    address = page.get_by_label("Address of the link").inner_text()
+
+    for number in (1, 2):
+        customer = open_page(f"/pay/{address.rsplit('/', 1)[1]}", **PHONE)
+        fine(customer)
+        shoot(customer, "link-fixed-phone")
+        customer.get_by_label("Email").fill(f"guest{number}@example.com")
+        customer.get_by_role("button", name="Pay €24.90").click()
+        pay(customer)
+
+    late = open_page(f"/pay/{address.rsplit('/', 1)[1]}", **PHONE)
+    expect(late.get_by_role("heading", name="Sold out")).to_be_visible()
+    fine(late)
+    shoot(late, "link-sold-out-phone")
+
+    page.reload()
+    expect(page.get_by_text("Sold out")).to_be_visible()
+    expect(page.get_by_role("link", name="guest1@example.com")).to_be_visible()
+    fine(page)
+    shoot(page, "links-sold-out")
+    page.get_by_role("link", name="Get pay button").click()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_text("HTML copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith('<a href="http') and copied.endswith("</svg></a>")
+    fine(page)
+    shoot(page, "links-button")
+
+
+def test_a_customer_without_scripts_chooses_an_amount(world: Cast, open_page: OpenPage) -> None:
+    page = open_page(f"/pay/{donation(world.bakery).token}", script=False, **PHONE)
+    shoot(page, "link-open-phone")
+    page.get_by_role("radio", name="Other amount").check()
+    page.get_by_role("textbox", name="Other amount").fill("1")
+    page.get_by_role("button", name="Continue to payment").click()
+    expect(page.get_by_text("The amount must be at least 2.00.")).to_be_visible()
+    shoot(page, "link-refused-phone")
+    page.get_by_role("textbox", name="Other amount").fill("7.50")
+    page.get_by_role("button", name="Continue to payment").click()
+    expect(page.get_by_text("€7.50").first).to_be_visible()
+
+
+@pytest.mark.parametrize("look", ["wide", "phone", "dark", "huge"])
+def test_pages_of_links_and_the_till_can_be_used_everywhere(world: Cast, open_page: OpenPage, look: str) -> None:
+    shop = world.bakery
+    ugly = made_link(shop, title=UGLY, description="x" * 300, stock=5, success_url="https://shop.example/" + "y" * 200)
+    bought(shop, ugly, "unconfirmed")
+    opened = donation(shop, email="optional", name="required")
+    bought(shop, opened, choice="500", name="ليلى " + "N" * 120, email="a" * 60 + "@example.com")
+    sale = payment(shop.test, amount="12.00", title=UGLY[:150])["id"]
+    page = signed_in(world, open_page, "payment-links")
+    size = {"phone": PHONE, "huge": {"width": 1920, "height": 1080}}.get(look, {"width": 1280, "height": 900})
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme="dark" if look == "dark" else "light")
+    paths = {
+        "links": "payment-links",
+        "links-ugly": f"payment-links/{ugly.pk}",
+        "links-open": f"payment-links/{opened.pk}",
+        "links-edit": f"payment-links/{opened.pk}/edit",
+        "links-button-open": f"payment-links/{opened.pk}/button?language=ar&size=large&color=white",
+        "links-archive": f"payment-links/{ugly.pk}/archive",
+        "till": "point-of-sale",
+        "till-settings": "point-of-sale/settings",
+        "till-sale": f"point-of-sale/{sale}",
+        "till-coin": f"point-of-sale/{sale}?asset=SETH",
+    }
+    for name, path in paths.items():
+        page.goto(f"{page.url.partition('/dashboard')[0]}/dashboard/{path}")
+        fine(page)
+        shoot(page, f"{name}-{look}")
+    for name, link in {"link-ugly": ugly, "link-open": opened}.items():
+        page.goto(f"{page.url.partition('/dashboard')[0].partition('/pay/')[0]}/pay/{link.token}")
+        fine(page)
+        shoot(page, f"{name}-{look}")
+
+
+def test_a_sale_with_a_tip_is_rung_up_on_a_phone(world: Cast, open_page: OpenPage) -> None:
+    page = signed_in(world, open_page, "point-of-sale")
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    for key in ("1", "2", ".", "5", "7", "0"):
+        page.get_by_role("button", name=key, exact=True).click()
+    page.get_by_role("button", name="Delete the last digit").click()
+    for key in ("0", "0"):
+        page.get_by_role("button", name=key, exact=True).click()
+    assert page.get_by_label("Amount", exact=True).input_value() == "12.50"
+    page.get_by_role("radio", name="10%").check()
+    page.get_by_label("Note").fill("Table 4")
+    expect(page.get_by_role("button", name="Charge €13.75")).to_be_visible()
+    fine(page)
+    shoot(page, "till-rung-up-phone")
+    page.get_by_role("button", name="Charge").click()
+
+    expect(page.get_by_role("heading", name="€13.75")).to_be_visible()
+    expect(page.get_by_role("img", name="QR code of the checkout")).to_be_visible()
+    expect(page.get_by_text("€1.25")).to_be_visible()
+    fine(page)
+    page.get_by_role("link", name="SETH").or_(page.get_by_role("link", name="ETH")).first.click()
+    expect(page.get_by_role("img", name="QR code: opens a wallet")).to_be_visible()
+    shoot(page, "till-code-phone")
+
+    address = page.get_by_role("link", name="View checkout").get_attribute("href")
+    pay(open_page(f"/pay/{str(address).rsplit('/', 1)[1]}", **PHONE))
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible(timeout=15_000)
+    fine(page)
+    shoot(page, "till-paid-phone")
+    assert page.get_by_role("link", name="Receipt").get_attribute("href") == address
+    page.get_by_role("link", name="New sale").click()
+    expect(page.get_by_role("button", name="Charge")).to_be_visible()
+
+
+def test_a_link_whose_last_piece_is_being_paid_for_says_so(world: Cast, open_page: OpenPage) -> None:
+    link = made_link(world.bakery, stock=1)
+    page = open_page(f"/pay/{link.token}", **PHONE)
+    send(link)
+    page.get_by_role("button", name="Pay €12.00").click()
+    expect(page.get_by_text("try again in half an hour")).to_be_visible()
+    fine(page)
