@@ -1,0 +1,138 @@
+"""What a store has to do before it is paid for real, step by step, whoever of its people does it."""
+
+import json
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.urls import NoReverseMatch, reverse
+
+from apps.access import second_factor
+from apps.access.access import Access
+from apps.access.models import ApiKey, KeyType
+from apps.core import tenancy
+from apps.core.models import Mode
+from apps.payments.models import Payment
+from apps.payouts.models import Destination
+from apps.stores import roles
+from apps.stores.models import User, Verification
+from apps.webhooks.models import Endpoint
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of the set-up list; `permission` is what its page needs. Without a `url` the explanation says it all."""
+
+    title: str
+    explanation: str
+    action: str
+    url: str
+    permission: str
+    is_done: bool
+    curl: str = ""
+    hint: str = ""
+
+
+def steps_of(access: Access, person: User) -> list[Step]:
+    """All of them, of both modes; the last one is the first live payment."""
+    with tenancy.also([access.store], Mode.values):
+        done = [_test_payment, _first_call, _endpoint]
+        return [*(one(access) for one in done), _second_factor(person), *_business(access), _payout_account(access), _live_payment(access)]
+
+
+def _settled(access: Access, mode: str) -> bool:
+    paid = [Payment.Status.COMPLETED, Payment.Status.REFUNDED]
+    return Payment.objects.filter(store_id=access.store_id, mode=mode, status__in=paid).exists()
+
+
+def _test_payment(access: Access) -> Step:
+    return Step(
+        "Take a test payment",
+        "Create a payment link in test mode, open it, and pay it from the test panel. No money moves.",
+        "Create a test payment",
+        reverse("dashboard:payment_create"),
+        roles.PAY,
+        _settled(access, Mode.TEST),
+    )
+
+
+def _first_call(access: Access) -> Step:
+    keys = ApiKey.objects.filter(store_id=access.store_id, revoked_at=None)
+    key = keys.filter(mode=Mode.TEST, key_type=KeyType.SECRET).order_by("-created_at", "-id").first()
+    hidden = f"{key.prefix}…{key.last_four}" if key else "YOUR_TEST_KEY"
+    return Step(
+        "Make your first API call",
+        "Your server creates payments with an API key. A test key works right away and can't touch real money.",
+        "View API keys" if keys.exists() else "Create an API key",
+        reverse("dashboard:keys") if keys.exists() else reverse("dashboard:key_create"),
+        roles.DEVELOP,
+        keys.exclude(last_used_at=None).exists(),
+        curl=curl(hidden),
+        hint=f"Put your whole key in place of {hidden}. Keys are shown once; if it's lost, create another." if key else "",
+    )
+
+
+def curl(secret: str) -> str:
+    """A call that makes a payment, to be pasted into a terminal."""
+    body = json.dumps({"payment_intent": {"amount": "4.20", "currency": "EUR", "title": "Flat white"}})
+    return f"curl {settings.PUBLIC_URL}/api/v2/payments \\\n  -u '{secret}:' \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"
+
+
+def _endpoint(access: Access) -> Step:
+    return Step(
+        "Add a webhook endpoint",
+        "We notify your server the moment a payment changes, so you can ship.",
+        "Add endpoint",
+        reverse("dashboard:webhook_endpoint_create"),
+        roles.DEVELOP,
+        Endpoint.objects.filter(store_id=access.store_id, deleted_at=None).exists(),
+    )
+
+
+def _second_factor(person: User) -> Step:
+    return Step(
+        "Protect your sign-in",
+        "With an authenticator app, nobody gets in with your password alone.",
+        "Set up authenticator",
+        reverse("dashboard:security"),
+        roles.VIEW,
+        second_factor.confirmed(person) is not None,
+    )
+
+
+def _business(access: Access) -> list[Step]:
+    """Where it can be handed in; what depends on it says so."""
+    try:
+        url = reverse("dashboard:verification")
+    except NoReverseMatch:
+        return []
+    latest = Verification.objects.filter(store_id=access.store_id).order_by("-created_at", "-id").first()
+    status = "" if latest is None else latest.status
+    told = {
+        Verification.Status.PENDING: ("We're reviewing your details. Bank payouts start when we're done.", "View status"),
+        Verification.Status.REJECTED: ("We couldn't verify your details. Bank payouts stay off until then.", "Review details"),
+    }
+    explanation, action = told.get(status, ("Needed before money can go to a bank account.", "Start verification"))
+    is_done = access.store.kyc_confirmed_at is not None
+    return [Step("Verify your business", explanation, action, url, roles.MANAGE, is_done)]
+
+
+def _payout_account(access: Access) -> Step:
+    return Step(
+        "Add a payout account",
+        "A wallet, or a bank account once your business is verified.",
+        "Add account",
+        reverse("dashboard:payout_destinations"),
+        roles.MOVE_MONEY,
+        Destination.objects.filter(store_id=access.store_id, mode=Mode.LIVE, removed_at=None).exists(),
+    )
+
+
+def _live_payment(access: Access) -> Step:
+    return Step(
+        "Take your first live payment",
+        "Send a real payment link." if access.is_live else "Switch to live mode at the top of the page and send a real payment link.",
+        "Create a live payment",
+        reverse("dashboard:payment_create") if access.is_live else "",
+        roles.PAY,
+        _settled(access, Mode.LIVE),
+    )

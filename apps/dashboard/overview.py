@@ -1,0 +1,152 @@
+"""How business goes: four figures of a range of days beside those of the range before, and gross volume by day.
+
+The figures are those of `GET /payments/summary`, in one currency and never converted. Days are UTC.
+"""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.core.cache import cache
+
+from apps.access.access import Access
+from apps.core.templatetags.tillgate import fiat
+from apps.dashboard.charts import Chart, line_chart
+from apps.payments.documents.summary import PaymentSummaryDocument, summary
+from apps.payments.net import Days, net_cents
+
+RANGES = {"7": "7 days", "30": "30 days", "90": "90 days", "month": "This month"}
+DEFAULT = "30"
+# The ledger is asked about each payment of both ranges: for a large store not at every look.
+KEPT_FROM, KEPT_SECONDS = 1000, 300
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`change` is what it became more or less than before; empty without anything to compare with."""
+
+    label: str
+    value: str
+    change: str = ""
+    is_up: bool = False
+    is_down: bool = False
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    key: str
+    label: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class Overview:
+    """`others` are the volumes in currencies that the figures leave out."""
+
+    choices: list[Choice]
+    now: Days
+    before: Days
+    currency: str
+    figures: list[Figure]
+    chart: Chart | None
+    others: list[str]
+
+
+def overview(access: Access, chosen: str) -> Overview:
+    key = chosen if chosen in RANGES else DEFAULT
+    now, before = ranges(key, access.now().date())
+    these, those = _summary(access, now), _summary(access, before)
+    currency = _currency(access, these)
+    net = _net(access, currency, now, before, these)
+    return Overview(
+        choices=[Choice(one, label, one == key) for one, label in RANGES.items()],
+        now=now,
+        before=before,
+        currency=currency,
+        figures=_figures(these, those, currency, net),
+        chart=_chart(these, those, currency, now, before),
+        others=[fiat(these.totals.volume_cents[code], code) for code in these.currencies if code != currency and these.totals.volume_cents[code]],
+    )
+
+
+def ranges(key: str, today: date) -> tuple[Days, Days]:
+    """Up to today, and what it is compared with: as many days just before, or the same days of last month."""
+    if key != "month":
+        days = timedelta(days=int(key))
+        first = today - days + timedelta(days=1)
+        return Days(first, today), Days(first - days, first - timedelta(days=1))
+    first = today.replace(day=1)
+    end = first - timedelta(days=1)
+    return Days(first, today), Days(end.replace(day=1), min(end, end.replace(day=1) + (today - first)))
+
+
+def _summary(access: Access, days: Days) -> PaymentSummaryDocument:
+    return summary(access, days.first.isoformat(), days.last.isoformat(), access.now())
+
+
+def _currency(access: Access, these: PaymentSummaryDocument) -> str:
+    """The store's own; of a store that prices in others alone, the one that brings most."""
+    own = access.store.settlement_currency
+    return own if own in these.currencies or not these.currencies else these.currencies[0]
+
+
+def _net(access: Access, currency: str, now: Days, before: Days, these: PaymentSummaryDocument) -> tuple[int, int]:
+    if these.totals.order_count < KEPT_FROM:
+        return net_cents(access, currency, now, before)
+    key = f"overview:{access.store_id}:{access.mode}:{currency}:{now.first}:{now.last}"
+    found: tuple[int, int] | None = cache.get(key)
+    if found is None:
+        found = net_cents(access, currency, now, before)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def _figures(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str, net: tuple[int, int]) -> list[Figure]:
+    gross = (these.totals.volume_cents.get(currency, 0), those.totals.volume_cents.get(currency, 0))
+    average = (these.totals.avg_order_value_cents.get(currency, 0), those.totals.avg_order_value_cents.get(currency, 0))
+    return [
+        _sum("Gross volume", *gross, currency),
+        _sum("Net after fees and refunds", *net, currency),
+        _rate(these, those, currency),
+        _sum("Average payment", *average, currency),
+    ]
+
+
+def _sum(label: str, now: int, before: int, currency: str) -> Figure:
+    if not before:
+        return Figure(label, fiat(now, currency))
+    permille = (1000 * (now - before) + before // 2) // before if before > 0 else 0
+    change = f"{abs(permille) // 10:,}.{abs(permille) % 10}%"
+    return Figure(label, fiat(now, currency), change, permille > 0, permille < 0, fiat(before, currency))
+
+
+def _rate(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str) -> Figure:
+    label = "Success rate"
+    now, before = (_permille(one, currency) for one in (these, those))
+    if now is None:
+        return Figure(label, "–")
+    if before is None:
+        return Figure(label, _percent(now))
+    change = f"{abs(now - before) // 10}.{abs(now - before) % 10} pts"
+    return Figure(label, _percent(now), change, now > before, now < before, _percent(before))
+
+
+def _permille(told: PaymentSummaryDocument, currency: str) -> int | None:
+    rate = told.totals.success_rate_by_currency.get(currency)
+    return None if rate is None else round(rate * 1000)
+
+
+def _percent(permille: int) -> str:
+    return f"{permille // 10}.{permille % 10}%"
+
+
+def _chart(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str, now: Days, before: Days) -> Chart | None:
+    """None without any volume, or on the first of a month: a line needs two days."""
+    sums, earlier = _by_day(these, currency), _by_day(those, currency)
+    if len(sums) < 2 or not any([*sums, *earlier]):
+        return None
+    return line_chart(now.first, sums, before.first, earlier)
+
+
+def _by_day(told: PaymentSummaryDocument, currency: str) -> list[int]:
+    return [day.volume_cents.get(currency, 0) for day in told.timeseries]
