@@ -35,8 +35,15 @@ class Step:
 def steps_of(access: Access, person: User) -> list[Step]:
     """All of them, of both modes; the last one is the first live payment."""
     with tenancy.also([access.store], Mode.values):
-        done = [_test_payment, _first_call, _endpoint]
-        return [*(one(access) for one in done), _second_factor(person), *_business(access), _payout_account(access), _live_payment(access)]
+        return [
+            _test_payment(access),
+            _first_call(access),
+            _endpoint(access),
+            _second_factor(person),
+            *_business(access),
+            _payout_account(access),
+            _live_payment(access),
+        ]
 
 
 def _settled(access: Access, mode: str) -> bool:
@@ -107,7 +114,7 @@ def _business(access: Access) -> list[Step]:
         return []
     latest = Verification.objects.filter(store_id=access.store_id).order_by("-created_at", "-id").first()
     status = "" if latest is None else latest.status
-    told = {
+    told: dict[str, tuple[str, str]] = {
         Verification.Status.PENDING: ("We're reviewing your details. Bank payouts start when we're done.", "View status"),
         Verification.Status.REJECTED: ("We couldn't verify your details. Bank payouts stay off until then.", "Review details"),
     }

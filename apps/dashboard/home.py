@@ -1,6 +1,7 @@
 """The first page: what to do next, how business goes, what the store has, and what came in last."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.http import HttpResponse
 
@@ -11,13 +12,14 @@ from apps.billing.selectors import owed
 from apps.core import clock, money
 from apps.dashboard.go_live import steps_of
 from apps.dashboard.overview import overview
-from apps.dashboard.payment_columns import HOME
+from apps.dashboard.payment_columns import PAYMENTS
 from apps.dashboard.plumbing import PageRequest, show
 from apps.ledger.selectors import Balance, balances
 from apps.payments.selectors import payments_seen_by
 from apps.stores import roles
 
 RECENT = 6
+COLUMNS = ("payment", "customer", "status", "coin", "amount", "net", "created")
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Holding:
 
     asset: Asset
     balance: Balance
-    worth_cents: int | None
+    available_cents: int | None
     held_cents: int | None
 
 
@@ -52,7 +54,7 @@ def index(request: PageRequest) -> HttpResponse:
         "done_count": sum(one.is_done for one in steps),
         "holdings": _holdings(access),
         "overview": overview(access, request.GET.get("range", "")) if recent else None,
-        "table": HOME.fixed(request, recent),
+        "table": PAYMENTS.part(request, recent, COLUMNS),
         "payments": recent,
         "owed": owed(access, access.now()),
     }
@@ -62,11 +64,18 @@ def index(request: PageRequest) -> HttpResponse:
 def _holdings(access: Access) -> Holdings:
     held = {asset_id: one for asset_id, one in balances(access.store_id, access.mode).items() if one.total_atomic}
     rated = valued(held, access.store.settlement_currency, clock.real_now())
-    rows = [Holding(asset, held[asset.pk], *_worths(asset, held[asset.pk], rate)) for asset, rate in rated]
-    rows.sort(key=lambda one: (-(one.worth_cents or 0), one.asset.position))
+    rows = [_holding(asset, held[asset.pk], rate) for asset, rate in rated]
+    rows.sort(key=lambda one: (-(one.available_cents or 0), one.asset.position))
     return Holdings(
         rows,
-        sum(one.worth_cents or 0 for one in rows),
-        sum(one.held_cents or 0 for one in rows),
-        all(one.worth_cents is not None for one in rows),
+        available_cents=sum(one.available_cents or 0 for one in rows),
+        held_cents=sum(one.held_cents or 0 for one in rows),
+        is_whole=all(one.available_cents is not None for one in rows),
     )
+
+
+def _holding(asset: Asset, balance: Balance, rate: Decimal | None) -> Holding:
+    if rate is None:
+        return Holding(asset, balance, None, None)
+    worths = (money.cents_for_atomic(amount, rate, asset.atomic_decimals) for amount in (balance.available_atomic, balance.held_atomic))
+    return Holding(asset, balance, *worths)

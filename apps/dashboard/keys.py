@@ -11,6 +11,7 @@ from apps.core import clock
 from apps.core.forms import Form
 from apps.core.literal import Text
 from apps.core.web import status_of
+from apps.dashboard.go_live import curl
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
 _NAME = Text(100, required=True, shortest=1, trim=True)
@@ -54,7 +55,9 @@ def create(request: PageRequest) -> HttpResponse:
         )
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    return show(request, "dashboard/keys/created.html", {"key": key, "secret": secret}, status=201)
+    is_tried = not request.access.is_live and "payments:write" in key.scopes
+    context = {"key": key, "secret": secret, "curl": curl(secret) if is_tried else ""}
+    return show(request, "dashboard/keys/created.html", context, status=201)
 
 
 def revoke(request: PageRequest, id: str) -> HttpResponse:

@@ -91,6 +91,12 @@ class Listing:
         cells = [[(one, one.cell(row)) for one in shown] for row in rows]
         return Table(self.noun, shown, cells, choices, setup.filters, dict(kept or {}))
 
+    def part(self, request: PageRequest, models: Rows, keys: Sequence[str]) -> Table:
+        """A few rows in columns that the page chooses, whatever people have chosen for the list."""
+        shown = tuple(one for one in self.columns if one.key in keys)
+        rows = self.read(request, models, _keys(shown))
+        return Table(self.noun, shown, [[(one, one.cell(row)) for one in shown] for row in rows], [], ())
+
     def shown(self, setup: ListSetup) -> tuple[Column, ...]:
         """In the order of the table, whatever the order in which they were chosen."""
         chosen = frozenset(setup.columns) & _keys(self.columns)

@@ -65,7 +65,7 @@ def overview(access: Access, chosen: str) -> Overview:
         currency=currency,
         figures=_figures(these, those, currency, net),
         chart=_chart(these, those, currency, now, before),
-        others=[fiat(these.totals.volume_cents[code], code) for code in these.currencies if code != currency and these.totals.volume_cents[code]],
+        others=[fiat(cents, code) for code, cents in these.totals.volume_cents.items() if cents and code != currency],
     )
 
 

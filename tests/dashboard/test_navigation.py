@@ -47,7 +47,7 @@ def test_tabs_stand_on_lists_and_not_on_records_and_forms() -> None:
     assert tabs(Role.OWNER, "/dashboard/payouts") == ["Balances", "Payouts", "Swaps", "Statement", "Reports"]
     assert tabs(Role.OWNER, "/dashboard/payouts/schedules") == tabs(Role.OWNER, "/dashboard/payouts")
     assert tabs(Role.OWNER, "/dashboard/payouts/new") == []
-    assert tabs(Role.OWNER, "/dashboard/payments") == []
+    assert tabs(Role.OWNER, "/dashboard/customers") == []
 
 
 def test_the_longest_address_decides_where_a_page_belongs() -> None:

@@ -12,7 +12,7 @@ import heroicons
 import segno
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_datetime
-from babel.numbers import format_currency, format_decimal, get_currency_precision
+from babel.numbers import format_compact_currency, format_currency, format_decimal, get_currency_precision
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -257,6 +257,13 @@ def fiat_exact(cents: int, currency: str) -> str:
     return _fiat(cents, currency, currency_digits=int(cents) % unit == 0)
 
 
+@register.filter
+def fiat_short(cents: int, currency: str) -> str:
+    """A label of an axis: €800, €2.5K. Only for round sums."""
+    shown = format_compact_currency(money.text_from_cents(int(cents)), currency, locale=_locale(), fraction_digits=1)
+    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
+
+
 def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
     shown = format_currency(money.text_from_cents(int(cents)), currency, locale=_locale(), currency_digits=currency_digits)
     return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
@@ -298,11 +305,17 @@ _COIN_SIGNS = {
 @register.simple_tag
 def coin_badge(symbol: str, network: str = "") -> SafeString:
     """A coin by sign and word, with its network."""
+    shown = '<span class="coin">{}<span>{}{}</span></span>'
+    where = format_html(' <span class="muted">on {}</span>', network) if network else ""
+    return format_html(shown, coin_sign(symbol), symbol, where)
+
+
+@register.simple_tag
+def coin_sign(symbol: str) -> SafeString:
+    """Its disc alone, beside words that name it."""
     known = symbol.lower() if symbol in _COIN_SIGNS else ""
     sign = _COIN_SIGNS.get(symbol, symbol[:1])
-    shown = '<span class="coin"><span class="coin-sign {}" aria-hidden="true">{}</span><span>{}{}</span></span>'
-    where = format_html(' <span class="muted">on {}</span>', network) if network else ""
-    return format_html(shown, known, sign, symbol, where)
+    return format_html('<span class="coin-sign {}" aria-hidden="true">{}</span>', known, sign)
 
 
 @register.simple_tag
