@@ -142,6 +142,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "/dashboard/sign-in"
 PASSWORD_RESET_TIMEOUT = 3600
 LANGUAGE_CODE = "en-us"
+LANGUAGES = [("en-us", "English")]  # those that are complete
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

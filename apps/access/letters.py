@@ -13,6 +13,7 @@ from apps.access.access import Access
 from apps.access.operations import Operation
 from apps.core import mail
 from apps.core.models import Mode
+from apps.stores import profile
 from apps.stores.models import Member, Role, Store, User
 
 
@@ -72,4 +73,4 @@ def _write(
     for user, is_owner in people.values():
         if user != but:
             told = context | {"is_owner": is_owner}
-            mail.send(key=f"operation:{uuid.uuid4()}", to=user.email, template="operation", context=told)
+            mail.send(key=f"operation:{uuid.uuid4()}", to=user.email, template="operation", context=told, zone=profile.zone_of(user))

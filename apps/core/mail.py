@@ -8,7 +8,7 @@ import json
 import smtplib
 import uuid
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parseaddr
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
 from django.db.models import Count, Q
 from django.template import Context, Engine, engines
+from django.utils import timezone
 
 from apps.core import crypto, emails, jobs
 from apps.core.clock import real_now
@@ -47,20 +48,31 @@ class Sender(Protocol):
     support_email: str
 
 
-def send(*, key: str, to: str, template: str, context: Mapping[str, Any], store: Sender | None = None) -> bool:
+def send(
+    *,
+    key: str,
+    to: str,
+    template: str,
+    context: Mapping[str, Any],
+    store: Sender | None = None,
+    zone: tzinfo = UTC,
+) -> bool:
     """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was used before does nothing.
 
     False when it is dropped, because others have had too many of them sent there in a day.
 
     `key` says which letter it is ("invoice_open:<id>"). With `store` it goes out in the store's name, answers to its support
-    address. Templates also get `base_url` and `sender`. Never waits for a mail server and never fails because of one.
+    address. Templates also get `base_url` and `sender`; times are in `zone`.
+    Never waits for a mail server and never fails because of one.
     """
     at, id = real_now(), uuid.uuid4()
     sender = (store.brand_name or store.name) if store is not None else _own_name()
     values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
-    text = _render(f"email/{template}.txt", values, is_html=False)
+    with timezone.override(zone):  # of the reader, and never of whoever causes the letter
+        text = _render(f"email/{template}.txt", values, is_html=False)
+        html = _render(f"email/{template}.html", values, is_html=True)
     subject, _, body = text.partition("\n")
-    letter = {"subject": _line(subject), "text": body.strip() + "\n", "html": _render(f"email/{template}.html", values, is_html=True)}
+    letter = {"subject": _line(subject), "text": body.strip() + "\n", "html": html}
     mailbox, in_name_of = emails.mailbox(to), store.pk if store is not None else None
     limit = _limit_reached(template, mailbox, in_name_of, at)
     row = OutgoingMail(

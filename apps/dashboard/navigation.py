@@ -43,6 +43,8 @@ class Section:
 
 
 _SETTINGS = (
+    "settings_store",
+    "settings_embedding",
     "settings_assets",
     "settings_auto_swap",
     "settings_branding",
@@ -116,6 +118,7 @@ SECTIONS: tuple[Section, ...] = (
         "cog-6-tooth",
         (
             Entry("Store settings", "settings", pages=_SETTINGS),
+            Entry("Verification", "verification"),
             Entry("Team", "members"),
             Entry("Audit log", "audit_log", roles.MANAGE),
             Entry("Features", "features"),
@@ -124,7 +127,7 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 # Opened from the person's menu: what is theirs in every store.
-ACCOUNT = Section("Your account", "shield-check", (Entry("Security", "security"),))
+ACCOUNT = Section("Your account", "shield-check", (Entry("Security", "security"), Entry("Profile", "profile")))
 
 
 @dataclass(frozen=True)

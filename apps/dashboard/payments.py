@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, QueryDict
+from django.utils import timezone
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
@@ -94,7 +95,15 @@ class Filters:
             chosen = [one.pk for one in assets if self.coin in ("", one.coin_symbol) and self.network in ("", one.chain_id)]
             found = selectors.paid_in(found, chosen)
         found = selectors.priced_between(found, _cents(self.least), _cents(self.most))
-        return selectors.filtered(found, selectors.Wanted(status=self.status, first_day=self.first_day, last_day=self.last_day))
+        return selectors.filtered(
+            found,
+            selectors.Wanted(
+                status=self.status,
+                first_day=self.first_day,
+                last_day=self.last_day,
+                zone=timezone.get_current_timezone(),
+            ),
+        )
 
 
 # of an attribute in the address, where it is called differently

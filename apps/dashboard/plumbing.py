@@ -3,11 +3,13 @@
 A page is a plain function of a request that carries `access` and `member`. Nothing it answers may be kept by a cache.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, cast
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -16,6 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.urls.resolvers import URLPattern
+from django.utils import timezone, translation
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.access import sessions, stepup
@@ -30,7 +33,7 @@ from apps.core.middleware import client_address
 from apps.dashboard import appearance
 from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM, menu_of
 from apps.payouts.services import approval_decisions
-from apps.stores import roles
+from apps.stores import profile, roles
 from apps.stores.models import Member, User
 
 Refusals = (Failure, Invalid)
@@ -42,10 +45,12 @@ class PageRequest(HttpRequest):
     person: User
     access: Access
     member: Member
+    zone: ZoneInfo  # of the person: times are shown and days begin in it
 
 
 Answer = HttpResponse | StreamingHttpResponse
 View = Callable[..., Answer]
+ZONE_COOKIE = "time_zone"  # what the browser says of itself (static/js/dashboard.js)
 EVERYBODY, SIGNED_IN = "everybody", "signed in"
 STORES_SHOWN_MAX = 50
 
@@ -84,20 +89,38 @@ def door(page: Page) -> View:
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in page.methods:
             return HttpResponseNotAllowed(page.methods)
-        response: Answer | None = _refusal(request, page, method)
-        if response is None:
-            try:
-                response = _shown(cast(PageRequest, request), page, arguments)
-            except stepup.StepUpRequired:
-                response = away(request, _stepup_url(request))
-            except Failure as refusal:
-                if refusal.kind is not RefusalKind.NOT_FOUND:
-                    raise
-                raise Http404 from None
+        with _speaking_to(cast(PageRequest, request)):
+            response = _answer(request, page, method, arguments)
         response["Cache-Control"] = "no-store, private"
         return response
 
     return enter
+
+
+@contextmanager
+def _speaking_to(request: PageRequest) -> Iterator[None]:
+    """In the zone and language of whoever has signed in; a visitor's are those of everybody."""
+    user = request.user
+    if not isinstance(user, User):
+        yield
+        return
+    request.zone = profile.zone_of(user, request.COOKIES.get(ZONE_COOKIE, ""))
+    with timezone.override(request.zone), translation.override(profile.language_of(user)):
+        yield
+
+
+def _answer(request: HttpRequest, page: Page, method: str, arguments: dict[str, str]) -> "Answer":
+    refused = _refusal(request, page, method)
+    if refused is not None:
+        return refused
+    try:
+        return _shown(cast(PageRequest, request), page, arguments)
+    except stepup.StepUpRequired:
+        return away(request, _stepup_url(request))
+    except Failure as refusal:
+        if refusal.kind is not RefusalKind.NOT_FOUND:
+            raise
+        raise Http404 from None
 
 
 def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | None:

@@ -43,6 +43,7 @@ def index(request: PageRequest) -> HttpResponse:
     factor = second_factor.confirmed(request.person)
     context = {
         "factor": factor,
+        "zone": request.zone.key,
         "codes_left": len(factor.backup_codes) if factor is not None else 0,
         "passkeys": passkeys.of(request.person).count(),
         "sessions": sessions.open_of(request.person, clock.real_now()).count(),

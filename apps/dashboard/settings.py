@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from apps.assets import selectors
 from apps.assets.services import set_accepted
 from apps.core import clock, money
+from apps.core.countries import countries
 from apps.core.errors import Flat, NotFound
 from apps.core.forms import Form, sentences
 from apps.core.web import status_of
@@ -18,6 +19,7 @@ from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.stores import branding as looks
 from apps.stores import domains, services
 from apps.stores.models import Currency, Store
+from apps.stores.requests import StoreDetails
 
 # Below this a colour is hard to tell from the white of a page.
 CONTRAST_MIN = 3.0
@@ -46,6 +48,33 @@ class CheckoutForm(Form):
         )
 
 
+class DetailsForm(Form):
+    """Name and address of the seller."""
+
+    names = ("name", "street", "postal_code", "city", "country", "website")
+    labels = {
+        "name": "The store name",
+        "street": "The street",
+        "postal_code": "The postal code",
+        "city": "The city",
+        "website": "The website",
+    }
+
+    @classmethod
+    def of(cls, store: Store) -> "DetailsForm":
+        return cls({name: getattr(store, name) for name in cls.names})
+
+    def request(self) -> StoreDetails:
+        """Raises Invalid."""
+        return StoreDetails.read(self.sent)
+
+
+class EmbeddingForm(Form):
+    """One origin on each line."""
+
+    names = ("origins",)
+
+
 class BrandingForm(Form):
     """Name and colours; the logo is a form of its own on the same page."""
 
@@ -68,6 +97,43 @@ class Legibility:
     ink: str
     contrast: str
     is_faint: bool
+
+
+def details(request: PageRequest) -> HttpResponse:
+    store = request.access.store
+    if request.method == "GET":
+        return _details_form(request, DetailsForm.of(store))
+    form = DetailsForm.from_post(request.POST)
+    try:
+        services.change_details(store, form.request())
+    except Refusals as refusal:
+        return _details_form(request, form.refuse(refusal))
+    messages.success(request, "Store details saved.")
+    return go("settings_store")
+
+
+def _details_form(request: PageRequest, form: Form) -> HttpResponse:
+    context = {"form": form, "errors": form.common_errors, "countries": countries()}
+    return show(request, "dashboard/settings/store.html", context, status=form.status)
+
+
+def embedding(request: PageRequest) -> HttpResponse:
+    """Which sites may show the checkout inside their own pages."""
+    store = request.access.store
+    if request.method == "GET":
+        return _embedding_form(request, EmbeddingForm({"origins": "\n".join(store.embed_origins)}))
+    form = EmbeddingForm.from_post(request.POST)
+    try:
+        services.change_embedding(store, form.values["origins"].split())
+    except Refusals as refusal:
+        return _embedding_form(request, form.refuse(refusal))
+    messages.success(request, "Saved. The list applies to every checkout opened from now on.")
+    return go("settings_embedding")
+
+
+def _embedding_form(request: PageRequest, form: Form) -> HttpResponse:
+    context = {"form": form, "errors": form.common_errors}
+    return show(request, "dashboard/settings/embedding.html", context, status=form.status)
 
 
 def checkout(request: PageRequest) -> HttpResponse:

@@ -116,7 +116,7 @@ def _script() -> bytes:
 
 def _page(request: HttpRequest, payment: Payment, *, problem: str = "", card_problem: str = "", status: int = 200) -> HttpResponse:
     path = request.path.removesuffix("/simulate").removesuffix("/card")
-    framing = Framing.asked_by(request)
+    framing = Framing.asked_by(request, payment.store)
     card = cards.card_of(request, payment, problem=card_problem)
     context = checkout_context(request, payment, card, path) | {"framing": framing, "problem": problem}
     template = "hosted/_checkout.html" if is_part(request) else "hosted/checkout.html"

@@ -21,6 +21,7 @@ from apps.hosted.domains import store_of
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference
 from apps.payments.services.expire import expire_if_due
+from apps.stores.models import Store
 
 Page = Callable[..., HttpResponse]
 Context = dict[str, object]  # what a template is rendered with: values of every kind
@@ -134,11 +135,12 @@ class Framing:
     origin: str
 
     @classmethod
-    def asked_by(cls, request: HttpRequest) -> "Framing":
-        """A page asked for with embed=1 and a well-formed origin."""
+    def asked_by(cls, request: HttpRequest, store: Store) -> "Framing":
+        """A page asked for with embed=1 and a well-formed origin, of those that the store lists if it lists any (decision 226)."""
         origin = request.GET.get("origin", "")
         is_asked = request.GET.get("embed") == "1" and _ORIGIN.fullmatch(origin) is not None
-        return cls(origin if is_asked else "")
+        is_listed = not store.embed_origins or origin in store.embed_origins
+        return cls(origin if is_asked and is_listed else "")
 
     def apply(self, response: HttpResponse) -> HttpResponse:
         """Let that one origin frame the answer. Unasked, nobody may: the settings say so."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from functools import cache
 from typing import Any
 
@@ -123,13 +123,14 @@ def payments_seen_by(viewer: Viewer) -> "models.QuerySet[Payment]":
 @dataclass(frozen=True)
 class Wanted:
     """What a list is asked for. Unrecognized statuses and unreadable dates are ignored; `reference` is a case-insensitive part; days
-    are UTC, inclusive."""
+    are those of `zone`, inclusive."""
 
     status: str | None = None
     reference: str | None = None
     order_id: str | None = None
     first_day: str | None = None
     last_day: str | None = None
+    zone: tzinfo = UTC
 
     def values(self) -> dict[str, str | datetime] | None:
         """What restricts it, by name; None when nothing can be found."""
@@ -143,9 +144,9 @@ class Wanted:
         if self.order_id:
             found["order_id"] = self.order_id
         if (day := parse_date(self.first_day)) is not None:
-            found["since"] = datetime.combine(day, time(), UTC)
+            found["since"] = datetime.combine(day, time(), self.zone)
         if (day := parse_date(self.last_day)) is not None and day.toordinal() < day.max.toordinal():
-            found["before"] = datetime.combine(day + timedelta(days=1), time(), UTC)
+            found["before"] = datetime.combine(day + timedelta(days=1), time(), self.zone)
         return found
 
 

@@ -78,6 +78,17 @@ class VerificationRequest(Request, frozen=True, kw_only=True):
     business_description: Annotated[str, by(Text(5000))] | None = None
 
 
+class OwnVerificationRequest(VerificationRequest, frozen=True, kw_only=True):
+    """What a business says of itself in the dashboard: a person decides by it, so more of it is asked for."""
+
+    legal_form: Annotated[str, by(Text(100, shortest=1, trim=True))]
+    representative: Annotated[str, by(Text(200, shortest=1, trim=True))]
+    street: Annotated[str, by(Text(200, shortest=1, trim=True))]
+    postal_code: Annotated[str, by(Text(20, trim=True))] | None = None
+    city: Annotated[str, by(Text(100, shortest=1, trim=True))]
+    business_description: Annotated[str, by(Text(5000, shortest=1, trim=True))]
+
+
 Purpose = Annotated[str, by(Text(18, choices=OnboardingLink.Purpose.values))]
 Seconds = Annotated[int, by(Integer(1))]
 

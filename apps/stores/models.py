@@ -56,6 +56,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(default=False)
     staff_roles = ArrayField(models.CharField(max_length=7, choices=StaffRole.choices), default=list, db_default=[], blank=True)
     session_version = models.PositiveIntegerField(default=0)
+    # How pages and emails speak to them. Without a zone the browser's is taken, and UTC in emails.
+    language = models.CharField(max_length=10, default="", db_default="", blank=True)
+    time_zone = models.CharField(max_length=64, default="", db_default="", blank=True)
 
     EMAIL_ONCE: ClassVar[str] = "stores_user_email_key_0745a59d_uniq"  # what makes `email_key` unique
 
@@ -142,10 +145,17 @@ class Store(models.Model):
     is_platform = models.BooleanField(default=False)
     kyc_confirmed_at = models.DateTimeField(null=True, blank=True)
 
+    # The seller as customers and tax offices know it; the country stands above.
+    street = models.CharField(max_length=200, default="", db_default="", blank=True)
+    postal_code = models.CharField(max_length=20, default="", db_default="", blank=True)
+    city = models.CharField(max_length=100, default="", db_default="", blank=True)
+    website = models.CharField(max_length=2048, default="", db_default="", blank=True)
     support_email = models.EmailField(max_length=254, blank=True)
     brand_name = models.CharField(max_length=100, blank=True)
     logo_url = models.URLField(max_length=2048, blank=True)
     logo_name = models.CharField(max_length=200, blank=True)  # where the uploaded logo is stored
+    # Which sites may frame its checkout; empty: any.
+    embed_origins = ArrayField(models.CharField(max_length=300), default=list, db_default=[], blank=True)
     primary_color = models.CharField(max_length=7, blank=True)
     secondary_color = models.CharField(max_length=7, blank=True)
     remove_service_branding = models.BooleanField(default=False)
@@ -217,6 +227,11 @@ class Verification(models.Model):
     contact_email = models.CharField(max_length=254, null=True)
     contact_phone = models.CharField(max_length=50, null=True)
     business_description = models.CharField(max_length=5000, null=True)
+    legal_form = models.CharField(max_length=100, null=True)
+    representative = models.CharField(max_length=200, null=True)
+    street = models.CharField(max_length=200, null=True)
+    postal_code = models.CharField(max_length=20, null=True)
+    city = models.CharField(max_length=100, null=True)
     rejection_reason = models.CharField(max_length=500, null=True)
     submitted_at = models.DateTimeField()
     reviewed_at = models.DateTimeField(null=True)

@@ -5,12 +5,13 @@ from dataclasses import asdict, dataclass
 
 from apps.core import acting, clock, mail
 from apps.stores.models import Member, Role, Store, User
+from apps.stores.profile import zone_of
 
 
 def tell(user: User, what: str, *, to: str = "") -> None:
     """Write `what` ("Your password was changed") to the person, or to the address they had before."""
     context = {"what": what, "email": user.email, "at": clock.real_now(), "address": acting.current().address}
-    mail.send(key=f"account:{user.pk}:{uuid.uuid4()}", to=to or user.email, template="account_changed", context=context)
+    mail.send(key=f"account:{user.pk}:{uuid.uuid4()}", to=to or user.email, template="account_changed", context=context, zone=zone_of(user))
 
 
 @dataclass(frozen=True)

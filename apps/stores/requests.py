@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from apps.core.literal import Pattern, Text
+from apps.core.literal import Pattern, Text, Url
 from apps.core.requests import Request, by
 from apps.stores.models import Currency
 
@@ -15,6 +15,17 @@ class StoreRequest(Request, frozen=True, kw_only=True):
     name: Name
     country: Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))] | None = None
     settlement_currency: Annotated[str, by(Text(3, choices=Currency.values))]
+
+
+class StoreDetails(Request, frozen=True, kw_only=True):
+    """Who the seller is, as customers, invoices and tax offices know it. Missing is empty."""
+
+    name: Name
+    street: Annotated[str, by(Text(200, trim=True))] | None = None
+    postal_code: Annotated[str, by(Text(20, trim=True))] | None = None
+    city: Annotated[str, by(Text(100, trim=True))] | None = None
+    country: Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))] | None = None
+    website: Annotated[str, by(Url(plain_http="any"))] | None = None
 
 
 class PersonRequest(Request, frozen=True, kw_only=True):

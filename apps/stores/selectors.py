@@ -28,6 +28,11 @@ def fees_of(store: Store) -> Fees:
     return Fees(service, default if store.platform_fee_fraction is None else store.platform_fee_fraction)
 
 
+def latest_verification(store: Store) -> Verification | None:
+    """What was last said of the business, decided or not."""
+    return Verification.objects.filter(store=store).order_by("-created_at").first()
+
+
 def approved_verification(store: Store) -> Verification | None:
     """What was last found to be true of the business."""
     return Verification.objects.filter(store=store, status=Verification.Status.APPROVED).order_by("-created_at").first()

@@ -1,5 +1,7 @@
 """Writes to people and stores: opening a store, adding a person, changing what staff decide."""
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -7,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import F
+from msgspec.structs import asdict
 
 from apps.core import clock, emails
 from apps.core.constraints import refused_by
@@ -15,14 +18,29 @@ from apps.core.literal import Invalid, check_storable
 from apps.core.staff_roles import ALL_ROLES
 from apps.stores import audit, notices
 from apps.stores.models import Currency, Member, Role, Store, User
-from apps.stores.requests import StoreRequest
+from apps.stores.requests import StoreDetails, StoreRequest
 
 PASSWORD_LENGTH_MAX = 1024
+ORIGINS_MAX = 20
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_PORT = r"(?::[0-9]{1,5})?"
+# Plain http only of this machine, where a shop is tried out.
+_ORIGIN = re.compile(rf"https://(?:{_LABEL}\.)*{_LABEL}{_PORT}|http://(?:localhost|127\.0\.0\.1){_PORT}")
 
 
 class EmailTaken(Flat):
     field = "email"
     message = "A user with this email already exists"
+
+
+class BadOrigin(Flat):
+    field = "origins"
+    message = "Each line must be an origin such as https://shop.example.com, without a path"
+
+
+class TooManyOrigins(Flat):
+    field = "origins"
+    message = "At most 20 sites can be listed"
 
 
 class BadPassword(Flat):
@@ -72,6 +90,21 @@ def change_store(store: Store, **changes: Any) -> Store:
         if told:
             audit.record("store.changed", store=store, target=store, name=store.name, details=told)
     return store
+
+
+def change_details(store: Store, request: StoreDetails) -> Store:
+    """Invoices that are drawn from now on say so; those that were finalized keep their file."""
+    return change_store(store, **{name: value or "" for name, value in asdict(request).items()})
+
+
+def change_embedding(store: Store, origins: Sequence[str]) -> Store:
+    """The sites that may frame the store's checkout; none listed: any site. Raises BadOrigin or TooManyOrigins."""
+    wanted = list(dict.fromkeys(one.lower().rstrip("/") for one in origins))
+    if any(_ORIGIN.fullmatch(one) is None for one in wanted):
+        raise BadOrigin
+    if len(wanted) > ORIGINS_MAX:
+        raise TooManyOrigins
+    return change_store(store, embed_origins=wanted)
 
 
 def change_checkout(

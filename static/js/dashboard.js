@@ -1,5 +1,12 @@
 // What changes by itself is looked at again while somebody looks: every 4 seconds at first, every 20 after two minutes.
 
+// Times are shown in this browser's zone to who hasn't chosen one: the server only knows it from here.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone && !document.cookie.includes(`time_zone=${zone};`)) {
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `time_zone=${zone}; Path=/dashboard; Max-Age=31536000; SameSite=Lax${secure}`;
+}
+
 const QUICK = 4000;
 const SLOW = 20000;
 const began = Date.now();

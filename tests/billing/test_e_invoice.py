@@ -14,6 +14,8 @@ from apps.billing.models import Invoice
 from apps.billing.services import e_invoice
 from apps.core.countries import country_code
 from apps.stores.models import Store, Verification
+from apps.stores.requests import StoreDetails
+from apps.stores.services import change_details
 from tests import make
 from tests.billing import records as r
 from tests.cast import Shop
@@ -122,6 +124,20 @@ def test_the_pdf_holds_the_same_data_for_archives_and_for_screen_readers(bakery:
     receipt = r.pay(bakery.test, made)
     plain = PdfReader(io.BytesIO(Client().get(f"/invoice/{receipt['public_token']}/receipt.pdf").content))
     assert not plain.attachments
+
+
+def test_the_sellers_address_stands_in_the_xml_and_on_the_page(bakery: Shop) -> None:
+    verify(bakery.store)
+    change_details(
+        bakery.store,
+        StoreDetails(name="Alice", street="Hauptstr. 1 <a>", postal_code="10117", city="Berlin"),
+    )
+    made = billed(bakery)
+    at = "SellerTradeParty/ram:PostalTradeAddress/ram:"
+    told = values(xml_of(made), *(f"{at}{one}" for one in ("LineOne", "PostcodeCode", "CityName")))
+    assert told == ["Hauptstr. 1 <a>", "10117", "Berlin"]
+    shown = Client().get(f"/invoice/{made['public_token']}").content.decode()
+    assert "Hauptstr. 1 &lt;a&gt;" in shown and "10117 Berlin" in shown and "Germany" in shown
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from tests.billing import records as billing
 from tests.cast import PASSWORD, Cast
 from tests.dashboard import test_sign_up as sign_ups
 from tests.dashboard.browse import Browser, text
+from tests.dashboard.test_verification import FORM as BUSINESS
 from tests.links.makers import made_link
 from tests.payouts.two_people import MUCH, held_of, two_people
 from tests.platforms.conftest import platform_of
@@ -204,6 +205,14 @@ BROKEN = [
     Broken("oauth_app_create", at("apps/own/new"), {**APP, "redirect_uris": "https://a.example ftp://b"}, "redirect_uris",
            "Redirect addresses must be a valid URL."),
     Broken("oauth_app", World.app, {**APP, "website_url": "nowhere"}, "website_url", "Website must be a valid URL."),
+    Broken("settings_store", at("settings/store"), {"name": ""}, "name", "The store name is required."),
+    Broken("settings_store", at("settings/store"), {"name": "A", "website": "nowhere"}, "website",
+           "The website must be a valid URL."),
+    Broken("settings_embedding", at("settings/embedding"), {"origins": "https://a.example/shop"}, "origins",
+           "Each line must be an origin such as https://shop.example.com, without a path."),
+    Broken("verification", at("verification"), {**BUSINESS, "street": ""}, "street", "The street is required."),
+    Broken("profile", at("profile"), {"name": "Alice", "time_zone": "Mars/Olympus", "language": "en-us"}, "time_zone",
+           "Choose a time zone from the list."),
     Broken("settings", at("settings"), {"settlement_currency": "EUR", "support_email": "nobody"}, "support_email",
            "The support email is not an email address."),
     Broken("settings", at("settings"), {"settlement_currency": "XXX"}, "settlement_currency",

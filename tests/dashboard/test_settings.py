@@ -12,7 +12,7 @@ from pypdf import PdfReader
 
 from apps.assets.selectors import accepted_assets
 from apps.stores.branding import contrast, ink_on
-from apps.stores.models import Store
+from apps.stores.models import AuditEntry, Store
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 from tests.make import payment
@@ -55,6 +55,51 @@ def test_checkout_settings_are_saved_and_hold_for_new_payments(cast: Cast) -> No
     assert payment(cast.bakery.test)["customer_pays_fee"] is True
 
 
+DETAILS = {
+    "name": "Bäckerei Alice",
+    "street": "Hauptstraße 1",
+    "postal_code": "10115",
+    "city": "Berlin",
+    "country": "DE",
+    "website": "https://bakery.example",
+}
+
+
+def test_a_store_is_renamed_and_gets_the_sellers_address(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert browser.post("settings/store", **DETAILS).status_code == 303
+    saved = store(cast)
+    assert {name: getattr(saved, name) for name in DETAILS} == DETAILS
+    assert "Bäckerei Alice" in text(browser.get("settings/store"))
+    entry = AuditEntry.objects.get(action="store.changed")
+    assert entry.details["name"] == ["Alice's Bakery", "Bäckerei Alice"]
+    browser.post("settings/store", name="Bäckerei Alice")
+    assert store(cast).street == store(cast).country == ""
+
+
+def test_the_sites_that_may_embed_are_kept_once_each(cast: Cast) -> None:
+    typed = "https://Shop.example/\nhttp://localhost:3000\n https://shop.example "
+    assert Browser(cast.alice).post("settings/embedding", origins=typed).status_code == 303
+    assert store(cast).embed_origins == ["https://shop.example", "http://localhost:3000"]
+    assert "Any site can embed" not in text(Browser(cast.alice).get("settings/embedding"))
+    assert Browser(cast.alice).post("settings/embedding", origins="").status_code == 303
+    assert store(cast).embed_origins == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *["*", "https://*.example", "http://shop.example", "https://a.example/path", "shop.example"],
+        *["https://a.example;script-src", "https://user@a.example", "https://-a.example"],
+        "\n".join(f"https://a{number}.example" for number in range(21)),
+    ],
+)
+def test_what_is_no_site_is_not_listed(cast: Cast, typed: str) -> None:
+    refused = Browser(cast.alice).post("settings/embedding", origins=typed)
+    assert refused.status_code == 422 and b'id="origins-error"' in refused.content
+    assert store(cast).embed_origins == []
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
@@ -77,7 +122,7 @@ def test_tolerances_and_the_fee_are_shown_but_not_a_merchants_to_change(cast: Ca
 
 def test_a_developer_sees_settings_and_may_not_change_them(cast: Cast) -> None:
     browser = Browser(cast.bob)
-    for path in ("settings", "settings/assets", "settings/branding"):
+    for path in ("settings", "settings/store", "settings/embedding", "settings/assets", "settings/branding"):
         assert "Owners and admins can change these" in text(browser.get(path))
         assert browser.post(path, **CHECKOUT).status_code == 403
     assert upload(browser, picture()).status_code == 403

@@ -10,6 +10,7 @@ from django.test import Client
 from apps.assets.models import Asset
 from apps.core import buckets
 from apps.stores.models import Store
+from apps.stores.services import change_embedding
 from tests import make
 from tests.cast import Shop
 
@@ -62,6 +63,15 @@ def test_the_page_that_asks_may_frame_it_and_nobody_else(bakery: Shop) -> None:
     assert ancestors(answer) == ORIGIN and "X-Frame-Options" not in answer
     assert f'data-embedded-in="{ORIGIN}"' in answer.content.decode()
     assert b"checkout-foot" not in answer.content
+
+
+def test_a_store_that_lists_sites_lets_no_other_frame_it(bakery: Shop) -> None:
+    change_embedding(bakery.store, [ORIGIN])
+    made = make.payment(bakery.test)
+    assert ancestors(page(made, f"embed=1&origin={ORIGIN}")) == ORIGIN
+    other = page(made, "embed=1&origin=https://evil.example")
+    assert ancestors(other) == "'none'" and other["X-Frame-Options"] == "DENY"
+    assert b"data-embedded-in" not in other.content
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ class Seller:
 
     def __init__(self, biller: Biller) -> None:
         self.name, self.email = _plain(biller.name), biller.email
+        self.street, self.postal_code, self.city = biller.street, biller.postal_code, biller.city
         self.country = country_code(biller.country)
         self.register_number = _plain(biller.registration_number)
         written = _plain(biller.tax_id)
@@ -156,7 +157,8 @@ def _put_seller(at: Xml.Element, seller: Seller) -> None:
     _put(at, "ram:Name", seller.name)
     if seller.register_number:
         _put(_put(at, "ram:SpecifiedLegalOrganization"), "ram:ID", seller.register_number)
-    _put(_put(at, "ram:PostalTradeAddress"), "ram:CountryID", seller.country)
+    address = {"street": seller.street, "postal_code": seller.postal_code, "city": seller.city}
+    _put_address(_put(at, "ram:PostalTradeAddress"), address | {"country": seller.country})
     if seller.email:
         _put(_put(at, "ram:URIUniversalCommunication"), "ram:URIID", seller.email, schemeID=_E_MAIL)
     for number, scheme in ((seller.vat_number, _VAT_NUMBER), (seller.tax_number, _TAX_NUMBER)):

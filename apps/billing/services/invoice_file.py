@@ -6,14 +6,15 @@ XML inside (Factur-X). No image address is ever fetched.
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.template.loader import render_to_string
+from django.utils import timezone
 
 from apps.billing.documents.invoices import formatted_number, hosted_url
-from apps.billing.models import Invoice
+from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.selectors import payments_received
 from apps.billing.services import e_invoice
 from apps.billing.services.parties import buyer_of, seller_of
@@ -116,7 +117,8 @@ def _page(invoice: Invoice, *, is_receipt: bool) -> str:
         "is_service_shown": not store.remove_service_branding,
         "received": received(invoice, now),
     }
-    return render_to_string("pdf/billing_invoice.html", context)
+    with timezone.override(UTC):  # of nobody's zone: whoever asks, the file is the same
+        return render_to_string("pdf/billing_invoice.html", context)
 
 
 @dataclass(frozen=True)
@@ -127,16 +129,27 @@ class ReceivedPayment:
     amount_cents: int
     reference: str
     transactions: Sequence[object]
+    networks: Mapping[str, str]  # the names of the networks by the symbols that transactions have
+
+    @property
+    def named_transactions(self) -> list[tuple[object, str]]:
+        """Each with the name of its network, as people know it."""
+        symbols = ((sent, getattr(sent, "chain_symbol", "")) for sent in self.transactions)
+        return [(sent, self.networks.get(symbol, symbol)) for sent, symbol in symbols]
 
 
 def received(invoice: Invoice, now: datetime) -> list[ReceivedPayment]:
     """Every payment that counted, oldest first."""
-    return [
-        ReceivedPayment(
-            at=link.counted_at if link.counted_cents else link.late_seen_at,
-            amount_cents=link.counted_cents + link.late_cents,
-            reference=link.payment.reference,
-            transactions=checkout_facts(link.payment, now).transactions,
-        )
-        for link in payments_received(invoice)
-    ]
+    return [_received(link, now) for link in payments_received(invoice)]
+
+
+def _received(link: InvoicePayment, now: datetime) -> ReceivedPayment:
+    facts = checkout_facts(link.payment, now)
+    offered = [one.asset for one in facts.payment_addresses]
+    return ReceivedPayment(
+        at=link.counted_at if link.counted_cents else link.late_seen_at,
+        amount_cents=link.counted_cents + link.late_cents,
+        reference=link.payment.reference,
+        transactions=facts.transactions,
+        networks={one.chain_symbol: one.chain_name for one in offered},
+    )

@@ -22,9 +22,18 @@ class Biller:
     name: str
     registration_number: str | None
     tax_id: str | None
+    street: str
+    postal_code: str
+    city: str
     country: str
     country_name: str
     email: str
+
+    @property
+    def address(self) -> list[str]:
+        """The lines of the postal address, without the country."""
+        town = f"{self.postal_code} {self.city}".strip()
+        return [line for line in (self.street, town) if line]
 
 
 @dataclass(frozen=True)
@@ -35,14 +44,18 @@ class Buyer:
 
 
 def seller_of(invoice: Invoice) -> Biller:
-    """The store as a party; what stands in registers comes from its approved verification."""
+    """The store as a party, with its own address; what stands in registers comes from its approved verification."""
     store, known = invoice.store, approved_verification(invoice.store)
+    country = known.business_country if known is not None else store.country
     return Biller(
         name=(known.business_legal_name if known is not None else "") or store.name,
         registration_number=known.registration_number if known is not None else "",
         tax_id=known.tax_id if known is not None else "",
+        street=store.street,
+        postal_code=store.postal_code,
+        city=store.city,
         country=known.business_country if known is not None else "",
-        country_name=country_name(known.business_country) if known is not None else "",
+        country_name=country_name(country),
         email=store.support_email,
     )
 

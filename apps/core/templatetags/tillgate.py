@@ -14,6 +14,7 @@ from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_datetime
 from babel.numbers import format_compact_currency, format_currency, format_decimal, get_currency_precision
 from django import template
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_lazy, ngettext, to_locale
@@ -334,24 +335,58 @@ def _moment(value: datetime | str) -> datetime:
     return (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
 
 
+def zone_name(at: datetime) -> str:
+    """What a zone is called at a moment: CET, or UTC+03 where it has no name but its distance."""
+    name = at.tzname() or ""
+    return f"UTC{name}" if name[:1] in "+-" else name
+
+
+@register.simple_tag
+def zone() -> str:
+    """What the reader's zone is called now: for labels of days that are typed."""
+    return zone_name(timezone.localtime())
+
+
 @register.filter
 def moment(value: datetime | str | None) -> str:
-    """Day and minute in UTC; the second is in its title."""
+    """Day and minute in the reader's zone, which a door activates (UTC without one); the second in UTC is in its title."""
     if not value:
         return ""
     at = _moment(value)
-    shown = format_datetime(at, "d MMM y, HH:mm", locale=_locale())
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S UTC"), f"{shown} UTC")
+    own = timezone.localtime(at)
+    shown = format_datetime(own.replace(tzinfo=None), "d MMM y, HH:mm", locale=_locale())
+    return _time(at, f"{shown} {zone_name(own)}")
+
+
+@register.filter
+def plain_moment(value: datetime | str) -> str:
+    """The same as bare text, for emails."""
+    own = timezone.localtime(_moment(value))
+    shown = format_datetime(own.replace(tzinfo=None), "d MMMM y, HH:mm", locale=_locale())
+    return f"{shown} {zone_name(own)}"
 
 
 @register.filter
 def day(value: datetime | str | None) -> str:
-    """The day alone, in UTC."""
+    """The day alone, in the reader's zone."""
     if not value:
         return ""
     at = _moment(value)
-    shown = format_date(at.date(), "d MMM y", locale=_locale())
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S UTC"), shown)
+    return _time(at, format_date(timezone.localtime(at).date(), "d MMM y", locale=_locale()))
+
+
+@register.filter
+def document_day(value: datetime | str | None) -> str:
+    """A day as documents name it for everybody, in UTC: when an invoice is due."""
+    if not value:
+        return ""
+    at = _moment(value)
+    return _time(at, format_date(at.date(), "d MMM y", locale=_locale()))
+
+
+def _time(at: datetime, shown: str) -> SafeString:
+    whole = at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, shown)
 
 
 @register.filter

@@ -18,6 +18,7 @@ from apps.core.models import Viewer
 from apps.core.money import Amount, Fiat, Price
 from apps.payouts.models import Payout, PayoutApproval, Schedule
 from apps.payouts.services import approval_rules
+from apps.stores import profile
 
 LIFETIME, ALONE_WITHIN, LETTERS_WITHIN = timedelta(days=7), timedelta(days=1), timedelta(hours=1)
 LETTERS_MAX = 10  # requests of an hour that letters are written about; the others are on the page
@@ -127,4 +128,10 @@ def _tell_approvers(held: PayoutApproval, wish: Wish) -> None:
             "until": held.expires_at,
             "path": f"/dashboard/approvals/{held.pk}",
         }
-        mail.send(key=f"payout_approval:{held.pk}:{one.user_id}", to=one.user.email, template="payout_approval", context=context)
+        mail.send(
+            key=f"payout_approval:{held.pk}:{one.user_id}",
+            to=one.user.email,
+            template="payout_approval",
+            context=context,
+            zone=profile.zone_of(one.user),
+        )

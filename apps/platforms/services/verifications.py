@@ -11,11 +11,12 @@ from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.machine import Step
 from apps.core.models import Mode
 from apps.platforms.documents import verification_event
-from apps.platforms.requests import VerificationRequest
+from apps.platforms.requests import OwnVerificationRequest, VerificationRequest
 from apps.platforms.services import confirmations
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
 from apps.stores import audit, notices
 from apps.stores.models import Store, Verification
+from apps.stores.services import change_store
 from apps.webhooks import events
 
 NO_REASON = "No reason was given"
@@ -38,6 +39,16 @@ def submit_verification(account: Store, request: VerificationRequest) -> Verific
     with refused_by("verification_one_pending", AlreadyPending):
         made = Verification.objects.create(store=account, submitted_at=at, created_at=at, updated_at=at, **asdict(request))
         audit.record("verification.submitted", store=account, target=made, name=made.business_legal_name)
+    return made
+
+
+def submit_own(store: Store, request: OwnVerificationRequest) -> Verification:
+    """A store about its own business; its address is the seller's too while the store has none. Raises AlreadyPending."""
+    with transaction.atomic():
+        made = submit_verification(store, request)
+        if not (store.street or store.city):
+            address = {name: getattr(request, name) or "" for name in ("street", "postal_code", "city")}
+            change_store(store, country=request.business_country, **address)
     return made
 
 
@@ -87,7 +98,7 @@ def _tell(verification: Verification, done: str, reason: str, at: datetime) -> N
 
 
 def _letter(store: Store, done: str, reason: str) -> notices.Decision:
-    path = "/dashboard/" if store.platform_id is None else f"/dashboard/platform/accounts/{store.pk}"
+    path = "/dashboard/verification" if store.platform_id is None else f"/dashboard/platform/accounts/{store.pk}"
     if done == "approved":
         text = "Its business details were checked and found right."
         return notices.Decision(f"{store.name} is verified", text, path, "Open the dashboard")

@@ -1,0 +1,48 @@
+"""A person's profile: their name, time zone and language, in every store."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.utils import timezone
+
+from apps.core import clock
+from apps.core.forms import Form
+from apps.core.templatetags.tillgate import zone_name
+from apps.dashboard.plumbing import PageRequest, Refusals, go, show
+from apps.stores import profile
+
+
+class ProfileForm(Form):
+    names = ("name", "time_zone", "language")
+    labels = {"name": "Your name", "language": "The language"}
+
+    def request(self) -> profile.ProfileRequest:
+        """Raises Invalid."""
+        return profile.ProfileRequest.read(self.sent)
+
+
+def edit(request: PageRequest) -> HttpResponse:
+    person = request.person
+    if request.method == "GET":
+        chosen = {"time_zone": person.time_zone, "language": profile.language_of(person)}
+        return _form(request, ProfileForm({"name": person.name, **chosen}))
+    form = ProfileForm.from_post(request.POST)
+    try:
+        profile.change_profile(person, form.request())
+    except Refusals as refusal:
+        return _form(request, form.refuse(refusal))
+    messages.success(request, "Profile saved.")
+    return go("profile")
+
+
+def _form(request: PageRequest, form: Form) -> HttpResponse:
+    here = timezone.localtime(clock.real_now(), request.zone)
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "zones": profile.zone_names(),
+        "languages": settings.LANGUAGES,
+        "here": f"{here:%H:%M} {zone_name(here)}",
+        "own_zone": request.zone.key,
+    }
+    return show(request, "dashboard/security/profile.html", context, status=form.status)

@@ -1,0 +1,73 @@
+"""How pages and emails speak to a person: their name, their time zone and their language.
+
+A zone is a name of the IANA's list. Nobody has to choose one: a browser tells its own, and without either times are in UTC.
+"""
+
+from functools import cache
+from typing import Annotated
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.core.errors import Flat
+from apps.core.literal import Text
+from apps.core.requests import Request, by
+from apps.stores import audit
+from apps.stores.models import User
+
+UTC_NAME = "UTC"
+# What else the list has are aliases, and abbreviations that mean several places.
+_REGIONS = (
+    *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe"),
+    *("Indian", "Pacific"),
+)
+
+
+class UnknownZone(Flat):
+    field = "time_zone"
+    message = "Choose a time zone from the list"
+
+
+class UnknownLanguage(Flat):
+    field = "language"
+    message = "Choose a language from the list"
+
+
+class ProfileRequest(Request, frozen=True, kw_only=True):
+    """What a person says of themselves; without a zone, that of the browser they use."""
+
+    name: Annotated[str, by(Text(100, shortest=1, trim=True))]
+    time_zone: Annotated[str, by(Text(64))] | None = None
+    language: Annotated[str, by(Text(10))]
+
+
+@cache
+def zone_names() -> tuple[str, ...]:
+    """What a person can choose, UTC first."""
+    found = (one for one in available_timezones() if one.partition("/")[0] in _REGIONS)
+    return (UTC_NAME, *sorted(found))
+
+
+def zone_of(user: User, browsers: str = "") -> ZoneInfo:
+    """The zone of a person: the one they chose, else their browser's, else UTC."""
+    known = zone_names()
+    return ZoneInfo(next((one for one in (user.time_zone, browsers) if one in known), UTC_NAME))
+
+
+def language_of(user: User) -> str:
+    """The language that a person chose, while there is one of that name."""
+    return user.language if user.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
+
+
+def change_profile(user: User, request: ProfileRequest) -> None:
+    """Counts from the next page on. Raises UnknownZone or UnknownLanguage."""
+    zone = request.time_zone or ""
+    if zone and zone not in zone_names():
+        raise UnknownZone
+    if request.language not in dict(settings.LANGUAGES):
+        raise UnknownLanguage
+    user.name, user.time_zone, user.language = request.name, zone, request.language
+    with transaction.atomic():
+        user.save(update_fields=["name", "time_zone", "language"])
+        audit.record("profile.changed", target=user, name=user.email)
