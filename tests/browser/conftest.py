@@ -15,24 +15,11 @@ from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from config import bootstrap
+from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
 from tests.cast import Cast, assemble
 
 CHROMIUM = bootstrap.chromium()
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-features=LocalNetworkAccessChecks",  # the shops of the tests stand on this machine too
-]
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
-AXE = (Path(__file__).parent / "axe-4.14.1.min.js").read_text()
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Every rule is asked; what passes is neither described nor brought here, which took more than the rules do.
-JUDGED = "tags => axe.run(document, {runOnly: tags, resultTypes: ['violations']}).then(found => found.violations)"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,0 +1,272 @@
+"""Every page of a running demo, looked at: overflow and barriers are told, pictures are kept for people.
+
+    .venv/bin/python -m tests.pictures [--only WORD] [--stores demo,empty,ugly] [--looks 390,1280-dark]
+
+It signs in as the demo's merchant and staff, walks every page that a link leads to (one of each kind),
+and sees it in three widths, light and dark. Stores: the demo's own, one without anything, and one whose
+words are as long and as foreign as they may be. Pictures and sheets of six go to var/pictures.
+"""
+
+import argparse
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from django_otp.oath import totp
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from config import bootstrap, embedded
+from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
+
+LOOKS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light", "dark")]
+HEIGHT, HEIGHT_MAX = 800, 2400
+ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|(?<=/)[A-Z0-9]{16}(?=/|$)|(?<=/)\d+(?=/)")
+LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
+ARABIC = "قهوة عربية بالهيل والزعفران مع تمر المجهول الفاخر"
+UGLY = [f"{LONG}"[:140], f"{ARABIC} {ARABIC}", "👩🏽‍🚀☕️🇯🇵 コーヒー豆の定期便（深煎り）", '<b>"O\'Neill" & Söhne</b>']
+LEAVES = ("sign-out", ".csv", "/file", "/invoice/", "switch", "logout", "/static/", "/delete/", "/history/")
+
+
+@dataclass
+class Walk:
+    """What was seen, and what was wrong with it."""
+
+    folder: Path
+    looks: list[tuple[int, str]]
+    only: str
+    pictures: int = 0
+    complaints: list[str] = field(default_factory=list)
+
+    def see(self, page: Page, name: str) -> None:
+        for number, (width, scheme) in enumerate(self.looks):
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            here = f"{name} at {width} {scheme}"
+            wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            if wide > 0:
+                self.complaints.append(f"{here}: {wide} px too wide")
+            if number in (0, len(self.looks) - 1):
+                page.evaluate(AXE)
+                self.complaints += [f"{here}: {one['id']} {one['nodes'][0]['target']}" for one in page.evaluate(JUDGED, WCAG)]
+            tall = min(page.evaluate("document.documentElement.scrollHeight"), HEIGHT_MAX)
+            page.set_viewport_size({"width": width, "height": max(tall, HEIGHT)})
+            path = self.folder / f"{width}-{scheme}" / f"{name}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=path)
+            self.pictures += 1
+
+    def visit(self, page: Page, url: str, name: str) -> list[str]:
+        """See the page; the links that it has."""
+        page.set_viewport_size({"width": self.looks[0][0], "height": HEIGHT})
+        answer = page.goto(url)
+        status = answer.status if answer else 0
+        while status == 429:
+            time.sleep(5)
+            answer = page.goto(url)
+            status = answer.status if answer else 0
+        if status >= 400:
+            self.complaints.append(f"{name}: {status} at {url}")
+        if self.only in name:
+            self.see(page, name)
+        hrefs: list[str] = page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)")
+        return hrefs
+
+
+def kind_of(path: str) -> str:
+    """Pages of one kind differ by what they are of."""
+    return ID.sub("id", path)
+
+
+def crawl(walk: Walk, page: Page, begin: str, prefix: str, name: str) -> None:
+    seen, waiting = set(), [begin]
+    host = urlsplit(begin).netloc
+    while waiting:
+        url = waiting.pop(0)
+        parts = urlsplit(url)
+        kind = kind_of(parts.path)
+        if kind in seen or parts.netloc != host or not parts.path.startswith(prefix):
+            continue
+        if any(word in parts.path for word in LEAVES):
+            continue
+        seen.add(kind)
+        title = kind.strip("/").replace("/", "-") or "home"
+        waiting += walk.visit(page, f"{parts.scheme}://{host}{parts.path}", f"{name}-{title}")
+
+
+def enter(page: Page, base: str, email: str, password: str, secret: str | None) -> None:
+    page.goto(f"{base}/dashboard/sign-in")
+    page.locator("#email").fill(email)
+    page.locator("#password").fill(password)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    if secret and "code" in page.url:
+        code = f"{totp(base64.b32decode(secret)):06d}"
+        page.locator("input[name=code]").fill(code)
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url: "sign-in" not in url)
+    page.goto(f"{base}/dashboard/")
+    if "sign-in" in page.url:
+        raise SystemExit(f"{email} isn't let in: {page.inner_text('main')[:300]}")
+
+
+def open_store(name: str, email: str) -> dict[str, Any]:
+    command = [
+        sys.executable, "manage.py", "create_store", "--json", "--name", name,
+        "--email", email, "--password", "not-used-2026",
+    ]  # fmt: skip
+    said = subprocess.run(command, cwd=bootstrap.ROOT, capture_output=True, text=True, check=True)
+    result: dict[str, Any] = json.loads(said.stdout)
+    return result
+
+
+def fill_with_ugly_data(base: str, key: str) -> None:
+    """A bit of everything that the API makes, in the longest and most foreign words that it takes."""
+    api = requests.Session()
+    api.auth = (key, "")
+
+    def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
+        answer = api.post(f"{base}/api/v2{path}", json=body, timeout=60)
+        if answer.status_code >= 400:
+            print(f"  {path}: {answer.status_code} {answer.text[:160]}")
+            return {}
+        made: dict[str, Any] = answer.json()
+        return made
+
+    scenarios = ["exact", "partial", "overpaid", "exact", "exact", None, "failed", "exact"]
+    for number, scenario in enumerate(scenarios):
+        words = UGLY[number % len(UGLY)]
+        payment = post(
+            "/payments",
+            {
+                "payment_intent": {
+                    "amount": ["0.02", "99999.99", "12.34", "1234567"][number % 4],
+                    "currency": ["EUR", "USD", "CHF", "JPY"][number % 4],
+                    "title": words,
+                    "description": f"{words} {words}"[:400],
+                    "order_id": f"ORDER-{number}-{'9' * 40}",
+                    "metadata": {"long": LONG[:200], "rtl": ARABIC},
+                }
+            },
+        )
+        if scenario and payment:
+            post(f"/payments/{payment['id']}/simulated_payments", {"scenario": scenario})
+    for number, words in enumerate(UGLY):
+        customer = post(
+            "/billing/customers",
+            {"customer": {"email": f"{'very.' * 10}long{number}@{'sub.' * 8}example.com", "name": words[:120]}},
+        )
+        product = post("/billing/products", {"product": {"name": words[:100], "description": words}})
+        if not product or not customer:
+            continue
+        post(
+            "/billing/prices",
+            {"price": {"product_id": product["id"], "unit_amount_cents": 99999999, "currency": "EUR"}},
+        )
+        invoice = post(
+            "/billing/invoices",
+            {
+                "invoice": {
+                    "customer_id": customer["id"],
+                    "currency": "EUR",
+                    "lines": [{"description": words, "quantity": 999, "unit_amount_cents": 123456}],
+                }
+            },
+        )
+        if invoice:
+            post(f"/billing/invoices/{invoice['id']}/finalize", {})
+    path = "/".join(["webhooks"] * 12)
+    post("/webhook_endpoints", {"webhook_endpoint": {"url": f"https://{'sub.' * 12}example.com/{path}"}})
+
+
+def sheets(folder: Path) -> Iterator[Path]:
+    """Six pictures on one, so that a person sees many pages at a glance."""
+    from PIL import Image, ImageDraw
+
+    for look in sorted(one for one in folder.iterdir() if one.is_dir() and one.name != "sheets"):
+        pictures = sorted(look.glob("*.png"))
+        for begin in range(0, len(pictures), 6):
+            sheet = Image.new("RGB", (1920, 1500), "gray")
+            for number, path in enumerate(pictures[begin : begin + 6]):
+                with Image.open(path) as picture:
+                    picture.thumbnail((630, 720))
+                    left, top = 5 + (number % 3) * 640, 20 + (number // 3) * 745
+                    sheet.paste(picture, (left, top))
+                    ImageDraw.Draw(sheet).text((left, top - 14), path.stem[:90], fill="white")
+            target = folder / "sheets" / f"{look.name}-{begin // 6:02d}.png"
+            target.parent.mkdir(exist_ok=True)
+            sheet.save(target)
+            yield target
+
+
+def choose_store(page: Page, base: str, name: str) -> None:
+    page.goto(f"{base}/dashboard/")
+    token = page.locator("input[name=csrfmiddlewaretoken]").first.get_attribute("value")
+    button = page.locator("button[name=store_id]", has_text=name[:30]).first
+    if not button.count():  # the only store that there is
+        return
+    store = button.get_attribute("value")
+    page.request.post(
+        f"{base}/dashboard/store",
+        form={"csrfmiddlewaretoken": token or "", "store_id": store or ""},
+        headers={"Referer": f"{base}/dashboard/"},
+    )
+
+
+def dashboards(walk: Walk, browser: Browser, demo: dict[str, Any], stores: list[str]) -> None:
+    base, merchant = demo["base_url"], demo["dashboard"]
+    page = browser.new_context(locale="en-US").new_page()
+    enter(page, base, merchant["email"], merchant["password"], merchant["totp_secret"])
+    names = {"demo": demo["store"]["store"]["name"], "empty": "Empty store", "ugly": f"{LONG}"[:60]}
+    for kind in stores:
+        if kind != "demo":
+            made = open_store(names[kind], merchant["email"])
+            if kind == "ugly":
+                fill_with_ugly_data(base, made["keys"]["test"]["secret"])
+        choose_store(page, base, names[kind])
+        crawl(walk, page, f"{base}/dashboard/", "/dashboard/", kind)
+        print(f"{kind}: {walk.pictures} pictures, {len(walk.complaints)} complaints", flush=True)
+
+
+def staff_site(walk: Walk, browser: Browser, demo: dict[str, Any]) -> None:
+    base, staff = demo["base_url"], demo["admin"]
+    page = browser.new_context(locale="en-US").new_page()
+    enter(page, base, staff["email"], staff["password"], staff.get("totp_secret"))
+    crawl(walk, page, f"{base}/admin/", "/admin/", "staff")
+    print(f"staff: {walk.pictures} pictures, {len(walk.complaints)} complaints", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--only", default="", help="pages with this word in their name")
+    parser.add_argument("--stores", default="demo,empty,ugly", help="also: staff")
+    parser.add_argument("--looks", default="", help="such as 390-light,1280-dark")
+    options = parser.parse_args()
+    looks = [(int(one.split("-")[0]), one.split("-")[1]) for one in options.looks.split(",") if one]
+    demo = json.loads((embedded.var_folder(embedded.DEMO) / "demo.json").read_text())
+    folder = bootstrap.ROOT / "var" / "pictures"
+    walk = Walk(folder, looks or LOOKS, options.only)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    stores = options.stores.split(",")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=bootstrap.chromium(), args=FLAGS)
+        dashboards(walk, browser, demo, [one for one in stores if one != "staff"])
+        if "staff" in stores:
+            staff_site(walk, browser, demo)
+        browser.close()
+    print(*sheets(folder), sep="\n")
+    print(*walk.complaints, sep="\n")
+    sys.exit(bool(walk.complaints))
+
+
+if __name__ == "__main__":
+    main()
