@@ -185,7 +185,7 @@ def last_payment(invoice: Invoice) -> InvoicePayment | None:
 
 def invoice_of(viewer: Viewer, payment: Payment) -> Invoice | None:
     """The invoice that a payment intent was made for."""
-    found: Invoice | None = Invoice.objects.seen_by(viewer).filter(payments__payment=payment).first()
+    found: Invoice | None = Invoice.objects.seen_by(viewer).filter(payments__payment=payment).select_related("customer").first()
     return found
 
 

@@ -16,6 +16,7 @@ _NOUNS = {
     "invitation": "Invitations",
     "store": "Settings",
     "asset": "Accepted coins",
+    "payment": "Payments",
     "refund": "Refunds",
     "late_deposit": "Late deposits",
     "swap": "Swaps",

@@ -1,5 +1,6 @@
-"""One payment with everything that happened to it, and the acceptance of a deposit that came late."""
+"""One payment with everything that happened to it, the acceptance of a deposit that came late, and the cancellation of an unpaid one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -9,21 +10,29 @@ from msgspec.structs import asdict
 
 from apps.agents.selectors import signed_payment_of
 from apps.assets.models import Asset
+from apps.billing.documents.invoices import formatted_number
 from apps.billing.selectors import invoice_of
 from apps.core import money
+from apps.core.money import Price
 from apps.core.web import status_of
 from apps.dashboard import refunds
+from apps.dashboard.coins import rate_words
+from apps.dashboard.payment_timeline import SHOWN, SHOWN_MAX, Story, timeline_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
+from apps.ledger.selectors import Split
 from apps.onramp.selectors import sessions_of
 from apps.payments import selectors, states
 from apps.payments.documents import parts
 from apps.payments.documents.checkout import outstanding
-from apps.payments.documents.deposits import oldest_first
 from apps.payments.documents.detail import LateDepositDocument, PaymentFacts, detail
+from apps.payments.documents.financials import worth
 from apps.payments.documents.order import order_of
 from apps.payments.models import LateDeposit, Payment
+from apps.payments.services.cancel import CANCELED, cancel_for_merchant, is_cancelable
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
 from apps.payments.whole import find_whole
+from apps.stores import roles
+from apps.stores.audit import entries_about
 from apps.webhooks.selectors import deliveries_about
 
 CARD_SESSIONS_MAX = 20
@@ -44,10 +53,21 @@ class ShownAddress(parts.PaymentAddressDocument, frozen=True, kw_only=True):
 class Amounts:
     """In cents of the payment's currency; `left_cents` is below zero when all went back, for fees don't."""
 
-    paid_cents: int
+    fee_percentage: str
     fee_cents: int
     refunded_cents: int
     left_cents: int
+    is_booked: bool
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A coin that came, with what it was worth at the payment's rate."""
+
+    asset: Asset
+    amount_atomic: int
+    cents: int
+    rate: str
 
 
 @dataclass(frozen=True)
@@ -61,36 +81,59 @@ class Missing:
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     whole = find_whole(request.access, request.access.store, id)
     payment, received, told = whole.payment, whole.received, detail(whole)
-    deliveries = deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL)
-    sent_back = refunds.rows(request, payment)
+    sent_back, entries = refunds.rows(request, payment), entries_about(payment.store_id, payment)
+    story = Story(
+        whole,
+        sent_back,
+        deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL),
+        list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
+        entries,
+        roles.may(request.member.role, roles.MANAGE),
+    )
+    invoice = invoice_of(request.access, payment)
     context = {
         "payment": payment,
-        "invoice": invoice_of(request.access, payment),
+        "invoice": invoice,
+        "invoice_name": formatted_number(invoice) if invoice else "",
+        "customer": invoice.customer if invoice else None,
         "told": told,
         "order": order_of(payment),
-        "amounts": _amounts(told),
+        "amounts": _amounts(told, whole.splits),
+        "paid": _paid(payment, received),
         "addresses": _addresses(told, received),
         "missing": _missing(payment, received),
-        "transactions": oldest_first((row, one.address.asset) for one in received for row in one.counted),
+        "timeline": timeline_of(story, SHOWN_MAX if request.GET.get("timeline") == "all" else SHOWN),
         "late_deposits": [_late_deposit(payment, one) for one in told.late_deposits],
         "signed": signed_payment_of(request.access, payment),
-        "refunds": sent_back,
         "is_refund_under_way": refunds.is_under_way(sent_back),
         "is_refund_offered": refunds.is_offered(request, payment),
-        "deliveries": deliveries,
-        "card_sessions": list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
+        "is_cancelable": is_cancelable(payment),
+        "is_canceled": any(one.action == CANCELED for one in entries),
+        "card_sessions": story.cards,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(request, "dashboard/payments/_detail.html" if part else "dashboard/payments/detail.html", context)
 
 
-def _amounts(told: PaymentFacts) -> Amounts:
-    paid, financials = money.cents_from_text(told.amount_paid), told.financials
+def _paid(payment: Payment, received: "list[selectors.Received]") -> list[Paid]:
+    """What has come, each coin at the rate that was locked for it; the one worth most first."""
+    found = []
+    for one in received:
+        if one.received_atomic:
+            price = Price(one.address.asset, one.address.exchange_rate, payment.settlement_currency)
+            found.append(Paid(one.address.asset, one.received_atomic, worth(one, one.received_atomic), rate_words(price)))
+    return sorted(found, key=lambda one: one.cents, reverse=True)
+
+
+def _amounts(told: PaymentFacts, splits: Mapping[str, Split]) -> Amounts | None:
+    """None before the payment is booked: until then nobody has a net."""
+    financials = told.financials
     if financials is None:
-        return Amounts(paid, 0, 0, 0)
+        return None
     texts = (financials.fee_amount, financials.refunded_amount, financials.net_amount)
     fee, refunded, net = map(money.cents_from_text, texts)
-    return Amounts(paid, fee, refunded, net - refunded)
+    is_booked = any(one.booked_at for one in splits.values())
+    return Amounts(financials.fee_percentage, fee, refunded, net - refunded, is_booked)
 
 
 def _missing(payment: Payment, received: "list[selectors.Received]") -> Missing | None:
@@ -135,3 +178,19 @@ def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
 
 def _late_page(request: PageRequest, payment: Payment, late: LateDeposit, errors: list[str], status: int = 200) -> HttpResponse:
     return show(request, "dashboard/payments/accept_late.html", {"payment": payment, "late": late, "errors": errors}, status=status)
+
+
+def cancel(request: PageRequest, id: str) -> HttpResponse:
+    """A page that says what ends, then the end."""
+    payment: Payment = find(selectors.payments_seen_by(request.access), id)
+    errors: list[str] = []
+    status = 200
+    if request.method == "POST":
+        try:
+            cancel_for_merchant(payment)
+        except Refusals as refusal:
+            errors, status = sentences(refusal), status_of(refusal)
+        else:
+            messages.success(request, "The payment has been canceled. Its link can’t be paid anymore.")
+            return go("payment", payment.pk)
+    return show(request, "dashboard/payments/cancel.html", {"payment": payment, "errors": errors}, status=status)

@@ -83,6 +83,7 @@ PAGES = (
     Page("payments/<str:id>", "payment", payment_detail.show_one),
     Page("payments/<str:id>/invoice", "payment_invoice", invoices.download, renders="pdf"),
     Page("payments/<str:id>/link", "payment_link", one_time_links.show_link),
+    Page("payments/<str:id>/cancel", "payment_cancel", payment_detail.cancel, PAY, methods=BOTH),
     Page("payments/<str:id>/refund", "refund", refunds.create, MOVE_MONEY, methods=BOTH, is_act=True),
     Page(
         "payments/<str:id>/late-deposits/<str:deposit_id>",

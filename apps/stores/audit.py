@@ -60,6 +60,12 @@ def entries(store_id: uuid.UUID, *, action: str = "", actor: str = "") -> "Query
     return rows.filter(actor_name__icontains=actor) if actor else rows
 
 
+def entries_about(store_id: uuid.UUID, target: Model, limit: int = 100) -> list[AuditEntry]:
+    """The latest lines about one row, newest first."""
+    rows = AuditEntry.objects.filter(store_id=store_id, target_id=str(target.pk), target_type=target._meta.model_name or "")
+    return list(rows.order_by("-id")[:limit])
+
+
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int)):
         return value

@@ -289,7 +289,10 @@ class AuditEntry(models.Model):
 
     class Meta:
         verbose_name_plural = "audit entries"
-        indexes = [models.Index(fields=["store_id", "-id"], name="audit_of_store")]
+        indexes = [
+            models.Index(fields=["store_id", "-id"], name="audit_of_store"),
+            models.Index(fields=["target_id"], condition=~models.Q(target_id=""), name="audit_of_target"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor_name or self.actor_kind}: {self.action}"

@@ -310,6 +310,7 @@ BROKEN = [
 
 # What is asked with these has no input that can be wrong: a button, or a switch of known values.
 BUTTONS = {
+    "payment_cancel",
     "sign_in_passkey", "confirm_email", "sign_out", "switch_store", "switch_mode", "invoice_act", "subscription_act",
     "customer_delete", "product", "price_switch", "platform_account_close", "platform_account_restore", "payout_batch_discard",
     "payout_destination_remove", "payout_schedule_switch", "payout_schedule_delete", "payout_retry", "payout_give_up",

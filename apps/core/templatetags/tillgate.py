@@ -49,7 +49,7 @@ BADGES = {
     },
     "reason": {
         "pending_confirmations": (WAIT, _("Waiting for confirmations")),
-        "processing_underpaid": (WAIT, _("Part of it is missing")),
+        "processing_underpaid": (WAIT, _("Partially paid")),
         "completed_exact": (GOOD, _("Paid in full")),
         "completed_overpaid": (GOOD, _("Overpaid")),
         "completed_underpaid": (WAIT, _("Underpaid, accepted")),
@@ -62,8 +62,8 @@ BADGES = {
     # what a payment's timeline tells; the names are those of its events
     "payment_event": {
         "payment_intent.created": (QUIET, _("Payment created")),
-        "payment_intent.processing": (WAIT, _("Coins arrived, the payment is processed")),
-        "payment_intent.underpaid_detected": (WAIT, _("Less than asked for has arrived")),
+        "payment_intent.processing": (WAIT, _("Payment received, awaiting confirmation")),
+        "payment_intent.underpaid_detected": (WAIT, _("Partially paid")),
         "payment_intent.completed": (GOOD, _("Payment completed")),
         "payment_intent.failed": (BAD, _("Payment failed")),
         "payment_intent.expired": (QUIET, _("Payment expired")),
@@ -364,6 +364,17 @@ def plain_moment(value: datetime | str) -> str:
     own = timezone.localtime(_moment(value))
     shown = format_datetime(own.replace(tzinfo=None), "d MMMM y, HH:mm", locale=_locale())
     return f"{shown} {zone_name(own)}"
+
+
+@register.filter
+def second(value: datetime | str | None) -> str:
+    """Day and second, where the order of things matters."""
+    if not value:
+        return ""
+    at = _moment(value)
+    own = timezone.localtime(at)
+    shown = format_datetime(own.replace(tzinfo=None), "d MMM y, HH:mm:ss", locale=_locale())
+    return _time(at, f"{shown} {zone_name(own)}")
 
 
 @register.filter

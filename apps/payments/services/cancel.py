@@ -1,4 +1,4 @@
-"""An agent calls off its own intent: only while nothing has arrived."""
+"""An intent is called off before anything has arrived: by the agent that made it, or by the merchant."""
 
 from django.db import transaction
 
@@ -8,6 +8,9 @@ from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services.change_status import change_status
 from apps.payments.services.settle import settle_locked
+from apps.stores import audit
+
+CANCELED = "payment.canceled"
 
 
 class NotCancelable(Coded):
@@ -18,10 +21,29 @@ class NotCancelable(Coded):
 def cancel_payment(payment: Payment) -> Payment:
     """The intent, expired as canceled by its agent. Raises NotCancelable, also when its deadline has just passed."""
     with transaction.atomic():
-        locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
-        at = clock.now(locked.store, locked.mode)
-        locked = settle_locked(locked, at)
-        if locked.status != states.PENDING:
+        return _end(payment, states.Decision(states.EXPIRED, states.CANCELED_BY_AGENT, states.CANCELED_EVENT))
+
+
+def cancel_for_merchant(payment: Payment) -> Payment:
+    """The intent, expired before its time: that a merchant did it is in the audit log (decision 211). Raises NotCancelable."""
+    with transaction.atomic():
+        ended = _end(payment, states.Decision(states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]))
+        if ended.deadline != ended.expires_at:  # a card was charged: its coins are on their way
             raise NotCancelable
-        change_status(locked, states.Decision(states.EXPIRED, states.CANCELED_BY_AGENT, states.CANCELED_EVENT), at=at)
+        audit.record(CANCELED, store=ended.store_id, mode=ended.mode, target=ended, name=ended.reference)
+        return ended
+
+
+def is_cancelable(payment: Payment) -> bool:
+    """Nothing has come, and nothing is on its way through a card provider."""
+    return payment.status == states.PENDING and payment.deadline == payment.expires_at
+
+
+def _end(payment: Payment, decision: states.Decision) -> Payment:
+    locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+    at = clock.now(locked.store, locked.mode)
+    locked = settle_locked(locked, at)
+    if locked.status != states.PENDING:
+        raise NotCancelable
+    change_status(locked, decision, at=at)
     return locked

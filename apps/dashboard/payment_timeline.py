@@ -1,0 +1,204 @@
+"""Everything that happened to a payment as one timeline, newest first: its history, coins, refunds, cards, webhooks and who acted.
+
+It is made of what the page has read anyway; nothing here asks the database.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.chain.addresses import checksummed
+from apps.chain.models import Deposit
+from apps.core.templatetags.tillgate import BAD, GOOD, QUIET, WAIT, crypto, fiat, status_tone, status_words
+from apps.dashboard.refunds import ShownRefund
+from apps.onramp.models import FundingSession
+from apps.payments import states
+from apps.payments.documents.deposits import heads_for
+from apps.payments.models import Payment, PaymentEvent, Refund
+from apps.payments.selectors import confirmations_of
+from apps.payments.services.cancel import CANCELED
+from apps.payments.services.late import ACCEPTED_EVENT
+from apps.payments.whole import Whole
+from apps.stores.models import AuditEntry
+from apps.webhooks.models import Delivery
+
+SHOWN, SHOWN_MAX = 100, 2000
+Text = str | SafeString
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    url: str
+    is_outside: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """`code` is what is to be copied, a transaction's hash; of steps at the same moment the higher `rank` came later."""
+
+    at: datetime
+    icon: str
+    tone: str
+    title: Text
+    text: Text = ""
+    code: str = ""
+    links: tuple[Link, ...] = ()
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class Story:
+    """What there is to tell of a payment. `entries` are the lines of the audit log about it; names in them are for who may see them."""
+
+    whole: Whole
+    refunds: Sequence[ShownRefund] = ()
+    deliveries: Sequence[Delivery] = ()
+    cards: Sequence[FundingSession] = ()
+    entries: Sequence[AuditEntry] = ()
+    is_naming: bool = False
+
+    @property
+    def payment(self) -> Payment:
+        return self.whole.payment
+
+    def acts(self, action: str) -> list[AuditEntry]:
+        """Oldest first."""
+        return sorted((one for one in self.entries if one.action == action), key=lambda one: one.pk)
+
+    def by(self, entry: AuditEntry | None) -> str:
+        return f" by {entry.actor_name}" if entry and self.is_naming and entry.actor_name else ""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    steps: list[Step] = field(default_factory=list)
+    total: int = 0
+
+    @property
+    def has_more(self) -> bool:
+        return self.total > len(self.steps)
+
+
+def timeline_of(story: Story, limit: int = SHOWN) -> Timeline:
+    steps = [*_events(story), *_deposits(story), *_refunds(story), *_cards(story.cards), *_deliveries(story.deliveries)]
+    steps = [one for _, one in sorted(enumerate(steps), key=lambda pair: (pair[1].at, pair[1].rank, pair[0]), reverse=True)]
+    return Timeline(steps[:limit], len(steps))
+
+
+_EVENT_ICONS = {
+    states.CREATED_EVENT: "plus",
+    states.EVENTS[states.COMPLETED]: "check",
+    states.EVENTS[states.PROCESSING]: "arrow-path",
+    states.EVENTS[states.FAILED]: "x-mark",
+    states.EVENTS[states.REFUNDED]: "arrow-uturn-left",
+    states.UNDERPAID_EVENT: "exclamation-triangle",
+    ACCEPTED_EVENT: "check",
+}
+
+
+_EVENT_RANKS = {states.CREATED_EVENT: 0, states.EVENTS[states.REFUNDED]: 7}
+
+
+def _events(story: Story) -> Iterator[Step]:
+    """What the deposits themselves say better is left to them."""
+    accepted = iter(story.acts(ACCEPTED_EVENT))
+    canceled = next(iter(story.acts(CANCELED)), None)
+    for one in story.whole.history:
+        if one.event_type.startswith("transaction."):
+            continue
+        by = story.by(next(accepted, None)) if one.event_type == ACCEPTED_EVENT else ""
+        if canceled is not None and one.event_type == states.EVENTS[states.EXPIRED]:
+            yield Step(one.created_at, "x-mark", QUIET, f"Payment canceled{story.by(canceled)}", rank=3)
+            continue
+        yield _event(one, by)
+
+
+def _event(one: PaymentEvent, by: str) -> Step:
+    words, tone = status_words("payment_event", one.event_type), status_tone("payment_event", one.event_type)
+    rank = _EVENT_RANKS.get(one.event_type, 3)
+    return Step(one.created_at, _EVENT_ICONS.get(one.event_type, "clock"), tone, f"{words}{by}", rank=rank)
+
+
+def _deposits(story: Story) -> Iterator[Step]:
+    pairs = [(one.address.asset, deposit) for one in story.whole.received for deposit in one.deposits]
+    known = heads_for([deposit for _, deposit in pairs])
+    for asset, one in pairs:
+        late = "Late deposit" if one.pk in story.whole.late else "Deposit"
+        amount = crypto(one.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
+        note = " · simulated" if one.is_simulated else ""
+        text = format_html('{} on {} from <bdi class="mono">{}</bdi>{}', amount, asset.chain.name, checksummed(one.from_address), note)
+        links = _explorer(asset.chain.explorer_url, one.tx_hash, is_real=not one.is_simulated)
+        yield Step(one.detected_at, "arrow-down-tray", WAIT, f"{late} detected", text, one.tx_hash, links, rank=1)
+        if one.confirmed_at:
+            done = f"{one.required_confirmations} confirmations" if one.required_confirmations != 1 else "1 confirmation"
+            yield Step(one.confirmed_at, "check", GOOD, f"{late} confirmed", format_html("{} · {}", amount, done), rank=2)
+        elif one.status == Deposit.Status.CONFIRMING:
+            waits = f"{min(confirmations_of(one, known), one.required_confirmations)} of {one.required_confirmations} confirmations"
+            yield Step(one.detected_at, "clock", WAIT, f"{late} confirming", format_html("{} · {}", amount, waits), rank=2)
+        if one.failed_at:
+            yield Step(one.failed_at, "x-mark", BAD, f"{late} failed", format_html("{} is ignored", amount), rank=2)
+
+
+_REFUND_REASONS = {
+    Refund.Reason.FAILED_OVERPAID: "because it was overpaid",
+    Refund.Reason.FAILED_UNDERPAID: "because it was underpaid",
+}
+
+
+def _refunds(story: Story) -> Iterator[Step]:
+    makers = {id: entry for entry in story.acts("refund.requested") for id in entry.details.get("refunds", [])}
+    for shown in story.refunds:
+        one = shown.refund
+        amount = crypto(one.amount_atomic, one.asset.atomic_decimals, one.asset.coin_symbol)
+        note = " · simulated" if one.is_simulated else ""
+        text = format_html('{} on {} to <bdi class="mono">{}</bdi>{}', amount, one.asset.chain.name, shown.to_address, note)
+        why = _REFUND_REASONS.get(Refund.Reason(one.reason), "")
+        asked = f"Automatic refund {why}" if why else f"Refund requested{story.by(makers.get(str(one.pk)))}"
+        yield Step(one.created_at, "arrow-uturn-left", WAIT, asked, text, rank=4)
+        links = _explorer(one.asset.chain.explorer_url, one.tx_hash or "", is_real=not one.is_simulated)
+        if one.submitted_at:
+            yield Step(one.submitted_at, "paper-airplane", WAIT, "Refund sent", amount, one.tx_hash or "", links, rank=5)
+        if one.status == Refund.Status.CONFIRMED:
+            yield Step(one.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6)
+        elif one.status == Refund.Status.FAILED:
+            yield Step(one.updated_at, "x-mark", BAD, "Refund failed", one.failure_reason or "", rank=6)
+
+
+def _cards(sessions: Iterable[FundingSession]) -> Iterator[Step]:
+    for one in sessions:
+        text = format_html("{} with {} through {}", fiat(one.amount_cents, one.currency), one.method_name, one.provider_name)
+        yield Step(one.created_at, "credit-card", QUIET, "Card payment started", text)
+        if one.paid_at:
+            number = f"Provider’s number {one.provider_txid}" if one.provider_txid else ""
+            yield Step(one.paid_at, "credit-card", GOOD, "Card charged", number, rank=1)
+
+
+_DELIVERED = {
+    Delivery.Status.DELIVERED: (GOOD, "Webhook delivered"),
+    Delivery.Status.FAILED: (BAD, "Webhook failed"),
+    Delivery.Status.IGNORED: (QUIET, "Webhook not sent"),
+}
+
+
+def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[Step]:
+    for one in deliveries:
+        tone, words = _DELIVERED.get(Delivery.Status(one.status), (WAIT, "Webhook pending"))
+        parts = [
+            f"HTTP {one.response_status}" if one.response_status else (one.error or "").replace("_", " "),
+            f"{one.duration_ms} ms" if one.duration_ms is not None else "",
+            f"attempt {one.attempts}" if one.attempts > 1 else "",
+            one.endpoint.url[:60],
+        ]
+        text = " · ".join(part for part in parts if part)
+        links = (Link("View endpoint", reverse("dashboard:webhook_endpoint", args=[one.endpoint_id])),)
+        title = format_html('{} <span class="mono">{}</span>', words, one.event.type)
+        yield Step(one.delivered_at or one.created_at, "code-bracket", tone, title, text, links=links, rank=8)
+
+
+def _explorer(base: str, tx_hash: str, *, is_real: bool) -> tuple[Link, ...]:
+    return (Link("View transaction", f"{base}/tx/{tx_hash}", is_outside=True),) if base and tx_hash and is_real else ()
