@@ -51,6 +51,7 @@ _SETTINGS = (
     "settings_domain",
     "settings_cooling",
     "settings_approvals",
+    "settings_account_codes",
 )
 _PAYOUTS = ("payout_batches", "payout_schedules", "payout_destinations")
 

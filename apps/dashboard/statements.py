@@ -1,4 +1,7 @@
-"""The statement of one account: every entry of an asset with the balance it left, filtered by kind and days; and its CSV."""
+"""The statement of one account: every entry with its fee, its worth when it was booked and the balance it left, with sums; and its CSV.
+
+Codes of the store's own bookkeeping are named on a page of the settings, and stand in the CSV.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,18 +11,18 @@ from urllib.parse import urlencode
 from django.http import FileResponse, Http404, HttpResponse, QueryDict
 
 from apps.assets.selectors import with_chains
-from apps.core import clock, money
 from apps.core.literal import parse_date
 from apps.dashboard.exports import csv_answer
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
+from apps.dashboard.statement_lines import CSV_COLUMNS, cells, shown
 from apps.ledger import statements
 from apps.ledger.selectors import StoreAccount, store_accounts
-from apps.payments.models import Payment
-from apps.reports.labels import ACCOUNTS, KINDS, OF_STORES, kind_label
+from apps.reports.account_codes import codes_of
+from apps.reports.bookings import SUMMED_MAX, Sums, sums_of
+from apps.reports.labels import ACCOUNTS, KINDS, OF_STORES
 from apps.reports.selectors import midnight
 
 PER_PAGE, EXPORT_MAX = 25, 50_000
-_COLUMNS = ("at", "kind", "description", "role", "amount", "balance", "asset", "account", "reference")
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,12 @@ class Filters:
 
 def index(request: PageRequest) -> HttpResponse:
     filters = Filters.of(request.GET)
-    accounts = store_accounts(request.access.store_id, request.access.mode)
+    access = request.access
+    accounts = store_accounts(access.store_id, access.mode)
     chosen = _chosen(accounts, filters)
     page = _page(chosen, filters, request.GET.get("before")) if chosen else statements.Page([], None)
     assets = with_chains({one.asset_id for one in accounts})
+    sums = _sums(request, chosen, filters)
     context = {
         "filters": filters,
         "accounts": accounts,
@@ -66,29 +71,52 @@ def index(request: PageRequest) -> HttpResponse:
         "kinds": {kind: KINDS[kind] for kind in KINDS if kind in OF_STORES},
         "chosen": chosen,
         "asset": assets[chosen.asset_id] if chosen else None,
-        "lines": _lines(request, page),
+        "lines": shown(request, page.lines),
+        "sums": next((one for one in sums if chosen and one.asset_id == chosen.asset_id), None),
+        "others": [(one, assets[one.asset_id]) for one in sums if chosen and one.asset_id != chosen.asset_id and one.entries],
+        "presets": _presets(filters, access.now().date()),
         "is_first": "before" not in request.GET,
         "newest_query": filters.query(),
         "older_query": filters.query(before=page.older) if page.older else None,
+        "summed_max": SUMMED_MAX,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(request, "dashboard/statements/_rows.html" if part else "dashboard/statements/list.html", context)
 
 
+def _sums(request: PageRequest, chosen: StoreAccount | None, filters: Filters) -> list[Sums]:
+    access = request.access
+    if chosen is None:
+        return []
+    return sums_of(access.store_id, access.mode, access.store.settlement_currency, chosen.kind, filters.wanted())
+
+
 @dataclass(frozen=True)
-class ShownLine:
-    """An entry in words; `payment` is the reference of the store's own that it serves."""
+class Preset:
+    """A range of days, by name."""
 
-    line: statements.StatementLine
-    label: str
-    payment: str | None
+    name: str
+    query: str
+    is_current: bool
 
 
-def _lines(request: PageRequest, page: statements.Page) -> list[ShownLine]:
-    """Each entry in words, with the payment that it serves if that is one of the store's."""
-    references = {line.reference for line in page.lines if line.reference}
-    payments = dict(Payment.objects.seen_by(request.access).filter(pk__in=references).values_list("pk", "reference"))
-    return [ShownLine(line, kind_label(line.kind), payments.get(line.reference)) for line in page.lines]
+def _presets(filters: Filters, today: date) -> list[Preset]:
+    this_month = today.replace(day=1)
+    quarter = today.replace(month=(today.month - 1) // 3 * 3 + 1, day=1)
+    last_month = this_month - timedelta(days=1)
+    last_quarter = quarter - timedelta(days=1)
+    ranges = {
+        "All time": ("", ""),
+        "This month": (this_month, today),
+        "Last month": (last_month.replace(day=1), last_month),
+        "This quarter": (quarter, today),
+        "Last quarter": (last_quarter.replace(month=last_quarter.month - 2, day=1), last_quarter),
+        "This year": (today.replace(month=1, day=1), today),
+        "Last year": (date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)),
+    }
+    now = (filters.first_day, filters.last_day)
+    days = {name: (str(first), str(last)) for name, (first, last) in ranges.items()}
+    return [Preset(name, filters.query(**{"from": one[0], "to": one[1]}), one == now) for name, one in days.items()]
 
 
 def _chosen(accounts: list[StoreAccount], filters: Filters) -> StoreAccount | None:
@@ -108,17 +136,15 @@ def export(request: PageRequest) -> FileResponse:
     """The filtered statement as CSV, newest first."""
     filters = Filters.of(request.GET)
     chosen = _chosen(store_accounts(request.access.store_id, request.access.mode), filters)
-    return csv_answer(request, "statement", _COLUMNS, _cells(chosen, filters) if chosen else ())
+    return csv_answer(request, "statement", CSV_COLUMNS, _rows(request, chosen, filters) if chosen else ())
 
 
-def _cells(chosen: StoreAccount, filters: Filters) -> Iterator[list[object]]:
-    before, told = None, 0
+def _rows(request: PageRequest, chosen: StoreAccount, filters: Filters) -> Iterator[list[object]]:
+    before, told, codes = None, 0, codes_of(request.access.store_id)
     while told < EXPORT_MAX:
         page = _page(chosen, filters, before, statements.PAGE_MAX)
-        for line in page.lines:
-            amounts = [money.decimal_from_atomic(one, chosen.atomic_decimals) for one in (line.amount_atomic, line.balance_atomic)]
-            of = (chosen.asset_id, chosen.kind, line.reference)
-            yield [clock.iso(line.at), line.kind, kind_label(line.kind), line.role, *amounts, *of]
+        for one in shown(request, page.lines):
+            yield cells(one, chosen, codes)
         told += len(page.lines)
         before = page.older
         if before is None:

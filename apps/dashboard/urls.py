@@ -4,6 +4,7 @@
 """
 
 from apps.dashboard import (
+    account_codes,
     agents,
     appearance,
     approvals,
@@ -226,6 +227,7 @@ PAGES = (
     Page("settings", "settings", settings.checkout, VIEW, MANAGE, methods=BOTH),
     Page("settings/assets", "settings_assets", settings.assets, VIEW, MANAGE, methods=BOTH),
     Page("settings/branding", "settings_branding", settings.branding, VIEW, MANAGE, methods=BOTH),
+    Page("settings/account-codes", "settings_account_codes", account_codes.edit, VIEW, MANAGE, methods=BOTH),
     Page("settings/domain", "settings_domain", settings.domain, VIEW, MANAGE, methods=BOTH),
     Page("settings/domain/change", "settings_domain_change", settings.change_domain, MANAGE, methods=BOTH, stepup=True),
     Page("settings/features", "features", features.index),

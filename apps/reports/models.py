@@ -57,3 +57,13 @@ class Report(Owned):
             models.Index(fields=["store", "mode", "-created_at"], name="report_newest"),
             models.Index(fields=["touched_at"], condition=models.Q(status=states.PENDING), name="report_pending"),
         ]
+
+
+class AccountCodes(models.Model):
+    """The accounts of a store's own bookkeeping that lines of its statements are posted to, by kind of line."""
+
+    store = models.OneToOneField("stores.Store", primary_key=True, on_delete=models.PROTECT, related_name="+")
+    codes = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return str(self.store_id)

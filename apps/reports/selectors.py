@@ -93,13 +93,14 @@ class AssetSums:
         return made
 
 
-_FROM = """
+CURRENCY = "CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code) currency"
+_FROM = f"""
 FROM ledger_account a
 JOIN ledger_entry e ON e.account_id = a.id
 JOIN ledger_movement m ON m.id = e.movement_id
 JOIN assets_asset s ON s.id = e.asset_id
 LEFT JOIN payments_payment p ON p.id = m.reference
-CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code) currency
+{CURRENCY}
 """
 _WHERE = """
 WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND m.at < %(ends)s AND (%(currency)s = '' OR currency.code = %(currency)s)
@@ -151,19 +152,20 @@ class Line(NamedTuple):
     order_id: str
 
 
-_RATES = """
-LEFT JOIN payments_paymentaddress k ON k.payment_id = p.id AND k.asset_id = e.asset_id
+# The rate that an entry is valued at, where `condition` holds.
+RATES = """
+LEFT JOIN payments_paymentaddress k ON k.payment_id = p.id AND k.asset_id = e.asset_id AND {condition}
 LEFT JOIN LATERAL (
     SELECT one.rate, one.source, one.as_of FROM assets_dailyrate one
     WHERE k.id IS NULL AND one.asset_id = e.asset_id AND one.currency = currency.code AND one.day <= (m.at AT TIME ZONE 'UTC')::date
     ORDER BY one.day DESC LIMIT 1
-) d ON true
+) d ON {condition}
 """
 _LINES = f"""
 SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, e.amount_atomic, currency.code,
        coalesce(k.exchange_rate, d.rate), coalesce(k.rate_source, d.source, ''), coalesce(k.created_at, d.as_of),
        m.reference, coalesce(p.reference, ''), coalesce(p.order_id, '')
-{_FROM} {_RATES} {_WHERE} AND m.at >= %(starts)s ORDER BY m.at, m.id, e.id
+{_FROM} {RATES.format(condition="true")} {_WHERE} AND m.at >= %(starts)s ORDER BY m.at, m.id, e.id
 """
 
 

@@ -31,9 +31,9 @@ def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(world: C
     page.goto(page.url.replace("/reports", "/statement"))
     expect(page.get_by_role("row").filter(has_text="Payment settled")).to_have_count(2)
     fine_everywhere(page, "statement")
-    page.get_by_label("What").select_option(label="Refund sent")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_text("No entry matches")).to_be_visible()
+    page.get_by_label("Type").select_option(label="Refund sent")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("No matching entries")).to_be_visible()
     fine(page)
 
 

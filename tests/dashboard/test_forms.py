@@ -222,6 +222,8 @@ BROKEN = [
     Broken("settings_logo", at("settings/logo"), {}, "logo", "The logo must be a PNG, JPEG, WebP or GIF picture."),
     Broken("settings_domain_change", at("settings/domain/change"), {"domain": "a b"}, "domain",
            "Enter a domain name such as pay.example.com."),
+    Broken("settings_account_codes", at("settings/account-codes"), {"fees": "1" * 21}, "fees",
+           "Processing fees is too long (maximum is 20 characters)."),
     Broken("settings_cooling", at("settings/cooling"), {"hours": "100"}, "hours", HOURS),
     Broken("settings_cooling", at("settings/cooling"), {"hours": "soon"}, "hours", HOURS),
     Broken("settings_approvals", at("settings/approvals"), {"above": "much"}, "above",

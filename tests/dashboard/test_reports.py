@@ -6,15 +6,20 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from apps.payouts.services.destinations import add_wallet
 from apps.reports import states
+from apps.reports.account_codes import CHARTS, CODE_MAX, LINES, line_of
+from apps.reports.labels import KINDS
 from apps.reports.models import Report
 from apps.reports.services.generate import generate_due
 from apps.reports.services.request import available_through
 from apps.stores.models import Member, Role
 from tests import make
 from tests.cast import Cast
-from tests.dashboard.browse import Browser, text
+from tests.dashboard.browse import Browser, field_errors, text
 
 
 @pytest.fixture
@@ -101,17 +106,19 @@ def statement(browser: Browser, **query: str) -> Any:
 
 
 def test_an_empty_store_is_told_what_opens_its_books(browser: Browser) -> None:
-    assert "Nothing has been booked yet" in text(statement(browser))
+    assert "No entries yet" in text(statement(browser))
 
 
 def test_a_statement_shows_every_entry_with_the_balance_it_left(cast: Cast, browser: Browser) -> None:
     paid = [make.paid(cast.bakery.test, amount=amount) for amount in ("18.00", "36.00")]
     shown = text(statement(browser, asset="SETH", account="available"))
-    assert shown.count("Payment settled</th>") == 0 and shown.count("Payment settled<br>") == 2
-    for part in ("0.0297", "0.0198", "0.0099", *(f'{one["id"]}">{one["reference"]}' for one in paid)):
+    assert shown.count("Payment settled</td>") == 2
+    links = [f'payments/{one["id"]}"><bdi>{one["reference"]}' for one in paid]
+    for part in ("0.0297", "0.0198", "0.0099", "€17.82", "€35.64", *links):
         assert part in shown
+    assert "Total of 2 entries" in shown and "€53.46" in shown and "€0.54" in shown
     held = text(statement(browser, asset="SETH", account="held", kind="deposit_confirmed"))
-    assert held.count("Deposit confirmed<br>") == 2 and "Payment settled<br>" not in held
+    assert held.count("Deposit confirmed</td>") == 2 and "Payment settled</td>" not in held
 
 
 def test_pages_of_a_statement_follow_one_another(cast: Cast, browser: Browser) -> None:
@@ -144,13 +151,83 @@ def test_days_narrow_a_statement(cast: Cast, browser: Browser) -> None:
 
 def test_the_csv_is_what_the_page_shows(cast: Cast, browser: Browser) -> None:
     make.paid(cast.bakery.test, amount="18.00")
-    answer = browser.get("statement.csv?account=held")
-    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+    rows = exported(browser, "account=held")
     assert [(row["description"], row["amount"], row["balance"]) for row in rows] == [
         ("Payment settled", "-0.01", "0"),
         ("Deposit confirmed", "0.01", "0.01"),
     ]
     assert b"".join(browser.get("statement.csv?asset=NONE").streaming_content).count(b"\n") == 1
+
+
+def test_lines_say_what_they_were_for(cast: Cast, browser: Browser) -> None:
+    shop = cast.bakery
+    make.paid(shop.test, amount="100.00", title="Table <for> two", order_id="A-17")
+    saved = add_wallet(shop.store, "test", "sepolia", "0x52908400098527886E0F7030069857D2E4169EE7", "Cold one")
+    make.payout(shop.test, 10**15, crypto_payout_detail_id=str(saved.pk))
+    make.payout(shop.test, 10**15)
+    make.swapped(shop)
+    shown = text(statement(browser, asset="SETH", account="available"))
+    for part in ("Table &lt;for&gt; two", "A-17", "Payout to Cold one", "Payout to 0x", "Swap of ETH to USDC", "Correction by staff"):
+        assert part in shown, part
+
+
+def test_a_statement_asks_no_more_questions_with_more_lines(cast: Cast, browser: Browser) -> None:
+    def questions() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            statement(browser, account="available")
+        return len(asked)
+
+    for _ in range(2):
+        make.paid(cast.bakery.test, amount="100.00")
+        make.payout(cast.bakery.test, 10**15)
+    questions()
+    few = questions()
+    for _ in range(6):
+        make.paid(cast.bakery.test)
+        make.payout(cast.bakery.test, 10**15)
+    assert questions() <= few
+
+
+def test_presets_are_ranges_of_days(cast: Cast, browser: Browser) -> None:
+    make.paid(cast.bakery.test)
+    presets = {one.name: one.query for one in statement(browser).context["presets"]}
+    today = cast.bakery.access().now().date()
+    assert presets["This month"].endswith(f"from={today.replace(day=1)}&to={today}") and presets["All time"] == ""
+    for name, query in presets.items():
+        page = browser.client.get(f"/dashboard/statement?{query}")
+        assert [one.name for one in page.context["presets"] if one.is_current] == [name]
+        assert len(page.context["lines"]) == (0 if name.startswith("Last") else 1)
+
+
+def exported(browser: Browser, query: str = "") -> list[dict[str, str]]:
+    answer = browser.get(f"statement.csv?{query}")
+    return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+
+
+def test_account_codes_stand_in_the_csv(cast: Cast, browser: Browser) -> None:
+    make.paid(cast.bakery.test, amount="18.00")
+    (before,) = exported(browser, "account=available")
+    assert (before["account_code"], before["fee_account_code"]) == ("", "")
+    page = browser.get("settings/account-codes?chart=skr04")
+    assert 'value="4400"' in text(page) and "Nothing is saved yet" in text(page)
+    codes = {"payments": "4400", "fees": "=6855", "refunds": ""}
+    assert browser.post("settings/account-codes", **codes).status_code == 303
+    assert 'value="4400"' in text(browser.get("settings/account-codes"))
+    (row,) = exported(browser, "account=available")
+    assert (row["account_code"], row["fee_account_code"]) == ("4400", "'=6855")
+    assert (row["fee"], row["value"], row["fee_value"], row["currency"]) == ("0.0001", "17.82", "0.18", "EUR")
+    assert Browser(cast.charlie).get("settings/account-codes").context["rows"][0][2] == ""
+
+
+def test_a_code_that_is_too_long_is_refused_at_its_input(browser: Browser) -> None:
+    answer = browser.post("settings/account-codes", payments="1" * 21)
+    assert answer.status_code == 422
+    assert field_errors(answer) == {"payments": "Payments is too long (maximum is 20 characters)."}
+
+
+def test_every_kind_of_movement_has_a_line_with_a_code() -> None:
+    assert {line_of(kind) for kind in KINDS} == set(LINES)
+    assert all(len(getattr(codes, name)) <= CODE_MAX for codes in CHARTS.values() for name in LINES)
 
 
 @pytest.mark.parametrize("before", ["x", "1.2", "%00", "1.2.3.4"])
@@ -162,5 +239,5 @@ def test_a_cursor_that_no_page_gave_is_not_found(cast: Cast, browser: Browser, b
 def test_another_store_and_the_other_mode_see_nothing_of_it(cast: Cast, browser: Browser) -> None:
     make.paid(cast.bakery.test)
     browser.switch("live")
-    assert "Nothing has been booked yet" in text(statement(browser, asset="SETH"))
-    assert "Nothing has been booked yet" in text(statement(Browser(cast.charlie), asset="SETH"))
+    assert "No entries yet" in text(statement(browser, asset="SETH"))
+    assert "No entries yet" in text(statement(Browser(cast.charlie), asset="SETH"))

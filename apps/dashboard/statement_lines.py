@@ -1,0 +1,135 @@
+"""What a line of a statement says: its kind in words, what it was for with a link, its fee, and its worth when it was booked.
+
+A page of lines asks the same number of questions, however long it is.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from apps.agents.models import Settlement
+from apps.chain.addresses import checksummed
+from apps.core import clock, money
+from apps.core.money import Fiat
+from apps.core.templatetags.tillgate import shorten
+from apps.dashboard.plumbing import PageRequest
+from apps.ledger.selectors import StoreAccount
+from apps.ledger.statements import StatementLine
+from apps.payments.models import Payment
+from apps.payouts.models import Payout
+from apps.reports.account_codes import Codes
+from apps.reports.bookings import Booking, bookings_of
+from apps.reports.labels import kind_label
+from apps.swaps.models import Swap
+
+
+class Subject(NamedTuple):
+    """What a line serves: in words, a second name, and its page."""
+
+    text: str
+    below: str
+    url: str
+
+
+NOTHING = Subject("", "", "")
+
+
+@dataclass(frozen=True)
+class ShownLine:
+    line: StatementLine
+    label: str
+    subject: Subject
+    booking: Booking
+
+    @property
+    def worth(self) -> Fiat | None:
+        return self.booking.worth(self.line.amount_atomic)
+
+    @property
+    def fee_worth(self) -> Fiat | None:
+        return self.booking.worth(self.booking.fee_atomic) if self.booking.fee_atomic else None
+
+
+def shown(request: PageRequest, lines: Sequence[StatementLine]) -> list[ShownLine]:
+    """Each entry in words. Six questions, and fewer where nothing is found."""
+    access = request.access
+    if not lines:
+        return []
+    currency = access.store.settlement_currency
+    bookings = bookings_of(access.store_id, access.mode, currency, [one.entry_id for one in lines])
+    subjects = _subjects(request, {one.reference for one in lines if one.reference})
+    return [ShownLine(one, kind_label(one.kind), subjects.get(one.reference, NOTHING), bookings[one.entry_id]) for one in lines]
+
+
+def _subjects(request: PageRequest, references: "set[uuid.UUID]") -> "dict[uuid.UUID | None, Subject]":
+    """The store's own payments, payouts, swaps and agents' payments; what is none of them has no words."""
+    found: dict[uuid.UUID | None, Subject] = {}
+    for rows in (_payments, _payouts, _swaps, _settlements):
+        missing = references - found.keys()
+        if missing:
+            found.update(rows(request, missing))
+    return found
+
+
+Found = Iterable[tuple[uuid.UUID, Subject]]
+
+
+def _payments(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
+    rows = Payment.objects.seen_by(request.access).filter(pk__in=ids).values_list("pk", "reference", "title", "order_id")
+    for id, reference, title, order_id in rows:
+        below = " · ".join(one for one in (reference if title else "", order_id or "") if one)
+        yield id, Subject(title or reference, below, _url("payment", id))
+
+
+def _payouts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
+    rows = Payout.objects.seen_by(request.access).filter(pk__in=ids)
+    names = ("pk", "destination_address", "destination__label", "destination__currency", "destination__account_hint")
+    for id, address, label, currency, hint in rows.values_list(*names):
+        to = shorten(checksummed(address)) if address else f"{currency} account ending in {hint}"
+        yield id, Subject(f"Payout to {label or to}", to if label else "", _url("payout", id))
+
+
+def _swaps(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
+    rows = Swap.objects.seen_by(request.access).filter(pk__in=ids)
+    for id, source, buy in rows.values_list("pk", "source_asset__coin_symbol", "buy_asset__coin_symbol"):
+        yield id, Subject(f"Swap of {source} to {buy}", "", _url("swap", id))
+
+
+def _settlements(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
+    rows = Settlement.objects.seen_by(request.access).filter(pk__in=ids)
+    for id, mandate_id, agent, pay_to in rows.values_list("pk", "mandate_id", "credential__name", "pay_to"):
+        yield id, Subject(agent, pay_to or "", _url("mandate", mandate_id))
+
+
+def _url(page: str, id: uuid.UUID) -> str:
+    return reverse(f"dashboard:{page}", args=[str(id)])
+
+
+CSV_COLUMNS = (
+    "at", "kind", "description", "subject", "details", "role", "amount", "fee", "balance", "asset",
+    "value", "fee_value", "currency", "rate", "rate_source", "account", "account_code", "fee_account_code", "reference",
+)  # fmt: skip
+
+
+def cells(one: ShownLine, account: StoreAccount, codes: Codes) -> list[object]:
+    """A line as CSV: every amount a plain decimal, what nobody knows empty."""
+
+    def coins(atomic: int) -> str:
+        return money.decimal_from_atomic(atomic, account.atomic_decimals)
+
+    line, booking = one.line, one.booking
+    fee, rate = booking.fee_atomic, booking.rate
+    return [
+        clock.iso(line.at), line.kind, one.label, one.subject.text, one.subject.below, line.role,
+        coins(line.amount_atomic), coins(fee) if fee else "", coins(line.balance_atomic), account.asset_id,
+        _cents(one.worth), _cents(one.fee_worth), booking.currency,
+        "" if rate is None else money.fraction_text(rate), booking.rate_source, account.kind,
+        codes.of(line.kind), codes.fees if fee else "", line.reference,
+    ]  # fmt: skip
+
+
+def _cents(worth: Fiat | None) -> str:
+    return "" if worth is None else money.text_from_cents(worth.cents)
