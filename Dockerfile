@@ -21,6 +21,8 @@ COPY config config
 COPY apps apps
 COPY templates templates
 COPY static static
+COPY docs/guide docs/guide
+COPY CHANGELOG.md ./
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \

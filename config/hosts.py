@@ -20,7 +20,7 @@ HOMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     # Staff sign in where their site is: a session never leaves its host.
     (("/dashboard/sign-in", "/dashboard/sign-out", "/dashboard/confirm", "/dashboard/security"), ("DASHBOARD_HOST", "ADMIN_HOST")),
     (("/dashboard", "/oauth/authorize"), ("DASHBOARD_HOST",)),
-    (("/api", "/docs", "/oauth/"), ("API_HOST",)),
+    (("/api", "/docs", "/llms.txt", "/oauth/"), ("API_HOST",)),
 )
 
 

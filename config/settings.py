@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "apps.dashboard",
     "apps.hosted",
     "apps.console",
+    "apps.docs",
 ]
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",

@@ -3,13 +3,12 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from apps.api.description import docs
 from config.hosts import front
 
 admin.autodiscover()
 urlpatterns = [
     path("api/v2/", include("apps.api.urls")),
-    path("docs", docs, name="docs"),
+    path("", include("apps.docs.urls")),
     path("dashboard/", include("apps.dashboard.urls")),
     path("admin/", admin.site.urls),
     path("", front, name="front"),

@@ -1,4 +1,4 @@
-"""The OpenAPI document and the browsable pages made from it, served without any outside host."""
+"""The OpenAPI document, drawn up once. The documentation is made from it (apps.docs)."""
 
 import subprocess
 import sys
@@ -7,7 +7,6 @@ from functools import cache
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
@@ -29,8 +28,3 @@ def _document() -> bytes:
     """By a process that ends: the generator and what it leaves behind are a tenth of a web process, which Python never gives back."""
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "openapi"]
     return subprocess.run(command, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, check=True, timeout=SECONDS).stdout  # noqa: S603  our own
-
-
-@require_safe
-def docs(request: HttpRequest) -> HttpResponse:
-    return render(request, "docs.html")

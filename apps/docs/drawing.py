@@ -1,0 +1,84 @@
+"""Draws the whole documentation: every page with its HTML, its Markdown and its headings, and the index of the search.
+
+`manage.py docs` runs it in a process that ends (decision 235); a web process imports nothing of this.
+"""
+
+import re
+from collections.abc import Iterator
+
+from django.conf import settings
+from msgspec import Struct
+
+from apps.docs import tree
+from apps.docs.markdown import Heading, address_of, render
+from apps.docs.site import Hit, Link, Menu, Page, Site
+
+FOLDER = settings.BASE_DIR / "docs" / "guide"
+# The address that the files name: a demo's, so that what they say can be tried from a checkout. Pages name the service's own.
+WORDS_MAX = 240
+# A link of the changelog to a file that isn't served.
+_ELSEWHERE = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
+DEMO = "http://localhost:8000"
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """A page before it is drawn. `markdown` is whole: what is generated is written as Markdown first, for people and models alike."""
+
+    section: str
+    slug: str
+    title: str
+    markdown: str
+
+
+def draw() -> Site:
+    sources = list(_sources())
+    menus: dict[str, list[Link]] = {}
+    for source in sources:
+        menus.setdefault(source.section, []).append(Link(slug=source.slug, title=source.title))
+    pages = tuple(_page(source) for source in sources)
+    menu = tuple(Menu(title=title, links=tuple(links)) for title, links in menus.items())
+    return Site(menu=menu, pages=pages, hits=tuple(hit for page in pages for hit in _hits(page)))
+
+
+def _sources() -> Iterator[Source]:
+    for section in tree.GUIDE:
+        for entry in section.entries:
+            yield _source(section.title, entry, (FOLDER / f"{entry.slug}.md").read_text())
+    changes = _ELSEWHERE.sub(r"\1", (settings.BASE_DIR / "CHANGELOG.md").read_text())
+    yield _source("Look up", tree.CHANGELOG, changes)
+
+
+def _source(section: str, entry: tree.Entry, markdown: str) -> Source:
+    return Source(section=section, slug=entry.slug, title=entry.title, markdown=markdown.replace(DEMO, settings.API_URL))
+
+
+def _page(source: Source) -> Page:
+    rendered = render(source.markdown, source.slug)
+    return Page(
+        slug=source.slug,
+        title=source.title,
+        section=source.section,
+        html=rendered.html,
+        markdown=source.markdown,
+        headings=tuple(Link(slug=one.anchor, title=one.title) for one in rendered.headings if _is_listed(one)),
+    )
+
+
+def _hits(page: Page) -> Iterator[Hit]:
+    """The page and each of its parts, with the words of the part that are found nowhere in its title."""
+    parts = re.split(r"(?m)^## +", page.markdown)
+    address = address_of(f"{page.slug}.md")
+    yield Hit(address, page.title, page.section, _words(parts[0]))
+    for heading, text in zip(page.headings, parts[1:], strict=False):
+        yield Hit(f"{address}#{heading.slug}", heading.title, page.title, _words(text))
+
+
+def _words(text: str) -> str:
+    """What somebody may look for there: names of fields and codes first, then prose, without the small words."""
+    codes = re.findall(r"`([a-z][a-z0-9_.]{3,30})`", text)
+    prose = re.findall(r"[a-z]{5,}", re.sub(r"```.*?```", "", text, flags=re.S).lower())
+    return " ".join(dict.fromkeys([*codes, *prose]))[:WORDS_MAX]
+
+
+def _is_listed(heading: Heading) -> bool:
+    return heading.level == 2

@@ -1,0 +1,122 @@
+"""Markdown to HTML as the documentation shows it: headings with anchors, code with a copy button and tabs, tables that scroll.
+
+Only the process that draws the documentation imports this (decision 235).
+"""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+KEY = "svc_sk_test_YOUR_KEY"
+_TAB = re.compile(r"\btab=(\S+)")
+
+
+class Heading(NamedTuple):
+    level: int
+    anchor: str
+    title: str
+
+
+class Rendered(NamedTuple):
+    html: str
+    headings: tuple[Heading, ...]
+
+
+def anchor_of(title: str) -> str:
+    """As GitHub makes it, so that a link works at both places."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+
+
+def render(text: str, own: str = "") -> Rendered:
+    """`own` is the slug of the page, for links that name nothing but an anchor."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = _grouped(parser.parse(text))
+    headings = list(_with_anchors(tokens))
+    _link(tokens, own)
+    count = 0
+    for token in tokens:
+        if token.type == "tabs":
+            count += 1
+            token.content = tabs(token.meta["codes"], f"{own or 'page'}-{count}")
+        elif token.type == "fence":
+            count += 1
+            token.content = code(token.content, f"{own or 'page'}-{count}")
+        if token.type in ("fence", "tabs"):
+            token.type = "html_block"
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    html = html.replace("<table>", '<div class="table-scroll" role="region" aria-label="Table" tabindex="0"><table>')
+    return Rendered(html.replace("</table>", "</table></div>"), tuple(headings))
+
+
+def code(text: str, name: str) -> str:
+    """A block of code with a button that copies it."""
+    shown = escape(text.rstrip("\n"), quote=False).replace(KEY, f"<span data-key>{KEY}</span>")
+    button = f'<button type="button" class="button small quiet script-only" data-copy-from="{name}">Copy</button>'
+    return f'<div class="sample">{button}<pre class="code" tabindex="0"><code id="{name}">{shown}</code></pre></div>'
+
+
+def tabs(codes: Sequence[tuple[str, str]], name: str) -> str:
+    """Radio buttons choose what CSS shows, so that tabs need no script."""
+    labels, panels = [], []
+    for place, (label, text) in enumerate(codes):
+        checked = " checked" if place == 0 else ""
+        labels.append(
+            f'<input type="radio" name="{name}" id="{name}-tab-{place}" value="{escape(label)}"{checked}>'
+            f'<label for="{name}-tab-{place}">{escape(label)}</label>'
+        )
+        panels.append(f'<div class="tab-panel">{code(text, f"{name}-{place}")}</div>')
+    legend = '<legend class="visually-hidden">Language</legend>'
+    return f'<fieldset class="code-tabs">{legend}{"".join(labels)}{"".join(panels)}</fieldset>\n'
+
+
+def _grouped(tokens: list[Token]) -> list[Token]:
+    """Fences that follow each other and name a tab become one."""
+    made: list[Token] = []
+    for token in tokens:
+        tab = _TAB.search(token.info) if token.type == "fence" else None
+        if tab is None:
+            made.append(token)
+            continue
+        if not made or made[-1].type != "tabs":
+            made.append(Token("tabs", "", 0, block=True, meta={"codes": []}))
+        made[-1].meta["codes"].append((tab[1], token.content))
+    return made
+
+
+def _with_anchors(tokens: list[Token]) -> list[Heading]:
+    found: list[Heading] = []
+    taken: set[str] = set()
+    for opening, inline in pairwise(tokens):
+        if opening.type != "heading_open":
+            continue
+        title = "".join(one.content for one in inline.children or [])
+        anchor = anchor_of(title)
+        while anchor in taken:
+            anchor += "-1"
+        taken.add(anchor)
+        opening.attrSet("id", anchor)
+        found.append(Heading(int(opening.tag[1]), anchor, title))
+    return found
+
+
+def _link(tokens: Sequence[Token], own: str) -> None:
+    for token in tokens:
+        for one in token.children or []:
+            target = one.attrGet("href") if one.type == "link_open" else None
+            if isinstance(target, str):
+                one.attrSet("href", address_of(target, own))
+
+
+def address_of(target: str, own: str = "") -> str:
+    """Where a link between files leads on the site."""
+    name, sharp, anchor = target.partition("#")
+    if ":" in target or target.startswith("/") or not name.endswith(".md"):
+        return target
+    slug = name.removeprefix("guide/").removeprefix("../").removesuffix(".md")
+    path = "/docs" if slug == "index" else f"/docs/{slug}"
+    return f"{path}{sharp}{anchor}"

@@ -1,0 +1,82 @@
+"""The documentation: pages for people, their Markdown for models, the search, and the API explorer."""
+
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.http import require_safe
+
+from apps.docs.site import Hit, Page, index_file, page, search, site
+from apps.docs.tree import HOME
+
+QUERY_MAX = 100
+KEPT = {"Cache-Control": "public, max-age=300"}
+
+
+@require_safe
+def show(request: HttpRequest, slug: str = HOME.slug) -> HttpResponse:
+    found = _page(slug)
+    order = [link for menu in site().menu for link in menu.links]
+    place = next(place for place, link in enumerate(order) if link.slug == slug)
+    parts = {
+        "page": found,
+        "before": order[place - 1] if place else None,
+        "after": order[place + 1] if place + 1 < len(order) else None,
+    }
+    return _show(request, "docs/page.html", parts)
+
+
+@require_safe
+def find(request: HttpRequest) -> HttpResponse:
+    """For who has no JavaScript, and for links to a search."""
+    query = request.GET.get("q", "")[:QUERY_MAX].strip()
+    hits: list[Hit] = search(query) if query else []
+    return _show(request, "docs/search.html", {"query": query, "hits": hits})
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(index_file(), content_type="application/json", headers=KEPT)
+
+
+@require_safe
+def source(request: HttpRequest, slug: str = HOME.slug) -> HttpResponse:
+    """The same as Markdown, for models and for who copies it."""
+    return HttpResponse(_page(slug).markdown, content_type="text/markdown; charset=utf-8", headers=KEPT)
+
+
+@require_safe
+def models(request: HttpRequest) -> HttpResponse:
+    """llms.txt: what there is to read, for language models (llmstxt.org)."""
+    lines = ["# Tillgate", "", "> Take crypto payments priced in fiat: REST API, hosted checkout, signed webhooks, payouts.", ""]
+    for menu in site().menu:
+        lines += [f"## {menu.title}", ""]
+        lines += [f"- [{link.title}]({settings.API_URL}{_source_address(link.slug)})" for link in menu.links]
+        lines.append("")
+    lines += ["## Description", "", f"- [OpenAPI 3.1]({settings.API_URL}{reverse('openapi')})", ""]
+    return HttpResponse("\n".join(lines), content_type="text/plain; charset=utf-8", headers=KEPT)
+
+
+@require_safe
+def explorer(request: HttpRequest) -> HttpResponse:
+    return render(request, "docs/try.html")
+
+
+def _show(request: HttpRequest, template: str, parts: Mapping[str, object]) -> HttpResponse:
+    home = (settings.DASHBOARD_URL if settings.DASHBOARD_HOST else "") + reverse("dashboard:home")
+    with translation.override("en"):  # it is written in English alone, whatever language the browser asks for
+        return render(request, template, {"menu": site().menu, "dashboard": home, **parts})
+
+
+def _source_address(slug: str) -> str:
+    return reverse("docs_home_source") if slug == HOME.slug else reverse("docs_source", args=[slug])
+
+
+def _page(slug: str) -> Page:
+    found = page(slug)
+    if found is None:
+        raise Http404
+    return found

@@ -1,0 +1,148 @@
+"""Every page of the documentation is there, its links lead somewhere, and nothing of it is loaded from outside."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from apps.docs import tree
+from apps.docs.site import index_file, page, site
+
+INDEX_BYTES_MAX = 60 * 1024
+# All of it in the memory of a web process, packed.
+KEPT_BYTES_MAX = 600 * 1024
+
+
+class Reader(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.names: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        if "id" in found:
+            self.names.append(found["id"])
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif tag in ("link", "script", "img", "iframe"):
+            self.loaded.append(found.get("src") or found.get("href", ""))
+        assert not {name for name in found if name.startswith("on")} | ({"style"} & set(found))
+
+
+def slugs() -> list[str]:
+    return [link.slug for menu in site().menu for link in menu.links]
+
+
+def address(slug: str) -> str:
+    return "/docs" if slug == tree.HOME.slug else f"/docs/{slug}"
+
+
+@pytest.fixture(scope="module")
+def read() -> dict[str, Reader]:
+    """Every page, as a browser gets it."""
+    found = {}
+    for slug in slugs():
+        answer = Client().get(address(slug))
+        assert answer.status_code == 200, slug
+        assert "unsafe" not in answer.headers["Content-Security-Policy"]
+        found[address(slug)] = Reader(answer.content.decode())
+    return found
+
+
+def test_every_file_of_the_guide_is_in_the_menu() -> None:
+    files = {path.stem for path in (settings.BASE_DIR / "docs" / "guide").glob("*.md")}
+    assert files == {entry.slug for section in tree.GUIDE for entry in section.entries}
+
+
+def test_no_link_is_dead(read: dict[str, Reader]) -> None:
+    dead = []
+    for here, reader in read.items():
+        for link in reader.links:
+            path, _, anchor = link.partition("#")
+            if path.startswith(("http://", "https://", "/dashboard", "/oauth")):
+                continue
+            target = path or here
+            if target in read:
+                if anchor and anchor not in read[target].names:
+                    dead.append((here, link))
+            elif Client().get(target).status_code != 200:
+                dead.append((here, link))
+    assert not dead
+
+
+def test_nothing_is_loaded_from_outside_and_names_are_unique(read: dict[str, Reader]) -> None:
+    for here, reader in read.items():
+        assert all(one.startswith("/") and not one.startswith("//") for one in reader.loaded), here
+        assert len(reader.names) == len(set(reader.names)), here
+
+
+def test_every_page_is_markdown_too() -> None:
+    for slug in slugs():
+        answer = Client().get(f"{address(slug)}.md")
+        assert answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/markdown")
+        assert answer.content.decode().startswith("# ")
+
+
+def test_models_are_told_of_every_page() -> None:
+    text = Client().get("/llms.txt").content.decode()
+    assert all(f"{settings.API_URL}{address(slug)}.md" in text for slug in slugs())
+
+
+def test_the_index_of_the_search_stays_small_and_finds_pages_and_their_parts() -> None:
+    assert len(index_file()) <= INDEX_BYTES_MAX
+    assert len(json.loads(Client().get("/docs/search.json").content)) > len(slugs())
+    found = Client().get("/docs/search", {"q": "idempotency key"}).content.decode()
+    assert 'href="/docs/quickstart' in found
+    none = Client().get("/docs/search", {"q": "<script>zebra"}).content.decode()
+    assert "Nothing found" in none and "<script>zebra" not in none
+
+
+def test_an_unknown_page_is_not_found(db: None) -> None:
+    assert Client().get("/docs/nothing").status_code == 404
+    assert Client().get("/docs/nothing.md").status_code == 404
+
+
+def test_addresses_are_those_of_this_service() -> None:
+    quickstart = page("quickstart")
+    assert quickstart is not None and f"{settings.API_URL}/api/v2" in quickstart.html
+
+
+def test_tabs_need_no_script() -> None:
+    quickstart = page("quickstart")
+    assert quickstart is not None
+    groups = re.findall(r'<fieldset class="code-tabs">.*?</fieldset>', quickstart.html, re.S)
+    assert groups and all(one.count('type="radio"') == one.count('class="tab-panel"') and one.count(" checked") == 1 for one in groups)
+
+
+ASKED_FOR = """
+import os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+import django
+from django.test import Client
+django.setup()
+from apps.docs import site
+answer = Client(HTTP_HOST="localhost").get("/docs")
+kept = site.site()
+print(answer.status_code, sum(map(len, kept.pages.values())) + len(kept.index), "markdown_it" in sys.modules)
+"""
+
+
+def test_a_web_process_keeps_little_and_never_loads_what_draws_it() -> None:
+    run = subprocess.run([sys.executable, "-c", ASKED_FOR], cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
+    status, kept, is_loaded = run.stdout.split()
+    assert (status, is_loaded) == ("200", "False"), run.stderr
+    assert int(kept) <= KEPT_BYTES_MAX
+
+
+def test_the_image_holds_what_is_drawn() -> None:
+    dockerfile, ignored = ((settings.BASE_DIR / name).read_text() for name in ("Dockerfile", ".dockerignore"))
+    for name in ("docs/guide", "CHANGELOG.md"):
+        assert f"COPY {name} " in dockerfile and f"!{name}\n" in ignored
