@@ -5,7 +5,6 @@ import time
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,36 +13,17 @@ from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.clock import iso
 from apps.core.documents import Document, Time
-from apps.core.errors import Coded, Failure, RefusalKind
+from apps.core.errors import Coded, Failure
 from apps.core.literal import Field, Schema, parse_moment
 from apps.core.requests import Request as Body
 from apps.core.requests import by
+from apps.stores import test_clock
 from apps.stores.models import Store
+from apps.stores.test_clock import ClockBackwards, ClockInvalid
 
 READY, ADVANCING = "ready", "advancing"
 WAIT_SECONDS, LOOK_SECONDS = 25.0, 0.05
 _seat = threading.BoundedSemaphore(1)
-OFFSET_SECONDS_MAX = 20 * 366 * 86400
-
-
-class ClockLiveMode(Coded):
-    kind = RefusalKind.FORBIDDEN
-    code = "test_clock_live_mode"
-    message = "The test clock is for test credentials only"
-
-
-class ClockBackwards(Coded):
-    code, message = "test_clock_backwards", "The test clock only moves forward"
-
-
-class ClockInvalid(Coded):
-    code, message = "test_clock_invalid", "Give seconds (an integer) or to (an ISO 8601 time)"
-
-
-class ClockAdvancing(Coded):
-    kind = RefusalKind.CONFLICT
-    code = "test_clock_advancing"
-    message = "The test clock is being moved"
 
 
 class ClockStopped(Broken):
@@ -92,8 +72,7 @@ class ClockDoor(Door):
         return TestClockDocument(now=iso(self.access.now()), offset_seconds=store.test_offset_seconds, status=status)
 
     def refuse_live(self) -> None:
-        if self.access.is_live:
-            raise ClockLiveMode
+        test_clock.refuse_live(self.access.mode)
 
 
 class TestClock(ClockDoor):
@@ -114,25 +93,16 @@ class Advance(ClockDoor):
     bodies = {"POST": ClockMove}
 
     def cost(self, request: Request) -> int:
-        """A long way takes more than a short one, up to a full bucket; one that goes nowhere takes one token."""
+        """As its service says; what can't be read takes one token."""
         try:
-            seconds = _step_seconds(self.read(request, ClockMove), self.access.now())
+            return test_clock.cost_of(_step_seconds(self.read(request, ClockMove), self.access.now()))
         except Failure:
             return 1
-        if seconds > OFFSET_SECONDS_MAX:
-            return 1
-        _, burst = settings.LIMITS["test_clock"]["test"]
-        return min(1 + seconds // (settings.TEST_CLOCK_DAYS_PER_TOKEN * 86400), burst)
 
     def post(self, request: Request) -> Response:
         self.refuse_live()
         store = self.access.store
-        store.refresh_from_db(fields=["test_offset_seconds"])
-        target = store.test_offset_seconds + _step_seconds(self.read(request, ClockMove), self.access.now())
-        if target > OFFSET_SECONDS_MAX:
-            raise ClockInvalid("The test clock can be at most 20 years ahead")
-        if not clock.ask(store, target):
-            raise ClockAdvancing
+        target = test_clock.move(store, self.access.mode, _step_seconds(self.read(request, ClockMove), self.access.now()))
         is_there = self._wait(store)
         if not is_there:
             goal = clock.real_now() + timedelta(seconds=target)

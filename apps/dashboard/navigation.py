@@ -111,6 +111,7 @@ SECTIONS: tuple[Section, ...] = (
             Entry("Webhooks", "webhook_endpoints", roles.INSPECT),
             Entry("Apps", "oauth_grants", roles.INSPECT, pages=("oauth_apps",)),
             Entry("Request log", "request_log", roles.INSPECT),
+            Entry("Test clock", "test_clock", roles.INSPECT),
         ),
         is_divided=True,
     ),

@@ -35,6 +35,7 @@ from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM, menu_of
 from apps.payouts.services import approval_decisions
 from apps.stores import profile, roles
 from apps.stores.models import Member, User
+from apps.stores.test_clock import clock_of
 
 Refusals = (Failure, Invalid)
 
@@ -154,7 +155,7 @@ def _shown(request: PageRequest, page: Page, arguments: dict[str, str]) -> "Answ
         with drawings.charged_to(page.renders, request.access.mode, _whose_files(request)):
             return page.view(request, **arguments)
     except drawings.TooMany as refusal:
-        return _too_fast(request, refusal.taken)
+        return too_fast(request, refusal.taken)
 
 
 def _whose_files(request: PageRequest) -> str:
@@ -195,10 +196,10 @@ def _take_token(request: HttpRequest, policy: str, mode: str, whose: str) -> Htt
         taken = buckets.take(policy, mode, whose)
     except buckets.Unavailable:
         return None
-    return _too_fast(request, taken) if taken.is_limited else None
+    return too_fast(request, taken) if taken.is_limited else None
 
 
-def _too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
+def too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
     response = render(request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429)
     for name, value in taken.headers().items():
         response[name] = value
@@ -247,6 +248,7 @@ def show(request: PageRequest, template: str, context: Mapping[str, Any] | None 
         "access": request.access,
         "member": member,
         "may": {permission: roles.may(member.role, permission) for permission in roles.TABLE},
+        "test_clock": None if request.access.is_live else clock_of(request.access.store),
         "menu": menu_of(member.role, request.path, without=_unused(request.access)),
         "memberships": _memberships(request.person),
         "initials": _initials(request.person),

@@ -1,6 +1,5 @@
 """A merchant at the dashboard, in a real browser: sign in with a code, make a payment link, find the payment, look at it."""
 
-import re
 from binascii import unhexlify
 
 import pytest
@@ -61,11 +60,9 @@ def test_a_merchant_signs_in_with_a_code_makes_a_link_and_finds_the_payment(worl
     expect(page.get_by_role("heading", name="Payments", exact=True)).to_be_visible()
     page.wait_for_load_state()
     page.keyboard.press("/")
-    expect(page.get_by_role("searchbox")).to_be_focused()
-    page.keyboard.type("a-1001")
+    expect(page.get_by_role("searchbox", name="Search everything")).to_be_focused()
+    page.keyboard.type("A-1001")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("q=a-1001"))
-    page.get_by_role("link", name="Two loaves of rye").click()
     expect(page.get_by_role("heading", name="€24.90")).to_be_visible()
     expect(page.get_by_text("Awaiting payment")).to_be_visible()
     fine(page)
@@ -77,7 +74,7 @@ def test_the_tabs_swap_the_rows_and_keep_the_address(world: Cast, open_page: Ope
     page = open_page("/dashboard/payments")
     sign_in(page, world.alice.email)
     page.evaluate("window.stayed = true")
-    page.get_by_label("Status").get_by_role("link", name="Completed").click()
+    page.get_by_label("Filters", exact=True).get_by_role("link", name="Completed").click()
     expect(page.get_by_role("link", name="Open one")).to_be_hidden()
     expect(page.get_by_role("link", name="Paid one")).to_be_visible()
     assert "status=completed" in page.url and page.evaluate("window.stayed")
@@ -100,7 +97,7 @@ def test_the_list_works_without_script(world: Cast, open_page: OpenPage) -> None
     payment(world.bakery.test, title="Open one")
     page = open_page("/dashboard/payments", script=False)
     sign_in(page, world.alice.email)
-    page.get_by_label("Status").get_by_role("link", name="Completed").click()
+    page.get_by_label("Filters", exact=True).get_by_role("link", name="Completed").click()
     expect(page.get_by_role("link", name="Paid one")).to_be_visible()
     expect(page.get_by_role("link", name="Open one")).to_have_count(0)
     page.get_by_role("button", name="Live", exact=True).click()

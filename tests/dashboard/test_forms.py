@@ -226,6 +226,7 @@ BROKEN = [
            "Processing fees is too long (maximum is 20 characters)."),
     Broken("settings_cooling", at("settings/cooling"), {"hours": "100"}, "hours", HOURS),
     Broken("settings_cooling", at("settings/cooling"), {"hours": "soon"}, "hours", HOURS),
+    Broken("test_clock", at("test-clock"), {"amount": "soon", "unit": "days"}, "amount", "Enter a whole number from 1 to 9,999."),
     Broken("settings_approvals", at("settings/approvals"), {"above": "much"}, "above",
            "Write the amount as a number such as 1000 or 1000.00."),
     Broken("settings_auto_swap", at("settings/auto-swap"), lambda world: {"target_asset_id": "NOPE"} if world.rich() else {},

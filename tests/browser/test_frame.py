@@ -1,0 +1,115 @@
+"""The frame of the dashboard in a real browser: everything in sight, menus, themes, the test clock; wide, on a phone and in the dark."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from apps.access.services import create_agent_credential
+from apps.core.models import Mode
+from apps.stores.models import Member, Role, Store
+from apps.stores.services import change_store
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.test_dashboard import sign_in
+from tests.cast import Cast
+from tests.make import advance, paid
+
+UGLY = "Café مقهى الحي 🥐 " + "Überlandstraßenbahnhaltestelle" * 3
+
+
+def everything_on(world: Cast) -> None:
+    change_store(world.bakery.store, is_platform=True)
+    create_agent_credential(world.bakery.store, Mode.TEST, name="Buyer")
+
+
+def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_window(world: Cast, open_page: OpenPage) -> None:
+    everything_on(world)
+    page = open_page("/dashboard/payouts", height=720)
+    sign_in(page, world.alice.email)
+    links = page.locator(".side nav > a")
+    expect(links).to_have_count(10)
+    for link in links.all():
+        expect(link).to_be_in_viewport(ratio=1)
+    assert (
+        page.evaluate("(() => { const nav = document.querySelector('.side > nav'); return nav.scrollHeight - nav.clientHeight; })()") == 0
+    )
+    assert page.evaluate("document.documentElement.scrollHeight") == 720, "a short page doesn't scroll"
+
+
+def test_a_long_name_of_a_store_takes_one_line(world: Cast, open_page: OpenPage) -> None:
+    Store.objects.filter(pk=world.bakery.store.pk).update(name=UGLY[:90])
+    for width in (390, 1280):
+        page = open_page("/dashboard/team", width=width)
+        sign_in(page, world.alice.email)
+        box = page.locator(".store-menu > summary").bounding_box()
+        assert box is not None and box["height"] < 48
+        assert overflow(page) == 0
+
+
+def _looked_at(page: Page, name: str) -> None:
+    shoot(page, f"frame-{name}")
+    assert barriers(page) == [], name
+    assert overflow(page) == 0, name
+
+
+def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(world: Cast, open_page: OpenPage) -> None:
+    everything_on(world)
+    paid(world.bakery.test, title=UGLY[:100], amount="99999.99")
+    advance(world.bakery.test, 8 * 86_400)
+    paid(world.bakery.test, amount="1.00")
+    for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
+        page = open_page("/dashboard/?range=7", width=width, dark=dark)
+        sign_in(page, world.alice.email)
+        page.get_by_text("Show as table").click()
+        _looked_at(page, f"home-{width}-{'dark' if dark else 'light'}")
+
+
+def test_a_new_store_fits_and_has_no_barrier(world: Cast, open_page: OpenPage) -> None:
+    for width in (390, 1280):
+        page = open_page("/dashboard/", width=width)
+        sign_in(page, world.alice.email)
+        expect(page.get_by_role("heading", name="Get ready to accept payments")).to_be_visible()
+        _looked_at(page, f"new-{width}")
+
+
+def test_a_person_chooses_the_dark_and_switches_the_mode_without_script(world: Cast, open_page: OpenPage) -> None:
+    page = open_page("/dashboard/team", script=False)
+    sign_in(page, world.alice.email)
+    page.get_by_text("Account:").click()
+    page.get_by_role("button", name="Dark", exact=True).click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page).to_have_url(re.compile("/dashboard/team$"))
+    page.get_by_role("button", name="Live", exact=True).click()
+    expect(page.get_by_role("region", name="Live mode")).to_be_visible()
+
+
+def test_a_theme_that_is_chosen_has_no_barrier_whatever_the_system_prefers(world: Cast, open_page: OpenPage) -> None:
+    for theme, dark in (("Dark", False), ("Light", True)):
+        page = open_page("/dashboard/settings/features", dark=dark)
+        sign_in(page, world.alice.email)
+        page.locator(".person-menu > summary").click()
+        page.get_by_role("button", name=theme, exact=True).click()
+        expect(page.locator("html")).to_have_attribute("data-theme", theme.lower())
+        _looked_at(page, f"theme-{theme.lower()}")
+
+
+def test_another_store_is_chosen_and_opened_from_the_stores_name(world: Cast, open_page: OpenPage) -> None:
+    Member.objects.create(store=world.strangers.store, user=world.alice, role=Role.VIEWER, created_at=world.bakery.store.created_at)
+    page = open_page("/dashboard/team")
+    sign_in(page, world.alice.email)
+    page.locator(".store-menu > summary").click()
+    expect(page.get_by_role("link", name="New store")).to_be_visible()
+    page.get_by_role("button", name="Charlie's").click()
+    expect(page.locator(".store-menu > summary")).to_contain_text("Charlie's")
+
+
+def test_the_clock_is_moved_where_it_is_seen(world: Cast, open_page: OpenPage) -> None:
+    advance(world.bakery.test, 3600)
+    page = open_page("/dashboard/team")
+    sign_in(page, world.alice.email)
+    expect(page.get_by_role("complementary", name="Test clock")).to_be_visible()
+    _looked_at(page, "clock")
+    page.get_by_role("button", name="1 day", exact=True).click()
+    expect(page).to_have_url(re.compile("/dashboard/team$"))
+    assert Store.objects.get(pk=world.bakery.store.pk).test_offset_seconds == 3600 + 86_400
+    page.get_by_role("link", name="Custom").click()
+    _looked_at(page, "clock-page")

@@ -1,0 +1,91 @@
+"""The test clock on the dashboard: seen wherever it is shifted, moved by who may, in test mode alone."""
+
+import pytest
+from django.conf import settings
+
+from apps.core import buckets, clock
+from apps.stores.models import Member, Role, Store
+from tests.cast import Cast, person
+from tests.dashboard.browse import Browser, field_errors, text
+from tests.make import advance
+
+DAY = 86_400
+
+
+def offset(cast: Cast) -> int:
+    return Store.objects.get(pk=cast.bakery.store.pk).test_offset_seconds
+
+
+def joined(cast: Cast, role: str) -> Browser:
+    user = person(role)
+    Member.objects.create(store=cast.bakery.store, user=user, role=role, created_at=clock.real_now())
+    return Browser(user)
+
+
+def test_every_page_says_where_a_shifted_clock_stands(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert 'id="test-clock"' not in text(browser.get("payments"))
+    advance(cast.bakery.test, 3 * DAY)
+    for path in ("", "payments", "team", "webhooks", "security"):
+        shown = text(browser.get(path))
+        assert 'id="test-clock"' in shown and "Real time:" in shown, path
+    browser.switch("live")
+    assert 'id="test-clock"' not in text(browser.get("payments"))
+
+
+@pytest.mark.parametrize(("step", "least", "most"), [("hour", 3600, 3600), ("day", DAY, DAY), ("month", 28 * DAY, 31 * DAY)])
+def test_a_step_moves_it_and_leads_back_to_the_page(cast: Cast, step: str, least: int, most: int) -> None:
+    answer = Browser(cast.alice).post("test-clock", step=step, next="/dashboard/payments?status=pending")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard/payments?status=pending")
+    assert least <= offset(cast) <= most
+
+
+def test_any_way_is_moved_by_a_number_and_a_unit(cast: Cast) -> None:
+    Browser(cast.alice).post("test-clock", amount="36", unit="hours")
+    assert offset(cast) == 36 * 3600
+
+
+@pytest.mark.parametrize("amount", ["", "0", "-1", "1.5", "x", "²", "99999"])
+def test_a_way_that_is_none_is_told_at_its_input(cast: Cast, amount: str) -> None:
+    answer = Browser(cast.alice).post("test-clock", amount=amount, unit="days")
+    assert field_errors(answer) == {"amount": "Enter a whole number from 1 to 9,999."}
+    assert answer.status_code == 422 and offset(cast) == 0
+
+
+def test_more_than_twenty_years_is_refused(cast: Cast) -> None:
+    answer = Browser(cast.alice).post("test-clock", amount="9999", unit="weeks")
+    assert "at most 20 years ahead" in text(answer) and offset(cast) == 0
+
+
+def test_who_may_not_create_payments_sees_it_and_cannot_move_it(cast: Cast) -> None:
+    advance(cast.bakery.test, DAY)
+    viewer = joined(cast, Role.VIEWER)
+    shown = text(viewer.get())
+    assert 'id="test-clock"' in shown and 'name="step"' not in shown
+    assert viewer.post("test-clock", step="hour").status_code == 403
+    assert offset(cast) == DAY
+    assert joined(cast, Role.DEVELOPER).post("test-clock", step="hour").status_code == 303
+
+
+def test_live_mode_has_none(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    browser.switch("live")
+    assert "Only in test mode" in text(browser.get("test-clock"))
+    assert "for test credentials only" in text(browser.post("test-clock", step="hour"))
+    assert offset(cast) == 0
+
+
+def test_a_move_under_way_is_shown_and_no_second_one_begins(cast: Cast) -> None:
+    Store.objects.filter(pk=cast.bakery.store.pk).update(test_clock_target_seconds=30 * DAY)
+    browser = Browser(cast.alice)
+    shown = text(browser.get("payments"))
+    assert "Test clock is advancing" in shown and "data-refreshes" in shown and 'name="step"' not in shown
+    assert browser.post("test-clock", step="hour").status_code == 409
+    assert offset(cast) == 0
+
+
+def test_ways_take_from_the_bucket_of_the_api(cast: Cast) -> None:
+    _, burst = settings.LIMITS["test_clock"]["test"]
+    buckets.take("test_clock", "test", str(cast.bakery.store.pk), burst)
+    assert Browser(cast.alice).post("test-clock", step="hour").status_code == 429
+    assert cast.bakery.test.post("/test_clock/advance", {"seconds": 1}).status_code == 429
