@@ -10,6 +10,8 @@ from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Product, Subscription
 from apps.core.searching import Term
 from apps.core.templatetags.tillgate import crypto, fiat, shorten
+from apps.links.documents import link_url
+from apps.links.models import PaymentLink
 from apps.payments.models import Payment, Refund
 from apps.payouts.models import Payout
 from apps.stores.models import Member
@@ -48,6 +50,11 @@ def of_payment(one: Payment, term: Term) -> Hit:
         one.created_at,
         is_exact=term.is_exact or bool(term.address) or one.reference == term.text.upper(),
     )
+
+
+def of_link(one: PaymentLink, term: Term) -> Hit:
+    price = fiat(one.amount_cents, one.currency) if one.amount_cents is not None else ""
+    return Hit(one.title, _url("link", one.pk), link_url(one), price, is_exact=term.is_exact or term.text.endswith(one.token))
 
 
 def of_refund(one: Refund, term: Term) -> Hit:

@@ -2,7 +2,6 @@
 
 import io
 from datetime import UTC, datetime
-from typing import Any
 
 import segno
 from django.contrib import messages
@@ -144,26 +143,31 @@ class LinkForm(Form):
             raise Invalid("kind", "choose_value")
         if kind == FIXED and not values["amount"]:
             raise Invalid("amount", "required")
-        amounts = self._amounts() if kind == CHOSEN else {"amount_cents": cents_typed(values["amount"], "amount")}
+        is_fixed = kind == FIXED
         return LinkRequest(
             title=values["title"],
             description=values["description"] or None,
             currency=values["currency"],
+            amount_cents=cents_typed(values["amount"], "amount") if is_fixed else None,
+            min_cents=None if is_fixed else self._limit("min"),
+            max_cents=None if is_fixed else self._limit("max"),
+            suggested_cents=() if is_fixed else self._suggested(),
             stock=_whole(values["stock"], "stock"),
             ends_at=_end_of_day(values["ends"]),
             success_url=values["success_url"] or None,
             email=values["email"],
             name=values["name"],
-            **amounts,
         )
 
-    def _amounts(self) -> dict[str, Any]:
-        limits = {f"{name}_cents": cents_typed(self.values[name], name) if self.values[name] else None for name in ("min", "max")}
-        parts = [one.strip() for one in self.values["suggested"].split(";" if ";" in self.values["suggested"] else ",")]
-        given = [one for one in parts if one]
+    def _limit(self, name: str) -> int | None:
+        return cents_typed(self.values[name], name) if self.values[name] else None
+
+    def _suggested(self) -> list[int]:
+        text = self.values["suggested"]
+        given = [one.strip() for one in text.split(";" if ";" in text else ",") if one.strip()]
         if len(given) > SUGGESTED_MAX:
             raise Invalid("suggested", "too_many_items", maximum=SUGGESTED_MAX)
-        return {**limits, "suggested_cents": [cents_typed(one, "suggested") for one in given]}
+        return [cents_typed(one, "suggested") for one in given]
 
 
 def _whole(text: str, name: str) -> int | None:

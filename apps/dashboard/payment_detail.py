@@ -20,6 +20,7 @@ from apps.dashboard.coins import rate_words
 from apps.dashboard.payment_timeline import SHOWN, SHOWN_MAX, Story, timeline_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
 from apps.ledger.selectors import Split
+from apps.links.selectors import link_payment_of
 from apps.onramp.selectors import sessions_of
 from apps.payments import selectors, states
 from apps.payments.documents import parts
@@ -96,6 +97,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "invoice": invoice,
         "invoice_name": formatted_number(invoice) if invoice else "",
         "customer": invoice.customer if invoice else None,
+        "at_link": link_payment_of(payment),
         "told": told,
         "order": order_of(payment),
         "amounts": _amounts(told, whole.splits),

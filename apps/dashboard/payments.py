@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from functools import cached_property
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import FileResponse, HttpResponse, QueryDict
 from django.utils import timezone
 
@@ -19,6 +19,7 @@ from apps.core.literal import is_uuid, parse_date
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.payment_columns import PAYMENTS
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
+from apps.links.selectors import payments_by_email
 from apps.payments import selectors
 from apps.payments.models import Payment
 
@@ -88,7 +89,7 @@ class Filters:
     def rows(self, request: PageRequest, assets: Sequence[Asset]) -> "QuerySet[Payment]":
         every = selectors.payments_seen_by(request.access)
         is_email = _EMAIL.fullmatch(self.q)
-        found = every.filter(pk__in=payments_of(request.access, self.q)) if is_email else selectors.search(every, self.q)
+        found = every.filter(_paid_by(request, self.q)) if is_email else selectors.search(every, self.q)
         if self.customer:
             found = found.filter(pk__in=payments_of_customer(request.access, self.customer))
         if self.coin or self.network:
@@ -104,6 +105,11 @@ class Filters:
                 zone=timezone.get_current_timezone(),
             ),
         )
+
+
+def _paid_by(request: PageRequest, email: str) -> Q:
+    """For an invoice of this customer, or at a payment link."""
+    return Q(pk__in=payments_of(request.access, email)) | Q(pk__in=payments_by_email(request.access, email))
 
 
 # of an attribute in the address, where it is called differently

@@ -18,6 +18,7 @@ from apps.dashboard import hits
 from apps.dashboard.hits import Hit
 from apps.dashboard.navigation import pages_of
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
+from apps.links import search as links
 from apps.payments.models import Payment
 from apps.payments.search import find_payments, find_refunds
 from apps.payouts.search import find_payouts
@@ -30,7 +31,8 @@ PER_GROUP = 5
 
 
 def _payments(viewer: Access, term: Term, limit: int) -> list[Payment]:
-    return find_payments(viewer, term, limit, of=billing.payments_of_email(viewer, term))
+    known = [ids for ids in (billing.payments_of_email(viewer, term), links.payments_of_email(viewer, term)) if ids is not None]
+    return find_payments(viewer, term, limit, of=known)
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Group:
 
 GROUPS = (
     Group("Payments", "banknotes", _payments, hits.of_payment, all_in="payments"),
+    Group("Payment links", "link", links.find_links, hits.of_link),
     Group("Refunds", "arrow-uturn-left", find_refunds, hits.of_refund),
     Group("Payouts", "arrow-up-right", find_payouts, hits.of_payout),
     Group("Swaps", "arrows-right-left", find_swaps, hits.of_swap),

@@ -20,7 +20,7 @@ from apps.hosted.plumbing import Context, public_page, refused_if_too_often
 from apps.links.documents import OPEN, state_of
 from apps.links.models import PaymentLink
 from apps.links.requests import EMAIL_MAX, NAME_MAX, Purchase, cents_typed
-from apps.links.selectors import by_token, is_sold_out
+from apps.links.selectors import Tally, by_token, tally_of
 from apps.links.services.buy import LinkClosed, SoldOut, buy
 from apps.payments.services.create import FeesTakeAll, KycRequired, NoAcceptedAsset, NoRate
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
@@ -104,14 +104,16 @@ def _opened(request: HttpRequest, link: PaymentLink) -> dict[str, str]:
 
 
 def _page(request: HttpRequest, link: PaymentLink, form: PurchaseForm, *, closed: str = "", status: int = 200) -> HttpResponse:
+    tally = tally_of(link) if link.stock is not None else Tally()
     state = state_of(link, clock.now(link.store, link.mode))
     if state == OPEN:
-        state = closed or (SOLD_OUT if is_sold_out(link) else OPEN)
+        state = closed or (SOLD_OUT if link.stock is not None and tally.taken >= link.stock else OPEN)
     context: Context = brand_of(link.store) | {
         "link": link,
         "form": form,
         "state": state,
         "is_open": state == OPEN,
+        "may_come_back": tally.open > 0,  # a piece that somebody has begun to pay for
         "path": f"/pay/{link.token}",
         "choices": [(str(cents), cents) for cents in link.suggested_cents],
         "other": OTHER,

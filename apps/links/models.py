@@ -57,7 +57,10 @@ class PaymentLink(Formed):
             ),
             once_per_form("payment_link"),
         ]
-        indexes = [models.Index(fields=["store", "mode", "-created_at"], name="payment_link_newest")]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"], name="payment_link_newest"),
+            models.Index(fields=["store", "mode", "title"], name="payment_link_by_title"),
+        ]
 
 
 class LinkPayment(models.Model):
@@ -74,6 +77,7 @@ class LinkPayment(models.Model):
         indexes = [
             models.Index(fields=["link", "-created_at"], name="link_payment_newest"),
             models.Index(fields=["link"], condition=models.Q(released_at=None), name="link_payment_holds"),
+            models.Index(fields=["customer_email"], condition=~models.Q(customer_email=""), name="link_payment_by_email"),
         ]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 
@@ -55,20 +56,20 @@ def tally_of(link: PaymentLink) -> Tally:
     return tallies([link]).get(link.pk, Tally())
 
 
-def is_sold_out(link: PaymentLink) -> bool:
-    """As far as can be seen without the lock."""
-    return link.stock is not None and tally_of(link).taken >= link.stock
-
-
 def payments_at(link: PaymentLink) -> "QuerySet[LinkPayment]":
     """Newest first."""
     return LinkPayment.objects.filter(link=link).select_related("payment__store").order_by("-created_at", "-id")
 
 
-def link_of(viewer: Viewer, payment: Payment) -> PaymentLink | None:
-    """The link that a payment was made at."""
-    found: PaymentLink | None = PaymentLink.objects.seen_by(viewer).filter(payments__payment=payment).first()
-    return found
+def link_payment_of(payment: Payment) -> LinkPayment | None:
+    """With its link: where a payment was made, if at one, and who paid it."""
+    return LinkPayment.objects.filter(payment=payment).select_related("link").first()
+
+
+def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]":
+    """The ids of the payments by customers who gave this address at a link, whatever its case."""
+    mine = PaymentLink.objects.seen_by(viewer).values("pk")
+    return LinkPayment.objects.filter(link__in=mine, customer_email__iexact=email).values("payment_id")
 
 
 def till_of(store: Store) -> Till:

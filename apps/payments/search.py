@@ -1,5 +1,6 @@
 """Payments and refunds by what people have of them; indexes alone are asked."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
@@ -14,10 +15,10 @@ from apps.payments.models import Payment, PaymentAddress, Refund
 _NEWEST = ("-created_at", "-id")
 
 
-def find_payments(viewer: Viewer, term: Term, limit: int, *, of: "models.QuerySet[Any] | None" = None) -> list[Payment]:
+def find_payments(viewer: Viewer, term: Term, limit: int, *, of: "Sequence[models.QuerySet[Any]]" = ()) -> list[Payment]:
     """By id, reference, order id, title, amount, deposit address or a transaction that paid it, newest first.
 
-    `of` are further ids of payments, which an app above knows.
+    `of` are further ids of payments, which apps above know.
     """
     wanted = Q(reference=term.text.upper()) | term.begins("order_id", "title")
     if term.tx_hash or term.address:
@@ -26,8 +27,8 @@ def find_payments(viewer: Viewer, term: Term, limit: int, *, of: "models.QuerySe
         wanted = Q(pk=term.id) | Q(order_id=term.text)
     if term.cents is not None:
         wanted |= Q(settlement_amount_cents=term.cents)
-    if of is not None:
-        wanted |= Q(pk__in=of)
+    for ids in of:
+        wanted |= Q(pk__in=ids)
     return list(Payment.objects.seen_by(viewer).filter(wanted).order_by(*_NEWEST)[:limit])
 
 

@@ -28,6 +28,7 @@ from apps.webhooks.services.endpoints import register_endpoint
 from tests.billing import records as billing
 from tests.cast import Cast, person
 from tests.dashboard.browse import Browser, text
+from tests.links.makers import made_link, send
 from tests.make import fresh_address, paid, payment, payout, store_coins, swapped
 from tests.roles import acting_as
 
@@ -84,6 +85,20 @@ def test_billing_records_are_found_by_customer_number_and_name(cast: Cast) -> No
     assert groups(browser, "sourdough")["Products"] == ["Sourdough club"]
 
 
+def test_payment_links_are_found_by_title_and_address_and_payments_by_who_paid_there(cast: Cast) -> None:
+    browser, link = Browser(cast.alice), made_link(cast.bakery, title="Stoneware mug", email="required")
+    made_link(cast.strangers, title="Stoneware jug")
+    send(link, email="Guest@example.com")
+    for typed in ("stone", "Stoneware mug", str(link.pk), link.token, f"https://pay.example/pay/{link.token}"):
+        assert groups(browser, typed)["Payment links"] == ["Stoneware mug"], typed
+    assert "Payment links" not in groups(browser, "mug")
+    assert groups(browser, "Guest@example.com")["Payments"] == ["Stoneware mug"]
+    assert "Stoneware mug" in text(browser.get("payments", data={"q": "guest@example.com"}))
+    assert "Stoneware" not in text(browser.get("payments", data={"q": "nobody@example.com"}))
+    page = text(browser.get(f"payments/{Payment.objects.get(store=cast.bakery.store).pk}"))
+    assert "Guest@example.com" in page and f"/dashboard/payment-links/{link.pk}" in page
+
+
 def test_money_on_its_way_out_is_found_by_hash_address_and_label(cast: Cast) -> None:
     api, browser, to = cast.bakery.test, Browser(cast.alice), fresh_address()
     store_coins(cast.bakery.store, "SETH", 10**18)
@@ -138,7 +153,13 @@ def test_people_of_the_team_are_found_by_name_and_email(cast: Cast) -> None:
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda one: one.title)
 def test_a_group_needs_what_the_list_of_its_pages_needs(group: Any) -> None:
-    names = {"Refunds": "payment", "Team": "members", "Webhook endpoints": "webhook_endpoint", "Webhook deliveries": "webhook_endpoint"}
+    names = {
+        "Refunds": "payment",
+        "Payment links": "link",
+        "Team": "members",
+        "Webhook endpoints": "webhook_endpoint",
+        "Webhook deliveries": "webhook_endpoint",
+    }
     name = names.get(group.title, "keys" if group.title == "API keys" else group.title.lower().removesuffix("s"))
     assert group.permission == next(page.permission for page in PAGES if page.name == name)
 

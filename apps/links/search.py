@@ -1,0 +1,24 @@
+"""Payment links by what people have of them, and payments by who paid at a link; indexes alone are asked."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from apps.core.models import Viewer
+from apps.core.searching import Term
+from apps.links.models import LinkPayment, PaymentLink
+from apps.links.selectors import links_seen_by
+
+
+def find_links(viewer: Viewer, term: Term, limit: int) -> list[PaymentLink]:
+    """By id, the end of the address, or how the title begins, newest first; archived ones are not found."""
+    wanted = Q(pk=term.id) if term.id is not None else term.begins("title") | Q(token=term.text.rsplit("/", 1)[-1].lower())
+    return list(links_seen_by(viewer).filter(wanted, archived_at=None)[:limit])
+
+
+def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[LinkPayment, Any] | None":
+    """The ids of the payments by customers who gave exactly this address at a link."""
+    if not term.email:
+        return None
+    mine = PaymentLink.objects.seen_by(viewer).values("pk")
+    return LinkPayment.objects.filter(link__in=mine, customer_email__in=term.spellings).values("payment_id")
