@@ -132,6 +132,7 @@ class Subscription(Formed):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="subscription_newest"),
             models.Index(fields=["next_step_at"], condition=models.Q(next_step_at__isnull=False), name="subscription_due"),
+            models.Index(fields=["store", "mode", "-updated_at"], condition=models.Q(status="past_due"), name="subscription_past_due"),
         ]
 
 
@@ -238,6 +239,9 @@ class Invoice(Formed):
             models.Index(fields=["subscription", "due_at"], condition=models.Q(status="open"), name="invoice_open_cycle"),
             models.Index(fields=["next_letter_at"], condition=models.Q(next_letter_at__isnull=False), name="invoice_letter_due"),
             models.Index(fields=["store", "mode", "due_at"], condition=models.Q(status="open"), name="invoice_owed"),
+            models.Index(
+                fields=["store", "mode", "-updated_at"], condition=models.Q(needs_attention__isnull=False), name="invoice_flagged"
+            ),
         ]
 
 

@@ -122,8 +122,12 @@ class Deposit(models.Model):
 
 
 class UnmatchedTransfer(models.Model):
-    """A transfer to one of our addresses that no payment expects: a wrong token or chain. For staff; never credited by itself."""
+    """A transfer to one of our addresses that no payment expects: a wrong token or chain. For staff; never credited by itself.
 
+    `store` is whose payment the address was made for, where that is known.
+    """
+
+    store = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", null=True, on_delete=models.PROTECT, related_name="+")
     contract_address = models.CharField(max_length=42, blank=True)
@@ -138,6 +142,7 @@ class UnmatchedTransfer(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["chain", "tx_hash", "log_index"], name="unmatched_transfer_once")]
+        indexes = [models.Index(fields=["store", "-detected_at"], condition=models.Q(store__isnull=False), name="unmatched_of_store")]
 
 
 class BalanceCheck(models.Model):
@@ -265,6 +270,7 @@ class OutgoingTransaction(models.Model):
             models.Index(fields=["chain", "id"], condition=models.Q(undone_count__gt=0), name="outgoing_undone"),
             models.Index(fields=["store", "asset", "signed_at"], name="outgoing_by_store"),
             models.Index(fields=["to_address", "asset"], condition=models.Q(goes_back=True), name="outgoing_gone_back"),
+            models.Index(fields=["store", "mode", "-requested_at"], condition=models.Q(status="review"), name="outgoing_in_review"),
         ]
 
 

@@ -1,5 +1,6 @@
 """Writes that the app above asks for."""
 
+import uuid
 from datetime import datetime
 
 from django.db import transaction
@@ -9,14 +10,15 @@ from apps.chain.states import DEPOSIT
 from apps.core.machine import Step
 
 
-def mark_unmatched(deposit: Deposit, reason: str, at: datetime) -> None:
-    """Set a deposit aside for staff: nothing credits it by itself."""
+def mark_unmatched(deposit: Deposit, reason: str, at: datetime, *, store_id: uuid.UUID | None = None) -> None:
+    """Set a deposit aside for staff: nothing credits it by itself. `store_id` is whose payment the address was made for."""
     with transaction.atomic():
         UnmatchedTransfer.objects.get_or_create(
             chain_id=deposit.chain_id,
             tx_hash=deposit.tx_hash,
             log_index=deposit.log_index,
             defaults={
+                "store_id": store_id,
                 "asset_id": deposit.asset_id,
                 "contract_address": deposit.asset.contract_address or "",
                 "address_id": deposit.address_id,

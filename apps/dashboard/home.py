@@ -13,12 +13,12 @@ from apps.core import clock, money
 from apps.dashboard.go_live import steps_of
 from apps.dashboard.overview import overview
 from apps.dashboard.payment_columns import PAYMENTS
-from apps.dashboard.plumbing import PageRequest, show
+from apps.dashboard.plumbing import PageRequest, inbox_of, show
 from apps.ledger.selectors import Balance, balances
 from apps.payments.selectors import payments_seen_by
 from apps.stores import roles
 
-RECENT = 6
+RECENT, ATTENTION = 6, 5
 COLUMNS = ("payment", "customer", "status", "coin", "amount", "net", "created")
 
 
@@ -53,6 +53,7 @@ def index(request: PageRequest) -> HttpResponse:
         "next_step": next((one for one in steps if not one.is_done), None),
         "done_count": sum(one.is_done for one in steps),
         "holdings": _holdings(access),
+        "attention": inbox_of(request).lines(ATTENTION),
         "overview": overview(access, request.GET.get("range", "")) if recent else None,
         "table": PAYMENTS.part(request, recent, COLUMNS),
         "payments": recent,

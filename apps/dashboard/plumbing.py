@@ -31,6 +31,7 @@ from apps.core.forms import sentences as sentences
 from apps.core.literal import Invalid, is_uuid
 from apps.core.middleware import client_address
 from apps.dashboard import appearance
+from apps.dashboard.inbox import Inbox
 from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM, menu_of
 from apps.payouts.services import approval_decisions
 from apps.stores import profile, roles
@@ -46,6 +47,7 @@ class PageRequest(HttpRequest):
     person: User
     access: Access
     member: Member
+    inbox: Inbox
     zone: ZoneInfo  # of the person: times are shown and days begin in it
 
 
@@ -253,8 +255,16 @@ def show(request: PageRequest, template: str, context: Mapping[str, Any] | None 
         "memberships": _memberships(request.person),
         "initials": _initials(request.person),
         "theme": appearance.theme_of(request),
+        "inbox": inbox_of(request),
     }
     return render(request, template, {**frame, **(context or {})}, status=status)
+
+
+def inbox_of(request: PageRequest) -> Inbox:
+    """Counted once for a page: beside Home in the side bar, and on the pages that show it."""
+    if not hasattr(request, "inbox"):
+        request.inbox = Inbox(request.access)
+    return request.inbox
 
 
 def _unused(access: Access) -> set[str]:

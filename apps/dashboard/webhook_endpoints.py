@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Self
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 
 from apps.core.errors import Failure, RefusalKind
 from apps.core.forms import Form
 from apps.core.literal import Invalid
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, next_url, sentences, show
 from apps.webhooks import selectors
 from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to
 from apps.webhooks.models import Endpoint
@@ -98,7 +98,7 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     else:
         endpoints.disable_endpoint(endpoint, at, by=request.access)
         messages.success(request, "The endpoint is off. Nothing is sent to it.")
-    return go("webhook_endpoint", endpoint.pk)
+    return HttpResponseRedirect(next_url(request), status=303) if request.POST.get("next") else go("webhook_endpoint", endpoint.pk)
 
 
 def rotate(request: PageRequest, id: str) -> HttpResponse:

@@ -102,6 +102,14 @@ class Payment(Owned):
             # What people search for (apps.payments.search).
             models.Index(fields=["store", "mode", "title"], condition=models.Q(title__isnull=False), name="payment_by_title"),
             models.Index(fields=["store", "mode", "settlement_amount_cents"], name="payment_by_amount"),
+            # What needs a person (apps.payments.attention).
+            models.Index(fields=["store", "mode", "-created_at"], condition=~models.Q(needs_attention=""), name="payment_flagged"),
+            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="failed"), name="payment_failed"),
+            models.Index(
+                fields=["store", "mode", "-completed_at"],
+                condition=models.Q(state_reason="completed_overpaid", refund_state="none"),
+                name="payment_overpaid",
+            ),
         ]
 
 
@@ -145,12 +153,20 @@ class PaymentEvent(models.Model):
 
 
 class LateDeposit(models.Model):
-    """A deposit that came after the deadline or the end of an intent: held, until it is refunded or the merchant accepts it."""
+    """A deposit that came after the deadline or the end of an intent: held, until it is refunded or the merchant accepts it.
+
+    `store` and `mode` are the payment's, so that an index finds what waits in a store.
+    """
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="late_deposits")
     deposit = models.OneToOneField("chain.Deposit", on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    mode = models.CharField(max_length=4, blank=True, default="", db_default="")
     created_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(accepted_at=None), name="late_deposit_waiting")]
 
 
 class Refund(Owned):
@@ -202,6 +218,7 @@ class Refund(Owned):
         indexes = [
             models.Index(fields=["payment", "-created_at"]),
             models.Index(fields=["store", "mode", "tx_hash"], condition=models.Q(tx_hash__isnull=False), name="refund_by_hash"),
+            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="failed"), name="refund_failed"),
             models.Index(fields=["submitted_real_at"], condition=models.Q(status__in=["pending", "submitted"]), name="refund_open"),
         ]
 

@@ -71,6 +71,7 @@ class PayoutApproval(Owned):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="payout_approval_of_store"),
             models.Index(fields=["expires_at"], condition=models.Q(status="waiting"), name="payout_approval_waiting"),
+            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="waiting"), name="payout_approval_asked"),
         ]
 
     def __str__(self) -> str:

@@ -77,6 +77,11 @@ class Destination(Owned):
             models.Index(fields=["store", "mode", "created_at"]),
             models.Index(fields=["store", "mode", "label"], condition=~models.Q(label=""), name="destination_by_label"),
             models.Index(fields=["store", "mode", "address"], condition=~models.Q(address=""), name="destination_by_address"),
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=models.Q(kind="bank", verified_at=None, removed_at=None),
+                name="destination_unverified",
+            ),
         ]
 
     @property
@@ -243,6 +248,7 @@ class Payout(Owned):
                 condition=models.Q(destination_address__isnull=False),
                 name="payout_by_address",
             ),
+            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="requires_review"), name="payout_in_review"),
             models.Index(fields=["schedule", "-created_at"], condition=models.Q(schedule__isnull=False), name="payout_of_schedule"),
             models.Index(fields=["approval"], condition=models.Q(approval__isnull=False), name="payout_of_approval"),
             models.Index(fields=["created_at"], condition=models.Q(funds__in=["reserved", "clearing"]), name="payout_open"),

@@ -59,7 +59,7 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
     8. Who waits for a completed one is woken; a rejected one is given back.
     """
     received = received_by(payment, is_locking=True)
-    _set_aside_unexpected(received, at)
+    _set_aside_unexpected(payment, received, at)
 
     news = [(one, deposit) for one in received for deposit in one.deposits if deposit.status != deposit.handled_status]
     received = _part_late(payment, received, news, at)
@@ -91,14 +91,15 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
     return payment
 
 
-def _set_aside_unexpected(received: list[Received], at: datetime) -> None:
+def _set_aside_unexpected(payment: Payment, received: list[Received], at: datetime) -> None:
     """Another asset than the address was made for is for staff; it is never credited by itself."""
     for one in received:
         strays = (
             Deposit.objects.filter(address_id=one.address.address_id).exclude(asset_id=one.address.asset_id).exclude(status="unmatched")
         )
         for stray in strays:
-            mark_unmatched(stray, f"{stray.asset_id} sent to an address for {one.address.asset_id}", at)
+            reason = f"{stray.asset_id} sent to an address for {one.address.asset_id}"
+            mark_unmatched(stray, reason, at, store_id=payment.store_id)
 
 
 def _give_back(payment: Payment, at: datetime) -> None:
@@ -117,7 +118,8 @@ def _part_late(payment: Payment, received: list[Received], news: list[tuple[Rece
     late = [deposit for deposit in new if is_closed or (is_open and not hold.is_on_time(payment, deposit))]
     if not late:
         return received
-    LateDeposit.objects.bulk_create([LateDeposit(payment=payment, deposit=one, created_at=at) for one in late], ignore_conflicts=True)
+    of_payment = {"payment": payment, "store_id": payment.store_id, "mode": payment.mode, "created_at": at}
+    LateDeposit.objects.bulk_create([LateDeposit(deposit=one, **of_payment) for one in late], ignore_conflicts=True)
     late_ids = frozenset(deposit.pk for deposit in late)
     return [replace(one, late_ids=one.late_ids | late_ids) for one in received]
 

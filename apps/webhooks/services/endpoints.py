@@ -133,6 +133,8 @@ def enable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = Non
         return endpoint
     with transaction.atomic():
         _lock(endpoint)
+        if endpoint.status == Endpoint.Status.ACTIVE:
+            return endpoint
         _note("enabled", endpoint)
         ENDPOINT.change_locked(endpoint, Step(Endpoint.Status.ACTIVE), at=at, disabled_at=None, is_notice_due=False, updated_at=at)
     return _listens(endpoint)

@@ -1,0 +1,20 @@
+"""The inbox as a page: everything that needs a person, newest first."""
+
+from django.http import HttpResponse
+
+from apps.dashboard.inbox import KIND_MAX, KINDS
+from apps.dashboard.plumbing import PageRequest, inbox_of, show
+
+PER_PAGE, PAGE_MAX = 25, KIND_MAX * len(KINDS) // 25
+
+
+def index(request: PageRequest) -> HttpResponse:
+    asked = request.GET.get("page", "")
+    number = min(max(int(asked), 1), PAGE_MAX) if asked.isascii() and asked.isdigit() and len(asked) <= 4 else 1
+    lines = inbox_of(request).lines(number * PER_PAGE + 1)
+    context = {
+        "lines": lines[(number - 1) * PER_PAGE : number * PER_PAGE],
+        "newer": number - 1,
+        "older": number + 1 if len(lines) > number * PER_PAGE and number < PAGE_MAX else 0,
+    }
+    return show(request, "dashboard/attention/index.html", context)

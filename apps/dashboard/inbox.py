@@ -1,0 +1,108 @@
+"""THE table of what needs a person of the store: kind, who may see and resolve it, its selector, and how a row is told.
+
+One statement counts every kind; rows are read of the kinds alone that have any, one statement each, so that a store in which all is
+well pays for the count and nothing else.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from django.db.models import CharField, QuerySet, Value
+
+from apps.access.access import Access
+from apps.assets.attention import stopped_assets
+from apps.billing import attention as billing
+from apps.chain.attention import sendings_in_review
+from apps.dashboard import notices
+from apps.dashboard.notices import Notice
+from apps.payments import attention as payments
+from apps.payouts import attention as payouts
+from apps.stores import roles
+from apps.stores.attention import rejected_verifications
+from apps.webhooks.attention import failing_endpoints
+
+# How much of a kind is read and counted, and how long what may be left alone is shown.
+KIND_MAX, SHOWN_FOR = 100, timedelta(days=30)
+
+
+def _since(find: Callable[[Any, datetime], "QuerySet[Any]"]) -> Callable[[Access], "QuerySet[Any]"]:
+    return lambda access: find(access, access.now() - SHOWN_FOR)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`rows` finds them, newest first, and `told` says one; who lacks `resolves` reads it without a button."""
+
+    name: str
+    rows: Callable[[Access], "QuerySet[Any]"]
+    told: Callable[[Any], Notice]
+    resolves: str
+    sees: str = roles.VIEW
+
+
+KINDS = (
+    Kind("late_deposit", payments.late_deposits, notices.of_late_deposit, roles.MOVE_MONEY),
+    Kind("flagged_payment", payments.flagged_payments, notices.of_flagged_payment, roles.MOVE_MONEY),
+    Kind("unreturned_payment", payments.unreturned_payments, notices.of_unreturned_payment, roles.MOVE_MONEY),
+    Kind("overpaid_payment", _since(payments.overpaid_payments), notices.of_overpaid_payment, roles.MOVE_MONEY),
+    Kind("failed_refund", _since(payments.failed_refunds), notices.of_failed_refund, roles.MOVE_MONEY),
+    Kind("unmatched_transfer", _since(payments.unmatched_transfers), notices.of_unmatched_transfer, roles.VIEW),
+    Kind("sending_in_review", sendings_in_review, notices.of_sending, roles.VIEW),
+    Kind("approval", payouts.approvals_asked, notices.of_approval, roles.MOVE_MONEY),
+    Kind("payout_in_review", payouts.payouts_in_review, notices.of_payout, roles.VIEW),
+    Kind("bank_account", payouts.bank_accounts_waiting, notices.of_bank_account, roles.MANAGE),
+    Kind("verification", rejected_verifications, notices.of_verification, roles.MANAGE),
+    Kind("stopped_asset", stopped_assets, notices.of_stopped_asset, roles.VIEW),
+    Kind("flagged_invoice", _since(billing.flagged_invoices), notices.of_invoice, roles.VIEW),
+    Kind("past_due_subscription", billing.past_due_subscriptions, notices.of_subscription, roles.VIEW),
+    Kind("failing_endpoint", failing_endpoints, notices.of_endpoint, roles.DEVELOP, roles.INSPECT),
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A notice, and whether the person who looks may resolve it."""
+
+    notice: Notice
+    may_resolve: bool
+
+
+class Inbox:
+    """What somebody sees of it. Nothing is read before it is asked for."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Of each kind that has any, KIND_MAX at most: one statement for all."""
+        kinds = [one for one in KINDS if roles.may(self.access.role, one.sees)]
+        named = [self._named(one) for one in kinds]
+        return Counter(named[0].union(*named[1:], all=True))
+
+    def _named(self, kind: Kind) -> Any:
+        rows = kind.rows(self.access).order_by().annotate(kind_name=Value(kind.name, CharField()))
+        return rows.values_list("kind_name", flat=True)[:KIND_MAX]
+
+    @property
+    def count(self) -> int:
+        return self.counts.total()
+
+    @property
+    def has_more(self) -> bool:
+        """Of some kind there is more than was counted."""
+        return max(self.counts.values(), default=0) >= KIND_MAX
+
+    def lines(self, limit: int) -> list[Line]:
+        """The newest, of all kinds together."""
+        found: list[Line] = []
+        for kind in KINDS:
+            if self.counts[kind.name]:
+                may_resolve = roles.may(self.access.role, kind.resolves)
+                rows = kind.rows(self.access)[: min(limit, KIND_MAX)]
+                found += [Line(kind.told(row), may_resolve) for row in rows]
+        return sorted(found, key=lambda one: one.notice.at, reverse=True)[:limit]

@@ -1,0 +1,180 @@
+"""How a row of the inbox is told: what happened, of what, how much, since when, and the one button that resolves it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import NoReverseMatch, reverse
+
+from apps.assets.models import AcceptedAsset, Asset
+from apps.billing.documents.invoices import formatted_number
+from apps.billing.models import Invoice, Subscription
+from apps.chain.models import OutgoingTransaction, UnmatchedTransfer
+from apps.core import money
+from apps.core.templatetags.tillgate import fiat, shorten
+from apps.payments.models import LateDeposit, Payment, Refund
+from apps.payments.services.hold import CARD_REFUND
+from apps.payouts.models import Destination, Payout, PayoutApproval
+from apps.stores.models import Verification
+from apps.webhooks.models import Endpoint
+
+BAD, WAIT, INFO = "bad", "wait", "info"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """`posts` names a button of a form with these fields; without it the button is a link."""
+
+    title: str
+    detail: str
+    at: datetime
+    action: str
+    url: str
+    amount: str = ""
+    icon: str = "clock"
+    tone: str = WAIT
+    posts: tuple[str, str] = ("", "")
+
+
+def _url(name: str, *ids: object) -> str:
+    return reverse(f"dashboard:{name}", args=[str(one) for one in ids])
+
+
+def _name(payment: Payment) -> str:
+    return payment.title or (f"Order {payment.order_id}" if payment.order_id else payment.reference)
+
+
+def _priced(payment: Payment) -> str:
+    return fiat(payment.settlement_amount_cents, payment.settlement_currency)
+
+
+def _coins(amount_atomic: int, asset: Asset) -> str:
+    return f"{money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
+
+
+def of_late_deposit(late: "LateDeposit") -> Notice:
+    payment, deposit = late.payment, late.deposit
+    rate = getattr(late, "rate", None)
+    cents = None if rate is None else money.cents_for_atomic(deposit.amount_atomic, rate, deposit.asset.atomic_decimals)
+    return Notice(
+        "Deposit arrived after the payment ended",
+        f"{_name(payment)} · {_coins(deposit.amount_atomic, deposit.asset)}",
+        late.created_at,
+        "Accept deposit",
+        _url("late_deposit", payment.pk, deposit.pk),
+        "" if cents is None else fiat(cents, payment.settlement_currency),
+    )
+
+
+def of_flagged_payment(payment: Payment) -> Notice:
+    title = "Card payment has to be refunded" if payment.needs_attention == CARD_REFUND else "Too little to be refunded automatically"
+    return _to_refund(title, payment, payment.updated_at, BAD)
+
+
+def of_unreturned_payment(payment: Payment) -> Notice:
+    return _to_refund("Payment failed and wasn't refunded: its sender is unknown", payment, payment.updated_at, BAD)
+
+
+def of_overpaid_payment(payment: Payment) -> Notice:
+    at = payment.completed_at or payment.updated_at
+    return _to_refund("Customer overpaid", payment, at, WAIT, action="Refund difference", icon="arrow-uturn-left")
+
+
+def of_failed_refund(refund: Refund) -> Notice:
+    detail = f"{_name(refund.payment)} · {_coins(refund.amount_atomic, refund.asset)}"
+    url = _url("refund", refund.payment_id)
+    return Notice("Refund failed", detail, refund.updated_at, "Refund again", url, _priced(refund.payment), "exclamation-triangle", BAD)
+
+
+def _to_refund(
+    title: str, payment: Payment, at: datetime, tone: str, action: str = "Issue refund", icon: str = "exclamation-triangle"
+) -> Notice:
+    return Notice(title, f"{_name(payment)} · {payment.reference}", at, action, _url("refund", payment.pk), _priced(payment), icon, tone)
+
+
+def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
+    coins = _coins(transfer.amount_atomic, transfer.asset) if transfer.asset else "An unknown token"
+    return Notice(
+        "Unexpected coins arrived",
+        f"{coins} at an address for another coin. Send support the hash {shorten(transfer.tx_hash)}",
+        transfer.detected_at,
+        "View payment",
+        _url("payment", getattr(transfer, "payment_id", "")),
+        icon="question-mark-circle",
+    )
+
+
+def of_sending(sending: OutgoingTransaction) -> Notice:
+    is_swap = sending.purpose == OutgoingTransaction.Purpose.SWAP
+    url = _url("swap", sending.reference) if is_swap else f"{reverse('dashboard:search')}?q={sending.reference}"
+    title, action = ("Swap is under review", "View swap") if is_swap else ("Refund is under review", "View refund")
+    return Notice(title, _coins(sending.amount_atomic, sending.asset), sending.requested_at, action, url, icon="shield-check", tone=INFO)
+
+
+def of_approval(held: PayoutApproval) -> Notice:
+    amount = "" if held.worth_cents is None else fiat(held.worth_cents, held.currency)
+    detail = f"Requested by {held.made_by}"
+    return Notice("Payout needs your approval", detail, held.created_at, "Review payout", _url("approval", held.pk), amount, "check-badge")
+
+
+def of_payout(payout: Payout) -> Notice:
+    saved = payout.destination
+    to = (saved.label or saved.holder or shorten(saved.address)) if saved else shorten(payout.destination_address or "")
+    detail = f"{_coins(payout.amount_atomic, payout.asset)} to {to}"
+    return Notice(
+        "Payout is under review", detail, payout.created_at, "View payout", _url("payout", payout.pk), icon="shield-check", tone=INFO
+    )
+
+
+def of_bank_account(account: Destination) -> Notice:
+    detail = f"{account.label or account.holder} can't be paid to before"
+    return Notice("Business isn't verified", detail, account.created_at, "Verify business", _verification(), icon="building-library")
+
+
+def of_verification(asked: Verification) -> Notice:
+    detail = asked.rejection_reason or asked.business_legal_name
+    at = asked.reviewed_at or asked.updated_at
+    return Notice("Verification was rejected", detail, at, "Update details", _verification(), icon="identification", tone=BAD)
+
+
+def _verification() -> str:
+    try:
+        return reverse("dashboard:verification")
+    except NoReverseMatch:
+        return reverse("dashboard:payout_destinations")
+
+
+def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
+    asset = accepted.asset
+    at = accepted.suspended_at or accepted.created_at
+    return Notice(
+        f"{asset.coin_symbol} on {asset.chain.name} is stopped for review",
+        "A confirmed deposit left the chain. Payments in it wait until we have looked.",
+        at,
+        "View coins",
+        _url("settings_assets"),
+        icon="pause-circle",
+        tone=BAD,
+    )
+
+
+def of_invoice(invoice: Invoice) -> Notice:
+    was = "void" if invoice.status == Invoice.Status.VOID else "written off"
+    number, customer = formatted_number(invoice), invoice.customer.name or invoice.customer.email
+    amount = fiat(invoice.amount_paid_cents, invoice.currency)
+    url = _url("invoice", invoice.pk)
+    return Notice(f"Invoice was {was} and paid", f"{number} · {customer}", invoice.updated_at, "View invoice", url, amount, "document-text")
+
+
+def of_subscription(one: Subscription) -> Notice:
+    detail = f"{one.customer.name or one.customer.email} · {one.price.product.name}"
+    url = _url("subscription", one.pk)
+    return Notice("Subscription is past due", detail, one.updated_at, "View subscription", url, icon="arrow-path")
+
+
+def of_endpoint(endpoint: Endpoint) -> Notice:
+    if endpoint.status == Endpoint.Status.ERROR:
+        at, url = endpoint.disabled_at or endpoint.updated_at, _url("webhook_endpoint_switch", endpoint.pk)
+        title = "Webhook endpoint was turned off after failures"
+        return Notice(title, endpoint.url, at, "Turn on", url, icon="exclamation-triangle", tone=BAD, posts=("to", "active"))
+    url = _url("webhook_endpoint", endpoint.pk)
+    return Notice("Webhook endpoint is failing", endpoint.url, endpoint.updated_at, "View deliveries", url, icon="bolt", tone=BAD)

@@ -1,0 +1,69 @@
+"""What of payments needs a person of the store: each selector is one statement, served by an index of its own.
+
+Money that is held is shown until it is dealt with; what a store may as well leave alone for as long as the caller says.
+"""
+
+from datetime import datetime
+
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+
+from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.core.models import Viewer
+from apps.payments import states
+from apps.payments.models import LateDeposit, Payment, PaymentAddress, Refund
+from apps.payments.services.refund_shares import LIVE_STATUSES
+
+_SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATUSES)
+
+
+def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
+    """Confirmed, neither accepted nor sent back; `rate` is the locked one of its payment, None for another coin."""
+    held = Refund.objects.filter(
+        payment=OuterRef("payment"),
+        asset=OuterRef("deposit__asset"),
+        is_from_held=True,
+        status__in=LIVE_STATUSES,
+        created_at__gte=OuterRef("created_at"),
+    )
+    rate = PaymentAddress.objects.filter(address=OuterRef("deposit__address")).values("exchange_rate")[:1]
+    rows = LateDeposit.objects.filter(store_id=viewer.store_id, mode=viewer.mode, accepted_at=None)
+    rows = rows.filter(~Exists(held), deposit__status=Deposit.Status.CONFIRMED).select_related("payment", "deposit__asset")
+    return rows.annotate(rate=Subquery(rate)).order_by("-created_at")
+
+
+def flagged_payments(viewer: Viewer) -> "QuerySet[Payment]":
+    """Rejected ones that could not go back by themselves, for the reason that they are flagged with."""
+    return Payment.objects.seen_by(viewer).exclude(needs_attention="").order_by("-created_at")
+
+
+def unreturned_payments(viewer: Viewer) -> "QuerySet[Payment]":
+    """Rejected ones whose coins are held because nobody knows whom they came from."""
+    rows = Payment.objects.seen_by(viewer).filter(~Exists(_SENT_BACK), status=states.FAILED, needs_attention="")
+    return rows.order_by("-created_at")
+
+
+def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
+    """Completed with more than was due since then, nothing of which has gone back or is on its way."""
+    rows = Payment.objects.seen_by(viewer).filter(
+        ~Exists(_SENT_BACK),
+        status=states.COMPLETED,
+        state_reason=states.COMPLETED_OVERPAID,
+        refund_state=Payment.RefundState.NONE,
+        completed_at__gte=since,
+    )
+    return rows.order_by("-completed_at")
+
+
+def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":
+    """The newest failed one of each payment that has no other under way or done; rejected payments are told of above."""
+    others = Refund.objects.filter(payment=OuterRef("payment"), status__in=LIVE_STATUSES)
+    newer = Refund.objects.filter(payment=OuterRef("payment"), status=Refund.Status.FAILED, created_at__gt=OuterRef("created_at"))
+    rows = Refund.objects.seen_by(viewer).filter(~Exists(others), ~Exists(newer), status=Refund.Status.FAILED, created_at__gte=since)
+    return rows.filter(part=0).exclude(payment__status=states.FAILED).select_related("payment", "asset").order_by("-created_at")
+
+
+def unmatched_transfers(viewer: Viewer, since: datetime) -> "QuerySet[UnmatchedTransfer]":
+    """Coins that an address of one of the store's payments wasn't made for; `payment_id` is that payment."""
+    found = PaymentAddress.objects.filter(address=OuterRef("address")).values("payment_id")[:1]
+    rows = UnmatchedTransfer.objects.filter(store_id=viewer.store_id, chain__mode=viewer.mode, detected_at__gte=since)
+    return rows.select_related("asset").annotate(payment_id=Subquery(found), at=F("detected_at")).order_by("-detected_at")

@@ -1,0 +1,26 @@
+"""What of payouts needs a person: each selector is one statement, served by an index of its own."""
+
+from django.db.models import Q, QuerySet
+
+from apps.access.access import Access
+from apps.core.models import Viewer
+from apps.payouts import states
+from apps.payouts.models import Destination, Payout, PayoutApproval
+
+
+def payouts_in_review(viewer: Viewer) -> "QuerySet[Payout]":
+    """Those that staff look at; what waits for a person of the store has an approval."""
+    rows = Payout.objects.seen_by(viewer).filter(status=Payout.Status.REQUIRES_REVIEW).exclude(review_reason=states.NEEDS_APPROVER)
+    return rows.select_related("asset", "destination").defer("destination__account_sealed").order_by("-created_at")
+
+
+def approvals_asked(access: Access) -> "QuerySet[PayoutApproval]":
+    """What waits for a decision and wasn't asked for by this person."""
+    rows = PayoutApproval.objects.seen_by(access).filter(status=PayoutApproval.Status.WAITING)
+    return rows.filter(Q(maker=None) | ~Q(maker=access.user)).order_by("-created_at")
+
+
+def bank_accounts_waiting(access: Access) -> "QuerySet[Destination]":
+    """Of a store whose business nobody has verified, bank accounts that nothing can be paid to before."""
+    rows = Destination.objects.seen_by(access).filter(kind=Destination.Kind.BANK, verified_at=None, removed_at=None)
+    return rows.order_by("-created_at") if access.store.kyc_confirmed_at is None else rows.none()

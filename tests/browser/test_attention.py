@@ -1,0 +1,61 @@
+"""What needs a person in a real browser: on Home and its own page, wide, on a phone and in the dark; one button, and it is gone."""
+
+import re
+
+from playwright.sync_api import expect
+
+from apps.billing.services.paying import settle_invoices
+from apps.core import clock
+from apps.stores.services import change_store
+from apps.webhooks.models import Endpoint
+from tests import make
+from tests.billing import records as billing
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+from tests.dashboard.test_attention import endpoint_in_error, late
+
+UGLY = "Ωmega مرحبا " + "Donaudampfschifffahrtsgesellschaftskapitän" * 3
+
+
+def troubled(world: Cast) -> None:
+    api = world.bakery.test
+    late(world)
+    make.simulated(api, make.payment(api, title=UGLY[:150], amount="1234567.89")["id"], "overpaid")
+    endpoint = endpoint_in_error(world)
+    Endpoint.objects.filter(pk=endpoint.pk).update(url=f"https://1.1.1.1/{'hook' * 60}", disabled_at=clock.real_now())
+    sent = billing.opened(api)
+    made = billing.start_payment(sent["public_token"]).json()["payment"]
+    billing.act(api, sent["id"], "mark_uncollectible")
+    make.simulated(api, made["payment_intent_id"])
+    settle_invoices()
+    change_store(world.bakery.store, payout_review_threshold_cents=0)
+    make.payout(api, 10**15)
+
+
+def test_all_clear_wide_and_on_a_phone(world: Cast, open_page: OpenPage) -> None:
+    for width in (390, 1280):
+        page = open_page("/dashboard/attention", width=width)
+        sign_in(page, world.alice.email)
+        expect(page.get_by_role("heading", name="All clear")).to_be_visible()
+        fine(page)
+        shoot(page, f"attention-clear-{width}")
+
+
+def test_what_needs_somebody_is_told_everywhere_and_resolved_with_one_press(world: Cast, open_page: OpenPage) -> None:
+    troubled(world)
+    for width, dark in ((390, False), (390, True), (1280, False), (1920, True)):
+        page = open_page("/dashboard/", width=width, dark=dark)
+        sign_in(page, world.alice.email)
+        expect(page.get_by_role("heading", name=re.compile("^Needs attention"))).to_be_visible()
+        fine(page)
+        shoot(page, f"attention-home-{width}-{'dark' if dark else 'light'}")
+        page.goto(page.url + "attention")
+        expect(page.get_by_text("Webhook endpoint was turned off after failures")).to_be_visible()
+        fine(page)
+        shoot(page, f"attention-{width}-{'dark' if dark else 'light'}")
+    page.get_by_role("button", name=re.compile("^Turn on")).click()
+    expect(page.get_by_text("The endpoint is on. New events are sent to it.")).to_be_visible()
+    expect(page.get_by_text("Webhook endpoint was turned off after failures")).to_have_count(0)
+    page.get_by_role("link", name=re.compile("^Refund difference")).click()
+    expect(page).to_have_url(re.compile("/refund"))
