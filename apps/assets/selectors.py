@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -119,3 +119,21 @@ def native_asset_id(asset: Asset) -> str:
 def native_of(chain_id: str) -> Asset | None:
     """The same by the chain; None for one that has none yet."""
     return Asset.objects.filter(chain=chain_id, token_standard=TokenStandard.NATIVE).first()
+
+
+_DAILY = sql.Statement("""
+SELECT w.asset_id, w.day, d.rate FROM unnest(%(assets)s::text[], %(days)s::date[]) AS w(asset_id, day)
+CROSS JOIN LATERAL (
+    SELECT one.rate FROM assets_dailyrate one
+    WHERE one.asset_id = w.asset_id AND one.currency = %(currency)s AND one.day <= w.day ORDER BY one.day DESC LIMIT 1
+) d
+""")
+
+
+def daily_rates(wanted: Iterable[tuple[str, date]], currency: str) -> dict[tuple[str, date], Decimal]:
+    """What a coin was worth on a day (UTC): the first rate of that day, else of the last one before that knew any."""
+    pairs = sorted(set(wanted))
+    if not pairs:
+        return {}
+    assets, days = sql.array(one for one, _ in pairs), sql.array(str(day) for _, day in pairs)
+    return {(asset_id, day): rate for asset_id, day, rate in _DAILY.rows(assets=assets, days=days, currency=currency)}

@@ -62,3 +62,10 @@ def lines(cells: Iterable[SafeString]) -> SafeString:
 
 def _short(text: str) -> str:
     return Truncator(text).chars(NAME_SHOWN)
+
+
+def row(page: str, id: object, shown: SafeString, below: str = "") -> SafeString:
+    """What a row is called where that is an amount, as a link to its page, with a line below."""
+    line = format_html('<br><span class="small muted">{}</span>', below) if below else ""
+    url = reverse(f"dashboard:{page}", args=[str(id)])
+    return format_html('<a class="row-link" href="{}">{}</a>{}', url, shown, line)

@@ -62,6 +62,7 @@ SECTIONS: tuple[Section, ...] = (
         "banknotes",
         (
             Entry("Payments", "payments"),
+            Entry("Refunds", "refunds"),
             Entry("Payment links", "links"),
             Entry("Point of sale", "till", roles.PAY),
         ),

@@ -3,13 +3,15 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.db.models import QuerySet
+from django.http import FileResponse, HttpResponse
 
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.dashboard import confirming
 from apps.dashboard.coins import spendable
-from apps.dashboard.paging import window
+from apps.dashboard.money_columns import PAYOUTS
+from apps.dashboard.money_lists import Filters, Worth, list_page, worths_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors, states
 from apps.payouts.documents import GAS_DECIMALS, told_transitions
@@ -28,18 +30,29 @@ _TABS = {
 
 
 def index(request: PageRequest) -> HttpResponse:
-    status = request.GET.get("status", "")
-    status = status if status in _TABS else ""
-    rows = selectors.filtered(selectors.payouts_seen_by(request.access), status=status, rail=None, schedule_id=None, asset_id=None)
-    page = window(rows, request.GET, {"status": status})
-    context = {
-        "payouts": page.rows,
-        "window": page,
-        "tabs": [{"name": name, "query": f"?status={one}" if one else "", "is_current": one == status} for one, name in _TABS.items()],
-        "is_empty": not page.rows and not status and page.newer is None,
-        "can_send": bool(spendable(request.access)),
-    }
-    return show(request, "dashboard/payouts/list.html", context)
+    filters = Filters.of(request.GET, _TABS)
+    context = {"can_send": bool(spendable(request.access))}
+    return list_page(request, PAYOUTS, filters, _rows(request, filters), _TABS, _add_up, context)
+
+
+def export(request: PageRequest) -> FileResponse:
+    """The filtered list as CSV, newest first."""
+    return PAYOUTS.csv(request, _rows(request, Filters.of(request.GET, _TABS)))
+
+
+def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Payout]":
+    rows = selectors.search(selectors.payouts_seen_by(request.access), filters.q)
+    found = selectors.filtered(rows, status=filters.status, rail=None, schedule_id=None, asset_id=filters.coin)
+    return filters.within(found)
+
+
+def _add_up(request: PageRequest, rows: "QuerySet[Payout]") -> list[Worth]:
+    """What failed for good has come back, and counts for nothing."""
+    sales = [
+        (asset_id, 0 if funds == Payout.Funds.RETURNED else int(amount), at)
+        for asset_id, amount, at, funds in rows.values_list("asset_id", "amount_atomic", "created_at", "funds")
+    ]
+    return worths_of([one for one in sales if one[1]], request.access.store.settlement_currency)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:

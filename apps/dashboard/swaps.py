@@ -5,10 +5,10 @@ The page that was agreed to is swapped or nothing: its least comes back with the
 
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.db.models import QuerySet
+from django.http import FileResponse, HttpResponse
 from django.urls import reverse
 
 from apps.access import operations, stepup
@@ -20,6 +20,8 @@ from apps.core.literal import Invalid
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import Spendable, atomic_typed, spendable
 from apps.dashboard.confirming import CodeForm
+from apps.dashboard.money_columns import SWAPS
+from apps.dashboard.money_lists import Filters, Worth, list_page, worths_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.dashboard.reviews import Fact, Review, Transfer, coins, review_page
 from apps.stores import roles
@@ -30,7 +32,6 @@ from apps.swaps.services.auto import set_auto_swap, targets
 from apps.swaps.services.create import RateMoved, check_swap, order_swap
 from apps.swaps.services.quote import Quote, quote_swap
 
-PER_PAGE = 25
 _TABS = {"": "All", "pending": "Pending", "submitted": "Under way", "completed": "Completed", "failed": "Failed"}
 
 
@@ -78,25 +79,26 @@ class Offer:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    status, number = request.GET.get("status", ""), request.GET.get("page", "1")
-    page = int(number) if number.isascii() and number.isdigit() and 0 < len(number) < 6 else 1
-    page = max(1, page)
-    every = selectors.swaps_seen_by(request.access)
-    found = list(selectors.filtered(every, status)[(page - 1) * PER_PAGE : page * PER_PAGE + 1])
-    context = {
-        "swaps": found[:PER_PAGE],
-        "tabs": [{"name": name, "query": _query(one), "is_current": one == status} for one, name in _TABS.items()],
-        "older_query": _query(status, page + 1) if len(found) > PER_PAGE else "",
-        "newer_query": _query(status, page - 1) if page > 1 else "",
-        "is_empty": not found and page == 1 and not status,
-        "offer": _offer(request),
-        "auto_swap": selectors.auto_swap_of(request.access),
-    }
-    return show(request, "dashboard/swaps/list.html", context)
+    filters = Filters.of(request.GET, _TABS)
+    context = {"offer": _offer(request), "auto_swap": selectors.auto_swap_of(request.access)}
+    return list_page(request, SWAPS, filters, _rows(request, filters), _TABS, _add_up, context)
 
 
-def _query(status: str, page: int = 1) -> str:
-    return urlencode({name: value for name, value in (("status", status), ("page", page)) if value and value != 1})
+def export(request: PageRequest) -> FileResponse:
+    """The filtered list as CSV, newest first."""
+    return SWAPS.csv(request, _rows(request, Filters.of(request.GET, _TABS)))
+
+
+def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Swap]":
+    every = selectors.of_asset(selectors.search(selectors.swaps_seen_by(request.access), filters.q), filters.coin)
+    return filters.within(selectors.filtered(every, filters.status))
+
+
+def _add_up(request: PageRequest, rows: "QuerySet[Swap]") -> list[Worth]:
+    """What was sold; what wasn't made sold nothing."""
+    sales = rows.values_list("source_asset_id", "sell_amount_atomic", "created_at", "status")
+    made = [(asset_id, int(amount), at) for asset_id, amount, at, status in sales if status != Swap.Status.FAILED]
+    return worths_of(made, request.access.store.settlement_currency)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
@@ -121,7 +123,7 @@ def create(request: PageRequest) -> HttpResponse:
         return _review(request, form, asked, CodeForm.from_post(request.POST).refuse(refusal))
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, "The swap is on its way. This page shows how far it is.")
+    messages.success(request, "Swap created. This page shows its progress.")
     return go("swap", swap.pk)
 
 
@@ -143,7 +145,7 @@ def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, code: Code
     quote: Quote = quote_swap(request.access, asked)
     slippage = money.percentage_from_bps(quote.slippage_bps)
     review = Review(
-        title="Make this swap?",
+        title="Confirm swap",
         button="Swap",
         crumbs=[("Swaps", reverse("dashboard:swaps")), ("Swap", "")],
         back=reverse("dashboard:swaps"),
@@ -153,16 +155,16 @@ def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, code: Code
                 facts=[
                     Fact("You sell", coins(quote.sold.atomic, quote.sold.asset)),
                     Fact("On", quote.sold.asset.chain.name),
-                    Fact("You get about", coins(quote.estimated.atomic, quote.estimated.asset)),
-                    Fact("At the least", coins(quote.least.atomic, quote.least.asset)),
+                    Fact("You get, about", coins(quote.estimated.atomic, quote.estimated.asset)),
+                    Fact("Minimum", coins(quote.least.atomic, quote.least.asset)),
                 ]
             )
         ],
-        permanent="A swap that was made stays made.",
+        permanent="A swap can't be undone.",
         noun="swap",
         notes=[
-            "The swap is made at the market rate of the moment. If it would bring less than the least "
-            f"(the estimate less {slippage} %), nothing is sold and your coins stay yours."
+            "Swaps are made at the current market rate. If a swap would bring less than the minimum "
+            f"(the estimate less {slippage} %), nothing is sold."
         ],
     )
     return review_page(request, review, form.values, _act(request, form, asked, quote.least.atomic), code)

@@ -217,6 +217,7 @@ class Refund(Owned):
         ]
         indexes = [
             models.Index(fields=["payment", "-created_at"]),
+            models.Index(fields=["store", "mode", "-created_at"], name="refund_of_store"),
             models.Index(fields=["store", "mode", "tx_hash"], condition=models.Q(tx_hash__isnull=False), name="refund_by_hash"),
             models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="failed"), name="refund_failed"),
             models.Index(fields=["submitted_real_at"], condition=models.Q(status__in=["pending", "submitted"]), name="refund_open"),

@@ -19,7 +19,7 @@ from apps.core.models import Viewer
 from apps.core.money import cents_from_text
 from apps.core.reads import Columns, Rows
 from apps.core.sql import Statement, array
-from apps.payments.models import Payment, PaymentAddress
+from apps.payments.models import Payment, PaymentAddress, Refund
 from apps.stores.models import Store
 
 _WILDCARD = re.compile(r"[\\%_]")
@@ -257,3 +257,21 @@ def of_deposits(deposit_ids: Iterable[object] | None, limit: int, paused: "model
     addresses = deposits.order_by("detected_at").values_list("address_id", flat=True)[: limit * 4]
     found = PaymentAddress.objects.filter(address_id__in=list(addresses)).values_list("payment_id", flat=True).distinct()
     return list(found[:limit])
+
+
+def refunds_seen_by(viewer: Viewer) -> "models.QuerySet[Refund]":
+    """Newest first, each with its payment and the rate that was locked for the coin (`locked_rate`)."""
+    locked = PaymentAddress.objects.filter(payment=models.OuterRef("payment"), asset=models.OuterRef("asset"))
+    every: models.QuerySet[Refund] = Refund.objects.seen_by(viewer).select_related("asset__chain", "payment")
+    rows = every.annotate(locked_rate=models.Subquery(locked.values("exchange_rate")[:1]))
+    return rows.order_by("-created_at", "-id")
+
+
+def search_refunds(rows: "models.QuerySet[Refund]", text: str) -> "models.QuerySet[Refund]":
+    """Refunds whose id, transaction or address it is, or whose payment's reference, order or title says it."""
+    if not text:
+        return rows
+    folded = text.lower()
+    wanted = models.Q(tx_hash=folded) | models.Q(destination_address=folded) | models.Q(payment__title__icontains=text)
+    wanted |= models.Q(payment__reference=text.upper()) | models.Q(payment__order_id=text)
+    return rows.filter(wanted | models.Q(pk=text) | models.Q(payment=text) if is_uuid(text) else wanted)

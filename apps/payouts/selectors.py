@@ -34,6 +34,16 @@ def filtered(
     return rows.filter(asset_id=asset_id.replace("\x00", "")) if asset_id else rows
 
 
+def search(rows: "models.QuerySet[Payout]", text: str) -> "models.QuerySet[Payout]":
+    """Payouts whose id, transaction, recipient's address or reference in the bank it is, or whose destination's name holds it."""
+    if not text:
+        return rows
+    folded = text.lower()
+    wanted = models.Q(tx_hash=folded) | models.Q(destination_address=folded) | models.Q(destination__label__icontains=text)
+    wanted |= models.Q(provider_tx_id=text) | models.Q(paid_external_reference=text)
+    return rows.filter(wanted | models.Q(pk=text) if is_uuid(text) else wanted)
+
+
 def schedules_seen_by(viewer: Viewer) -> "models.QuerySet[Schedule]":
     """Oldest first, deleted ones too."""
     rows = (

@@ -3,6 +3,7 @@
 from django.db import models
 
 from apps.core import money
+from apps.core.literal import is_uuid
 from apps.core.models import Viewer
 from apps.payments.models import Payment
 from apps.swaps.models import AutoSwap, Swap
@@ -18,6 +19,19 @@ def swaps_seen_by(viewer: Viewer) -> "models.QuerySet[Swap]":
 def filtered(rows: "models.QuerySet[Swap]", status: str | None) -> "models.QuerySet[Swap]":
     """Unrecognised statuses are ignored."""
     return rows.filter(status=status) if status in Swap.Status.values else rows
+
+
+def search(rows: "models.QuerySet[Swap]", text: str) -> "models.QuerySet[Swap]":
+    """Swaps whose id or transaction it is, or that were made for the payment with this reference."""
+    if not text:
+        return rows
+    wanted = models.Q(tx_hash=text.lower()) | models.Q(payment__reference=text.upper())
+    return rows.filter(wanted | models.Q(pk=text) if is_uuid(text) else wanted)
+
+
+def of_asset(rows: "models.QuerySet[Swap]", asset_id: str) -> "models.QuerySet[Swap]":
+    """Sold or bought."""
+    return rows.filter(models.Q(source_asset=asset_id) | models.Q(buy_asset=asset_id)) if asset_id else rows
 
 
 def of_payment(payment: Payment) -> list[Swap]:

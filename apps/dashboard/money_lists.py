@@ -1,0 +1,187 @@
+"""What the lists of payouts, refunds and swaps share: filters that stand in the address, pages, and what the filtered rows come to.
+
+A row is valued at the rate of when it was made, never at today's.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import TypeVar
+from urllib.parse import urlencode
+
+from django.db.models import Model, QuerySet
+from django.http import HttpResponse, QueryDict
+from django.utils import timezone
+
+from apps.assets.models import Asset
+from apps.assets.selectors import active_assets, daily_rates, with_chains
+from apps.core import money
+from apps.core.literal import parse_date
+from apps.core.money import Fiat
+from apps.dashboard.lists import Listing
+from apps.dashboard.plumbing import PageRequest, is_htmx, show
+
+Row = TypeVar("Row", bound=Model)
+PER_PAGE, PAGE_MAX, COUNT_MAX, SUMMED_MAX = 25, 400, 10_000, 5_000
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the address of a list asks for. What it can't mean is left out; days are the reader's, inclusive."""
+
+    status: str = ""
+    q: str = ""
+    coin: str = ""
+    first_day: str = ""
+    last_day: str = ""
+
+    @classmethod
+    def of(cls, query: QueryDict, statuses: Iterable[str]) -> "Filters":
+        first, last = (day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", "")))
+        status = query.get("status", "")
+        q = "".join(one for one in query.get("q", "").strip()[:255] if one.isprintable())
+        return cls(status if status in statuses else "", q, query.get("coin", "")[:20].replace("\x00", ""), first, last)
+
+    @cached_property
+    def kept(self) -> dict[str, str]:
+        """As it stands in the address."""
+        names = {"first_day": "from", "last_day": "to"}
+        asked = {names.get(one.name, one.name): getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in asked.items() if value}
+
+    def query(self, **changes: str | int) -> str:
+        """The address of the same list with something changed."""
+        return urlencode({name: value for name, value in {**self.kept, **changes}.items() if value})
+
+    @property
+    def is_any(self) -> bool:
+        return bool(self.kept)
+
+    def within(self, rows: "QuerySet[Row]") -> "QuerySet[Row]":
+        """Those that were made in the days."""
+        first, last = parse_date(self.first_day), parse_date(self.last_day)
+        if first is not None:
+            rows = rows.filter(created_at__gte=_begin(first))
+        if last is not None and last < date.max:
+            rows = rows.filter(created_at__lt=_begin(last + timedelta(days=1)))
+        return rows
+
+
+def _begin(day: date) -> datetime:
+    """Of a day as the reader's clock has it."""
+    return datetime.combine(day, time(), timezone.get_current_timezone())
+
+
+@dataclass(frozen=True)
+class Worth:
+    """A row's amount, and what it was worth; None where nobody knew."""
+
+    asset_id: str
+    amount_atomic: int
+    fiat: Fiat | None
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Of one coin: how much in how many rows, and what those were worth whose rate is known."""
+
+    asset: Asset
+    amount_atomic: int
+    count: int
+    worth: tuple[Fiat, ...]
+    is_valued: bool
+
+
+@dataclass(frozen=True)
+class Sums:
+    """`is_whole` is False when there are more rows than are added up: the newest were."""
+
+    coins: list[Sum]
+    is_whole: bool
+
+
+Sale = tuple[str, int, datetime]  # asset, atomic amount, when
+
+
+def worths_of(sales: Sequence[Sale], currency: str) -> list[Worth]:
+    """Each at the first rate of its day. One question for all."""
+    days = [(asset_id, at.astimezone(UTC).date()) for asset_id, _, at in sales]
+    rates, assets = daily_rates(days, currency), with_chains({one[0] for one in sales})
+    return [
+        Worth(asset_id, amount, worth_at(rates.get(day), amount, assets[asset_id], currency))
+        for (asset_id, amount, _), day in zip(sales, days, strict=True)
+    ]
+
+
+def worth_at(rate: Decimal | None, amount_atomic: int, asset: Asset, currency: str) -> Fiat | None:
+    return None if rate is None else Fiat(money.cents_for_atomic(amount_atomic, rate, asset.atomic_decimals), currency)
+
+
+def sums_of(worths: Sequence[Worth]) -> Sums:
+    """By coin; `worths` are at most one more than are added up."""
+    counted = worths[:SUMMED_MAX]
+    assets = with_chains({one.asset_id for one in counted})
+    by_asset: dict[str, list[Worth]] = defaultdict(list)
+    for one in counted:
+        by_asset[one.asset_id].append(one)
+    coins = [_sum(assets[asset_id], rows) for asset_id, rows in by_asset.items()]
+    return Sums(sorted(coins, key=lambda one: (one.asset.position, one.asset.pk)), len(worths) <= SUMMED_MAX)
+
+
+def _sum(asset: Asset, rows: Sequence[Worth]) -> Sum:
+    cents: dict[str, int] = {}
+    for one in rows:
+        if one.fiat is not None:
+            cents[one.fiat.currency] = cents.get(one.fiat.currency, 0) + one.fiat.cents
+    worth = tuple(Fiat(told, currency) for currency, told in sorted(cents.items()))
+    return Sum(asset, sum(one.amount_atomic for one in rows), len(rows), worth, all(one.fiat is not None for one in rows))
+
+
+@dataclass(frozen=True)
+class Tab:
+    name: str
+    query: str
+    is_current: bool
+
+
+def list_page(
+    request: PageRequest,
+    listing: Listing,
+    filters: Filters,
+    rows: "QuerySet[Row]",
+    tabs: Mapping[str, str],
+    add_up: Callable[[PageRequest, "QuerySet[Row]"], Sequence[Worth]],
+    context: Mapping[str, object],
+) -> HttpResponse:
+    """A page of the filtered rows with their sums, whole or as the part that HTMX swaps."""
+    number = _number(request.GET.get("page", ""))
+    found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
+    total = rows.order_by()[: COUNT_MAX + 1].count()
+    has_next = len(found) > PER_PAGE and number < PAGE_MAX
+    told = {
+        "listing": listing.noun,
+        "table": listing.table(request, found[:PER_PAGE], filters.kept),
+        "filters": filters,
+        "tabs": [Tab(name, filters.query(status=status), status == filters.status) for status, name in tabs.items()],
+        "coins": active_assets(request.access.mode),
+        "sums": sums_of(add_up(request, rows[: SUMMED_MAX + 1])) if found else Sums([], is_whole=True),
+        "summed_max": SUMMED_MAX,
+        "has_rows": bool(found),
+        "total": min(total, COUNT_MAX),
+        "has_more_than_counted": total > COUNT_MAX,
+        "first": (number - 1) * PER_PAGE + 1,
+        "last": (number - 1) * PER_PAGE + min(len(found), PER_PAGE),
+        "previous_query": filters.query(page=number - 1) if number > 1 else None,
+        "next_query": filters.query(page=number + 1) if has_next else None,
+        "is_empty": not found and not filters.is_any and number == 1,
+    }
+    part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
+    template = "dashboard/lists/_rows.html" if part else f"dashboard/{listing.noun}/list.html"
+    return show(request, template, {**told, **context})
+
+
+def _number(text: str) -> int:
+    return min(max(int(text), 1), PAGE_MAX) if text.isascii() and text.isdigit() and len(text) <= 6 else 1
