@@ -60,6 +60,11 @@ def lines(cells: Iterable[SafeString]) -> SafeString:
     return format_html_join(mark_safe("<br>"), "{}", ((one,) for one in cells)) or NONE  # ours alone
 
 
+def words_apart(cells: Iterable[SafeString]) -> SafeString:
+    """One after the other."""
+    return format_html_join(" ", "{}", ((one,) for one in cells))
+
+
 def _short(text: str) -> str:
     return Truncator(text).chars(NAME_SHOWN)
 

@@ -134,7 +134,7 @@ def test_payments_are_filtered_by_coin_network_amount_and_customer(cast: Cast) -
     assert small in references(browser.get("payments?max=5")) and large not in references(browser.get("payments?max=5"))
     assert references(browser.get("payments?min=1,000")) == []
     assert references(browser.get(f"payments?customer={customer}")) == []
-    ann = Browser(cast.alice).get("customers?q=ann@rye.example").context["rows"][0]["customer"].pk
+    ann = Browser(cast.alice).get("customers?q=ann@rye.example").context["window"].rows[0].pk
     answer = browser.get(f"payments?customer={ann}&status=completed")
     assert references(answer) == [bought] and "Customer: ann@rye.example" in text(answer)
     assert references(Browser(cast.charlie).get(f"payments?customer={ann}")) == []
@@ -184,6 +184,36 @@ def test_a_page_of_payments_asks_as_much_for_many_as_for_one(cast: Cast) -> None
     for _ in range(6):
         simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
     assert (statements(browser, "payments"), statements(browser, "payments?coin=ETH&network=sepolia&min=1")) == few
+
+
+def test_the_lists_of_billing_have_columns_that_people_choose_and_the_file_has_the_same(cast: Cast) -> None:
+    browser, api = Browser(cast.alice), cast.bakery.test
+    customer = records.customer(api, email="ann@rye.example", name="=Ann")
+    records.opened(api, customer_id=customer["id"])
+    records.subscribe(api, customer_id=customer["id"])
+    for noun, column, names in (
+        ("customers", "city", ["email", "name", "city"]),
+        ("invoices", "tax", ["number", "period", "tax"]),
+        ("subscriptions", "failed", ["customer_email", "customer_name", "products", "failed"]),
+    ):
+        answer = browser.post("lists", list=noun, act="columns", column=[column], query="q=a&page=9")
+        assert answer.headers["Location"] == f"/dashboard/{noun}?q=a"
+        assert list(file_of(browser.get(f"{noun}.csv"))[0]) == names
+        assert [one.key for one in browser.get(noun).context["table"].columns][1:] == [column]
+        rows = file_of(browser.get(f"{noun}.csv?columns=all"))
+        assert rows and all(row["id"] and row["mode"] == "test" for row in rows)
+        assert statements(browser, f"{noun}.csv?columns=all") <= 25
+
+
+@pytest.mark.parametrize("noun", ["customers", "invoices", "subscriptions"])
+def test_a_list_of_billing_asks_as_much_for_many_as_for_one(cast: Cast, noun: str) -> None:
+    browser, api = Browser(cast.alice), cast.bakery.test
+    records.subscribe(api)
+    browser.get(noun)
+    few = statements(browser, noun)
+    for _ in range(4):
+        records.subscribe(api)
+    assert statements(browser, noun) == few
 
 
 def test_every_listing_names_its_columns_once_and_has_its_pages(cast: Cast) -> None:

@@ -12,33 +12,25 @@ from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
 from apps.billing.services.outlook import cycle_cents
 from apps.billing.services.portal import portal_url
-from apps.core import clock
 from apps.dashboard import form_keys
+from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
 from apps.dashboard.billing.forms import BillingForm
-from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
 
 SHOWN = 10
 _FIELDS = ("email", "name", "phone")
-# What of a free-form address the form knows; other keys stay as they are.
-_ADDRESS = {
-    "line1": "Street and number",
-    "line2": "Second line",
-    "postal_code": "Postal code",
-    "city": "City",
-    "state": "State or region",
-    "country": "Country",
-}
-_COLUMNS = ("created_at", "email", "name", "phone", *_ADDRESS, "mode", "id")
 
 
 def index(request: PageRequest) -> HttpResponse:
     asked = _asked(request)
     page = window(selectors.active_customers(request.access, asked), request.GET, {"q": asked})
-    running, waiting = selectors.running_counts(request.access, page.rows), selectors.open_counts(request.access, page.rows)
-    rows = [{"customer": one, "running": running.get(one.pk, 0), "open": waiting.get(one.pk, 0)} for one in page.rows]
-    context = {"rows": rows, "window": page, "q": asked, "is_empty": not rows and not asked and "page" not in request.GET}
+    context = {
+        "table": CUSTOMERS.table(request, page.rows, {"q": asked} if asked else {}),
+        "window": page,
+        "q": asked,
+        "is_empty": not page.rows and not asked and "page" not in request.GET,
+    }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(request, "dashboard/customers/_rows.html" if part else "dashboard/customers/list.html", context)
 
@@ -48,13 +40,7 @@ def _asked(request: PageRequest) -> str:
 
 
 def export(request: PageRequest) -> FileResponse:
-    return csv_file(request, "customers", _COLUMNS, selectors.active_customers(request.access, _asked(request)), _cells)
-
-
-def _cells(one: Customer) -> list[object]:
-    address = one.address or {}
-    parts = [address.get(name) for name in _ADDRESS]
-    return [clock.iso(one.created_at), one.email, one.name, one.phone, *parts, one.mode, one.pk]
+    return CUSTOMERS.csv(request, selectors.active_customers(request.access, _asked(request)))
 
 
 def _customers(request: PageRequest) -> "QuerySet[Customer]":
@@ -83,13 +69,13 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 class CustomerForm(BillingForm):
     """`before` is the address that the customer has: what an API wrote into it beside these inputs stays."""
 
-    names = (*_FIELDS, *_ADDRESS)
+    names = (*_FIELDS, *ADDRESS)
     hidden = (form_keys.NAME,)
     inputs = {"address": "line1"}
 
     def __init__(self, typed: Mapping[str, str], before: Mapping[str, object] | None = None) -> None:
         super().__init__(typed)
-        self.others = {name: value for name, value in (before or {}).items() if name not in _ADDRESS}
+        self.others = {name: value for name, value in (before or {}).items() if name not in ADDRESS}
 
     def request(self) -> CustomerRequest:
         """Raises Invalid."""
@@ -100,12 +86,12 @@ class CustomerForm(BillingForm):
         return CustomerChanges.read(self._fields())
 
     def _fields(self) -> dict[str, object]:
-        address = {name: self.values[name] for name in _ADDRESS if self.values[name]}
+        address = {name: self.values[name] for name in ADDRESS if self.values[name]}
         return {**self.filled(*_FIELDS), "address": {**address, **self.others} or None}
 
     @property
     def address(self) -> list[tuple[str, str, str]]:
-        return [(name, label, self.values[name]) for name, label in _ADDRESS.items()]
+        return [(name, label, self.values[name]) for name, label in ADDRESS.items()]
 
 
 def create(request: PageRequest) -> HttpResponse:
@@ -137,12 +123,12 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
 
 def _lines(address: Mapping[str, object]) -> list[tuple[str, object]]:
     """The parts of an address that the form knows, in its order, then the others."""
-    known = [(label, address[name]) for name, label in _ADDRESS.items() if name in address]
-    return known + [(name, value) for name, value in address.items() if name not in _ADDRESS]
+    known = [(label, address[name]) for name, label in ADDRESS.items() if name in address]
+    return known + [(name, value) for name, value in address.items() if name not in ADDRESS]
 
 
 def _shown(address: Mapping[str, object]) -> dict[str, str]:
-    return {name: str(address[name]) for name in _ADDRESS if isinstance(address.get(name), (str, int))}
+    return {name: str(address[name]) for name in ADDRESS if isinstance(address.get(name), (str, int))}
 
 
 def _form(request: PageRequest, form: CustomerForm, customer: Customer | None = None) -> HttpResponse:

@@ -16,13 +16,13 @@ from apps.billing.services import e_invoice, invoice_file
 from apps.billing.services import invoice as drafts
 from apps.billing.services import invoice_states as states
 from apps.billing.states import DRAFT, OPEN
-from apps.core import clock, money
+from apps.core import money
 from apps.core.drawings import NotDrawn
 from apps.core.literal import is_uuid
 from apps.core.outage import unavailable
 from apps.core.web import status_of
+from apps.dashboard.billing.columns import INVOICES
 from apps.dashboard.billing.forms import email_of
-from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
 
@@ -35,10 +35,6 @@ _TABS = {
     "void": "Void",
     "uncollectible": "Written off",
 }
-_COLUMNS = (
-    "created_at", "number", "status", "customer_email", "customer_name", "po_number", "currency", "subtotal", "discount", "tax", "total",
-    "paid", "refunded", "due_at", "finalized_at", "paid_at", "voided_at", "subscription_id", "period", "mode", "id",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ def index(request: PageRequest) -> HttpResponse:
     filters = Filters.of(request)
     page = window(filters.rows(request.access), request.GET, filters.kept())
     context = {
-        "invoices": page.rows,
+        "table": INVOICES.table(request, page.rows, filters.kept()),
         "window": page,
         "filters": filters,
         "subscription_id": filters.subscription if is_uuid(filters.subscription) else "",
@@ -80,7 +76,6 @@ def index(request: PageRequest) -> HttpResponse:
         "tabs": [
             {"name": name, "query": urlencode(filters.kept(status=one)), "is_current": one == filters.status} for one, name in _TABS.items()
         ],
-        "export_query": urlencode(filters.kept()),
         "owed": selectors.owed(request.access, request.access.now()),
         "now": request.access.now(),
         "is_empty": not page.rows and not filters.kept() and "page" not in request.GET,
@@ -90,18 +85,7 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def export(request: PageRequest) -> FileResponse:
-    rows = Filters.of(request).rows(request.access).prefetch_related(None)
-    return csv_file(request, "invoices", _COLUMNS, rows, _cells)
-
-
-def _cells(one: Invoice) -> list[object]:
-    sums = (one.subtotal_cents, one.discount_cents, one.tax_cents, one.total_cents, one.amount_paid_cents, one.refunded_cents)
-    moments = (one.due_at, one.finalized_at, one.paid_at, one.voided_at)
-    return [
-        clock.iso(one.created_at), formatted_number(one), one.status, one.customer.email, one.customer.name, one.po_number, one.currency,
-        *map(money.text_from_cents, sums), *map(clock.iso, moments), one.subscription_id, one.description if one.period_key else None,
-        one.mode, one.pk,
-    ]  # fmt: skip
+    return INVOICES.csv(request, Filters.of(request).rows(request.access).prefetch_related(None))
 
 
 def find_invoice(request: PageRequest, id: str) -> Invoice:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -15,11 +16,10 @@ from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import subscription as services
 from apps.billing.services.outlook import cycle_cents, outlook
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
-from apps.core import clock, money
 from apps.core.web import status_of
 from apps.dashboard import form_keys
+from apps.dashboard.billing.columns import SUBSCRIPTIONS
 from apps.dashboard.billing.forms import ADD, BillingForm, customer_named, email_of, may_add, parts_of, whole
-from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
@@ -32,11 +32,6 @@ _TABS = {
     "paused": "Paused",
     "canceled": "Canceled",
 }
-_COLUMNS = (
-    "created_at", "customer_email", "customer_name", "products", "amount", "currency", "interval", "interval_count", "status",
-    "current_period_start", "current_period_end", "next_billing_at", "trial_end", "cancel_at", "canceled_at", "failed_cycle_count", "mode",
-    "id",
-)  # fmt: skip
 
 
 def _rows(request: PageRequest) -> "tuple[QuerySet[Subscription], dict[str, str]]":
@@ -51,28 +46,22 @@ def index(request: PageRequest) -> HttpResponse:
     rows, asked = _rows(request)
     page = window(rows, request.GET, asked)
     context = {
-        "subscriptions": [{"row": one, "cents": cycle_cents(one)} for one in page.rows],
+        "table": SUBSCRIPTIONS.table(request, page.rows, {name: value for name, value in asked.items() if value}),
         "window": page,
         "asked": asked,
         "of": email_of(request.access, asked["customer"]) if asked["customer"] else "",
-        "tabs": [{"name": name, "status": status, "is_current": status == asked["status"]} for status, name in _TABS.items()],
+        "tabs": [{"name": name, "query": _query(asked, one), "is_current": one == asked["status"]} for one, name in _TABS.items()],
         "is_empty": not page.rows and not any(asked.values()) and "page" not in request.GET,
     }
     return show(request, "dashboard/subscriptions/list.html", context)
 
 
+def _query(asked: Mapping[str, str], status: str) -> str:
+    return urlencode({name: value for name, value in {**asked, "status": status}.items() if value})
+
+
 def export(request: PageRequest) -> FileResponse:
-    return csv_file(request, "subscriptions", _COLUMNS, _rows(request)[0], _cells)
-
-
-def _cells(one: Subscription) -> list[object]:
-    products = [one.price.product.name, *(item.price.product.name for item in one.add_ons.all())]
-    moments = (one.current_period_start, one.current_period_end, one.next_billing_at, one.trial_end, one.cancel_at, one.canceled_at)
-    return [
-        clock.iso(one.created_at), one.customer.email, one.customer.name, ", ".join(products), money.text_from_cents(cycle_cents(one)),
-        one.price.currency, one.price.interval, one.price.interval_count, one.status, *map(clock.iso, moments), one.failed_cycle_count,
-        one.mode, one.pk,
-    ]  # fmt: skip
+    return SUBSCRIPTIONS.csv(request, _rows(request)[0])
 
 
 def _find(request: PageRequest, id: str) -> Subscription:

@@ -1,0 +1,237 @@
+"""The columns of the lists of customers, invoices and subscriptions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.billing import selectors
+from apps.billing.documents.invoices import formatted_number
+from apps.billing.models import Customer, Invoice, Subscription
+from apps.billing.services.outlook import cycle_cents
+from apps.billing.states import CANCELED, OPEN, PAUSED
+from apps.core import clock, money
+from apps.core.templatetags.tillgate import badge, cycle_words, day, fiat
+from apps.dashboard import cells
+from apps.dashboard.columns import cents_column, day_column, id_column, number_column, text_column, time_column
+from apps.dashboard.lists import Column, Listing, listing
+from apps.dashboard.plumbing import PageRequest
+
+# What of a free-form address forms and files know.
+ADDRESS = {
+    "line1": "Street and number",
+    "line2": "Second line",
+    "postal_code": "Postal code",
+    "city": "City",
+    "state": "State or region",
+    "country": "Country",
+}
+
+
+@dataclass(frozen=True)
+class CustomerLine:
+    customer: Customer
+    running: int
+    open: int
+
+
+def _customers(request: PageRequest, rows: Sequence[Customer], wanted: frozenset[str]) -> list[CustomerLine]:
+    running = selectors.running_counts(request.access, rows) if "subscriptions" in wanted else {}
+    waiting = selectors.open_counts(request.access, rows) if "open" in wanted else {}
+    return [CustomerLine(one, running.get(one.pk, 0), waiting.get(one.pk, 0)) for one in rows]
+
+
+def _customer_name(line: CustomerLine) -> SafeString:
+    one = line.customer
+    return cells.name("customer", one.pk, one.name or one.email, one.email if one.name else "")
+
+
+def _part_of_address(name: str, label: str) -> Column:
+    return text_column(name, label, lambda line: str((line.customer.address or {}).get(name) or ""), is_default=False)
+
+
+CUSTOMERS = listing(
+    Listing(
+        "customers",
+        (
+            Column(
+                "customer",
+                "Customer",
+                _customer_name,
+                {"email": lambda line: line.customer.email, "name": lambda line: line.customer.name},
+            ),
+            number_column("open", "Open invoices", lambda line: line.open),
+            number_column("subscriptions", "Subscriptions", lambda line: line.running),
+            text_column("phone", "Phone", lambda line: line.customer.phone, is_default=False),
+            *(_part_of_address(name, label) for name, label in ADDRESS.items()),
+            day_column("added", "Added", lambda line: line.customer.created_at, name="created_at", on_phone=True),
+            id_column(lambda line: line.customer),
+        ),
+        _customers,
+    )
+)
+
+
+@dataclass(frozen=True)
+class InvoiceLine:
+    invoice: Invoice
+    now: datetime
+
+
+def _invoices(request: PageRequest, rows: Sequence[Invoice], wanted: frozenset[str]) -> list[InvoiceLine]:
+    now = request.access.now()
+    return [InvoiceLine(one, now) for one in rows]
+
+
+def _invoice_name(line: InvoiceLine) -> SafeString:
+    one = line.invoice
+    return cells.name("invoice", one.pk, formatted_number(one) or "Draft", one.description or "" if one.period_key else "")
+
+
+def _invoice_status(line: InvoiceLine) -> SafeString:
+    one = line.invoice
+    is_late = one.status == OPEN and one.due_at is not None and one.due_at < line.now
+    shown = [badge("invoice", "past_due" if is_late else one.status)]
+    if one.needs_attention:
+        shown.append(badge("attention", "card_refund"))
+    if one.refunded_cents:
+        is_all = one.refunded_cents >= one.amount_paid_cents
+        shown.append(badge("payment", "refunded" if is_all else "partially_refunded"))
+    return cells.words_apart(shown)
+
+
+def _invoice_cents(key: str, label: str, attribute: str, *, is_default: bool = False, on_phone: bool = False) -> Column:
+    return cents_column(
+        key,
+        label,
+        lambda line: getattr(line.invoice, attribute),
+        lambda line: line.invoice.currency,
+        is_default=is_default,
+        on_phone=on_phone,
+    )
+
+
+def _subscription_of(line: InvoiceLine) -> SafeString:
+    one = line.invoice
+    return cells.link("subscription", one.subscription_id, "View") if one.subscription_id else cells.NONE
+
+
+INVOICES = listing(
+    Listing(
+        "invoices",
+        (
+            Column(
+                "invoice",
+                "Invoice",
+                _invoice_name,
+                {
+                    "number": lambda line: formatted_number(line.invoice),
+                    "period": lambda line: line.invoice.description if line.invoice.period_key else None,
+                },
+            ),
+            Column(
+                "customer",
+                "Customer",
+                lambda line: cells.customer(line.invoice.customer),
+                {
+                    "customer_email": lambda line: line.invoice.customer.email,
+                    "customer_name": lambda line: line.invoice.customer.name,
+                },
+                on_phone=True,
+            ),
+            _invoice_cents("total", "Total", "total_cents", is_default=True, on_phone=True),
+            text_column("currency", "Currency", lambda line: line.invoice.currency, is_default=False),
+            _invoice_cents("paid", "Paid", "amount_paid_cents", is_default=True),
+            Column("status", "Status", _invoice_status, {"status": lambda line: line.invoice.status}, on_phone=True),
+            day_column("due", "Due", lambda line: line.invoice.due_at, name="due_at", on_phone=True),
+            _invoice_cents("subtotal", "Subtotal", "subtotal_cents"),
+            _invoice_cents("discount", "Discount", "discount_cents"),
+            _invoice_cents("tax", "Tax", "tax_cents"),
+            _invoice_cents("refunded", "Refunded", "refunded_cents"),
+            text_column("po_number", "PO number", lambda line: line.invoice.po_number, is_default=False),
+            time_column("created", "Created", lambda line: line.invoice.created_at, name="created_at"),
+            time_column("finalized", "Finalized", lambda line: line.invoice.finalized_at, name="finalized_at"),
+            time_column("paid_at", "Paid at", lambda line: line.invoice.paid_at, name="paid_at"),
+            time_column("voided", "Voided", lambda line: line.invoice.voided_at, name="voided_at"),
+            Column(
+                "subscription",
+                "Subscription",
+                _subscription_of,
+                {"subscription_id": lambda line: line.invoice.subscription_id},
+                is_default=False,
+            ),
+            id_column(lambda line: line.invoice),
+        ),
+        _invoices,
+    )
+)
+
+
+def _products_of(one: Subscription) -> str:
+    return ", ".join([one.price.product.name, *(item.price.product.name for item in one.add_ons.all())])
+
+
+def _cycle(one: Subscription) -> SafeString:
+    words = cycle_words(one.price.interval, one.price.interval_count)
+    return format_html('{}<br><span class="small muted">{}</span>', fiat(cycle_cents(one), one.price.currency), words)
+
+
+def _subscription_status(one: Subscription) -> SafeString:
+    shown = badge("subscription", one.status)
+    return format_html('{} <span class="badge quiet">Cancels</span>', shown) if one.cancel_at_period_end else shown
+
+
+def _next(one: Subscription) -> SafeString:
+    if one.status == CANCELED:
+        return format_html('<span class="muted">ended {}</span>', day(one.canceled_at))
+    if one.cancel_at_period_end:
+        return format_html('<span class="muted">ends {}</span>', day(one.cancel_at))
+    return cells.NONE if one.status == PAUSED else format_html('<span class="muted">{}</span>', day(one.next_billing_at))
+
+
+def _moment_of(key: str, label: str, attribute: str) -> Column:
+    return time_column(key, label, lambda one: getattr(one, attribute), name=attribute)
+
+
+SUBSCRIPTIONS = listing(
+    Listing(
+        "subscriptions",
+        (
+            Column(
+                "customer",
+                "Customer",
+                lambda one: cells.name("subscription", one.pk, one.customer.name or one.customer.email, _products_of(one)),
+                {
+                    "customer_email": lambda one: one.customer.email,
+                    "customer_name": lambda one: one.customer.name,
+                    "products": _products_of,
+                },
+            ),
+            Column(
+                "amount",
+                "Per cycle",
+                _cycle,
+                {
+                    "amount": lambda one: money.text_from_cents(cycle_cents(one)),
+                    "currency": lambda one: one.price.currency,
+                    "interval": lambda one: one.price.interval,
+                    "interval_count": lambda one: one.price.interval_count,
+                },
+                is_number=True,
+                on_phone=True,
+            ),
+            Column("status", "Status", _subscription_status, {"status": lambda one: one.status}, on_phone=True),
+            Column("next", "Next invoice", _next, {"next_billing_at": lambda one: clock.iso(one.next_billing_at)}, on_phone=True),
+            number_column("failed", "Failed in a row", lambda one: one.failed_cycle_count, is_default=False),
+            _moment_of("created", "Created", "created_at"),
+            _moment_of("period_start", "Period from", "current_period_start"),
+            _moment_of("period_end", "Period to", "current_period_end"),
+            _moment_of("trial_end", "Trial until", "trial_end"),
+            _moment_of("cancel_at", "Cancels at", "cancel_at"),
+            _moment_of("canceled_at", "Canceled", "canceled_at"),
+            id_column(lambda one: one),
+        ),
+    )
+)
