@@ -20,7 +20,7 @@ def test_a_merchant_writes_an_invoice_and_sees_its_total_while_typing(world: Cas
     sign_in(page, world.bob.email)
     page.wait_for_url("**/invoices/new**")
     page.get_by_role("group", name="Line 1").get_by_label("Description").fill("Beans")
-    page.get_by_role("group", name="Line 1").get_by_label("Price of one").fill("19.90")
+    page.get_by_role("group", name="Line 1").get_by_label("Unit price").fill("19.90")
     page.get_by_role("group", name="Line 1").get_by_label("Quantity").fill("10")
     expect(page.locator("#totals")).to_contain_text("€199.00")
     page.get_by_label("Tax in percent").fill("20")

@@ -308,7 +308,7 @@ BROKEN = [
     Broken("subscription_create", lambda world: billing.price(world.api) and "subscriptions/new", {"email": "nobody@example.com"},
            "email", "No customer has this e-mail address; add the customer, or correct it."),
     Broken("subscription_change", lambda world: f"subscriptions/{billing.subscribe(world.api)['id']}/change", {"grace_cycles": "x"},
-           "grace_cycles", "The number of tolerated cycles must be a whole number."),
+           "grace_cycles", "The number of failed payments must be a whole number."),
 ]  # fmt: skip
 
 # What is asked with these has no input that can be wrong: a button, or a switch of known values.

@@ -29,7 +29,7 @@ _LABELS = {
     "line_items": "the lines",
     "interval_count": "the number of intervals",
     "trial_period_days": "the trial",
-    "grace_cycles": "the number of tolerated cycles",
+    "grace_cycles": "the number of failed payments",
     "due": "due day",
 }
 # What people are told of a rule whose sentence in the API speaks of fields and cents.

@@ -154,7 +154,7 @@ def _finalize(access: Access, invoice: Invoice, is_sent: bool) -> object:
 
 ACTS: dict[str, Act] = {
     "finalize": Act((DRAFT,), _finalize, "The invoice has its number and can be paid."),
-    "send": Act((OPEN,), lambda access, row, _: states.send_invoice(access, row), "The letter is on its way."),
+    "send": Act((OPEN,), lambda access, row, _: states.send_invoice(access, row), "The email is on its way."),
     "void": Act((DRAFT, OPEN), lambda access, row, _: states.void_invoice(access, row), "The invoice is void."),
     "write-off": Act((OPEN,), lambda access, row, _: states.mark_uncollectible(access, row), "The invoice has been written off."),
     "delete": Act((DRAFT,), lambda access, row, _: drafts.delete_invoice(row), "The draft is gone."),
@@ -175,7 +175,7 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
             errors, status = sentences(refusal), status_of(refusal)
         else:
             was_sent = act == "finalize" and invoice.total_cents and request.POST.get("send") == "on"
-            messages.success(request, f"{chosen.done} The letter is on its way." if was_sent else chosen.done)
+            messages.success(request, f"{chosen.done} The email is on its way." if was_sent else chosen.done)
             return go("invoices") if act == "delete" else go("invoice", invoice.pk)
     missing = e_invoice.missing_of_verified(invoice) if act == "finalize" else ""
     context = {"invoice": invoice, "name": formatted_number(invoice), "act": act, "errors": errors, "missing": missing}

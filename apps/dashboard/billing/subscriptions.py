@@ -158,7 +158,7 @@ def create(request: PageRequest) -> HttpResponse:
     except Refusals as refusal:
         is_new = may_add(request.access, form.values["email"], refusal)
         return _form(request, form.refuse(refusal), is_new=is_new)
-    messages.success(request, "The subscription has begun." if made.status == ACTIVE else "The subscription has begun with its trial.")
+    messages.success(request, "Subscription started." if made.status == ACTIVE else "Subscription started with its trial.")
     return go("subscription", made.pk)
 
 
@@ -238,17 +238,17 @@ ACTS: dict[str, Act] = {
     "resume": Act(
         lambda row: row.status == PAUSED,
         lambda access, row, _: services.resume_subscription(access, row),
-        "The subscription goes on, and its new period has been billed.",
+        "The subscription is active again, and its new period has been billed.",
     ),
     "uncancel": Act(
         lambda row: row.cancel_at_period_end,
         lambda access, row, _: services.uncancel_subscription(access, row),
-        "The subscription goes on after this period.",
+        "The subscription continues after this period.",
     ),
     "cancel": Act(
         lambda row: True,
         lambda access, row, at_end: services.cancel_subscription(access, row, at_period_end=at_end),
-        "The cancellation is noted.",
+        "The cancellation has been saved.",
     ),
 }
 
