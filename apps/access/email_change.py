@@ -1,4 +1,4 @@
-"""Another e-mail address for an account: it counts when its owner has opened the link that was sent there.
+"""Another email address for an account: it counts when its owner has opened the link that was sent there.
 
 The link works once, for a day. The old address is told.
 """
@@ -24,7 +24,7 @@ _SALT = "apps.access.email_change"
 
 class BadAddress(Flat):
     field = "email"
-    message = "That is not an e-mail address"
+    message = "That is not an email address"
 
 
 class SameAddress(Flat):
@@ -73,5 +73,5 @@ def finish(token: str) -> User:
             user.save(update_fields=["email"])
         sign_out_everywhere(user)
         audit.record("email.changed", target=user, name=new, details={"email": [old, new]})
-        notices.tell(user, f"Your e-mail address was changed to {new}", to=old)
+        notices.tell(user, f"Your email address was changed to {new}", to=old)
     return user

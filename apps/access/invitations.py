@@ -26,7 +26,7 @@ OPEN_MAX, RESEND_WAIT = 50, timedelta(minutes=1)
 
 class BadAddress(Flat):
     field = "email"
-    message = "That is not an e-mail address"
+    message = "That is not an email address"
 
 
 class UnknownRole(Flat):
@@ -68,7 +68,7 @@ class BadName(Flat):
 
 
 class ForSomebodyElse(Flat):
-    message = "This invitation is for another e-mail address"
+    message = "This invitation is for another email address"
 
 
 def pending(store: Store) -> "QuerySet[Invitation]":

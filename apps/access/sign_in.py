@@ -1,4 +1,4 @@
-"""Sign-in: e-mail address and password, then a code when a second factor is in force.
+"""Sign-in: email address and password, then a code when a second factor is in force.
 
 Counted per account and per address; a person who doesn't exist gets the same answer after the same work.
 """
@@ -26,7 +26,7 @@ EMAIL_LENGTH_MAX = 254
 class Refused(Flat):
     kind = RefusalKind.UNAUTHENTICATED
     field = "password"
-    message = "That e-mail address and password don't belong together"
+    message = "That email address and password don't belong together"
 
 
 class TooManyAttempts(Flat):

@@ -64,7 +64,7 @@ class Price(Formed):
 
 
 class Customer(Formed):
-    """Who is billed. A deleted one keeps its row, its invoices and its e-mail address."""
+    """Who is billed. A deleted one keeps its row, its invoices and its email address."""
 
     email = models.EmailField(max_length=254)
     name = models.CharField(max_length=255, null=True)

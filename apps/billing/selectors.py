@@ -33,7 +33,7 @@ def customers_seen_by(viewer: Viewer) -> "QuerySet[Customer]":
 
 
 def active_customers(viewer: Viewer, text: str = "") -> "QuerySet[Customer]":
-    """Those that weren't deleted; `text` is a part of the e-mail address or the name, in any case."""
+    """Those that weren't deleted; `text` is a part of the email address or the name, in any case."""
     rows = customers_seen_by(viewer).filter(deleted_at=None)
     if not text:
         return rows

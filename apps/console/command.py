@@ -86,7 +86,7 @@ def staff_named(email: str | None) -> User:
     """An active member of staff; CommandError when there is none. What they may is asked by the services."""
     found = User.objects.with_email(email) if email else None
     if found is None or not (found.is_staff and found.is_active):
-        raise CommandError("Who answers for it? Give --staff, the e-mail address of a member of staff")
+        raise CommandError("Who answers for it? Give --staff, the email address of a member of staff")
     return found
 
 

@@ -27,7 +27,7 @@ SENTENCES = {
     "inclusion": "{field} is not included in the list",
     "email": "{field} is not an email address",
     "account_email": "{field} is not valid",
-    "payer_email": "{field} must be an e-mail address",
+    "payer_email": "{field} must be an email address",
     "postal_email": "{field} is not a valid address",
     "country": "{field} must be an ISO 3166-1 alpha-2 code",
     "future": "{field} must be in the future",

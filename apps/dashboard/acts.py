@@ -34,7 +34,7 @@ ACTS: dict[str, str] = {
     "security_take_off": "Remove your authenticator app",
     "security_codes": "Make new backup codes",
     "security_password": "Change your password",
-    "security_email": "Change your e-mail address",
+    "security_email": "Change your email address",
     "passkey_add": "Add a passkey",
     "passkey_remove": "Remove a passkey",
     "settings_domain_change": "Change the domain of your checkout",

@@ -139,7 +139,7 @@ def _rows(held: PayoutApproval) -> list[tuple[str, object]]:
             f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)} {one.asset.coin_symbol}" for one in totals_of(batch)
         ]
         rows = [("List", batch.filename), ("Amount", ", ".join(sums))]
-    return [*rows, ("Worth when asked for", worth), ("Asked for by", held.made_by)]
+    return [*rows, ("Value when requested", worth), ("Requested by", held.made_by)]
 
 
 def reject(request: PageRequest, id: str) -> HttpResponse:

@@ -16,7 +16,7 @@ from apps.core.web import status_of
 from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentences
 
 MEANINGS = {
-    scopes.PROFILE: "See your name and e-mail address",
+    scopes.PROFILE: "See your name and email address",
     scopes.AGENTS: "Make a credential with which a software agent takes payments and pays out for the store, as far as you may",
     scopes.OFFLINE: "Keep its access while you are away",
 }

@@ -72,7 +72,7 @@ class VerificationForm(Form):
         "registration_number": "Registration number",
         "tax_id": "Tax number",
         "business_website": "Website",
-        "contact_email": "E-mail address",
+        "contact_email": "Email",
         "contact_phone": "Telephone",
         "business_description": "What it sells",
     }
@@ -106,7 +106,7 @@ def ask(request: PageRequest) -> HttpResponse:
         request_access(request.access, PlatformAccess.read(form.sent))
     except Refusals as refusal:
         return _ask(request, form.refuse(refusal))
-    messages.success(request, "Your request is in. A person looks at it.")
+    messages.success(request, "Request submitted for review.")
     return go("platform")
 
 
@@ -227,7 +227,7 @@ def attest(request: PageRequest, id: str) -> HttpResponse:
         verifications.submit_verification(account, form.request())
     except Refusals as refusal:
         return _attest_form(request, account, form.refuse(refusal))
-    messages.success(request, "The details are in. A person looks at them.")
+    messages.success(request, "Details submitted for review.")
     return go("platform_account", account.pk)
 
 

@@ -1,4 +1,4 @@
-"""Pages for people who can't sign in or have a link from a letter: a forgotten password, and a new e-mail address."""
+"""Pages for people who can't sign in or have a link from a letter: a forgotten password, and a new email address."""
 
 from django.contrib import messages
 from django.contrib.auth import logout

@@ -94,7 +94,7 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     endpoint, at = _find(request, id), request.access.now()
     if request.POST.get("to") == "active":
         endpoints.enable_endpoint(endpoint, at, by=request.access)
-        messages.success(request, "The endpoint is on. New events are sent to it.")
+        messages.success(request, "Endpoint enabled. New events are sent to it.")
     else:
         endpoints.disable_endpoint(endpoint, at, by=request.access)
         messages.success(request, "The endpoint is off. Nothing is sent to it.")

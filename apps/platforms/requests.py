@@ -14,7 +14,7 @@ from apps.platforms.models import OnboardingLink
 
 
 class Email(Text):
-    """An e-mail address."""
+    """An email address."""
 
     def check(self, value: Any, name: str) -> str:
         text = super().check(value, name)

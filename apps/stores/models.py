@@ -46,7 +46,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person, known by e-mail address. Addresses are compared by their canonical form alone."""
+    """A person, known by email address. Addresses are compared by their canonical form alone."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     email = models.EmailField(max_length=254)

@@ -1,4 +1,4 @@
-"""E-mail addresses of accounts: no two that a person takes for one, and nobody is shut out by a look-alike."""
+"""Email addresses of accounts: no two that a person takes for one, and nobody is shut out by a look-alike."""
 
 import importlib
 from typing import Any

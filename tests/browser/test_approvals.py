@@ -32,7 +32,7 @@ def test_an_owner_approves_what_an_admins_key_asked_for(world: Cast, open_page: 
     story.see("Approve a payout", "approval")
     expect(page.get_by_text(WALLET)).to_be_visible()
     story.press("Approve")
-    story.see("Confirm it is you", "approval-confirm")
+    story.see("Verify it’s you", "approval-confirm")
     story.give_code()
     story.press("Confirm")
     expect(page.get_by_text("Approved. It is on its way.")).to_be_visible()

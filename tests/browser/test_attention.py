@@ -55,7 +55,7 @@ def test_what_needs_somebody_is_told_everywhere_and_resolved_with_one_press(worl
         fine(page)
         shoot(page, f"attention-{width}-{'dark' if dark else 'light'}")
     page.get_by_role("button", name=re.compile("^Turn on")).click()
-    expect(page.get_by_text("The endpoint is on. New events are sent to it.")).to_be_visible()
+    expect(page.get_by_text("Endpoint enabled. New events are sent to it.")).to_be_visible()
     expect(page.get_by_text("Webhook endpoint was turned off after failures")).to_have_count(0)
     page.get_by_role("link", name=re.compile("^Refund difference")).click()
     expect(page).to_have_url(re.compile("/refund"))

@@ -37,7 +37,7 @@ def press(page: Page, name: str) -> None:
 
 STAGES = {
     "pay": ([], {}, "Pay with crypto"),
-    "underpaid": ([("underpaid", {})], {}, "Part of it is missing"),
+    "underpaid": ([("underpaid", {})], {}, "Partially paid"),
     "confirming": ([("unconfirmed", {"confirmations": 3})], {}, "Confirming your payment"),
     "seen": ([("unconfirmed", {"confirmations": 0})], {}, "Payment seen"),
     "completed": ([("exact", {})], {}, "Paid"),
@@ -78,7 +78,7 @@ def test_a_customer_pays_and_the_page_follows_without_a_reload(shop: Shop, open_
     page = open_page(f"/pay/{made['reference']}")
     page.evaluate("window.same = true")
     make.simulated(shop.test, made["id"], "underpaid")
-    expect(page.get_by_role("heading", name="Part of it is missing")).to_be_visible()
+    expect(page.get_by_role("heading", name="Partially paid")).to_be_visible()
     make.simulated(shop.test, made["id"], "unconfirmed", reference="rest", confirmations=2)
     expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
     expect(page.locator("#announcement")).to_have_text("Your payment has been seen and is being confirmed")
@@ -147,7 +147,7 @@ def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None
     made = order(shop)
     page = open_page(f"/pay/{made['reference']}", script=False)
     press(page, "Half of it")
-    expect(page.get_by_role("heading", name="Part of it is missing")).to_be_visible()
+    expect(page.get_by_role("heading", name="Partially paid")).to_be_visible()
     press(page, "Exact amount")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
 

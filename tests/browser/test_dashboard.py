@@ -18,7 +18,7 @@ def code_of(factor: SecondFactor) -> str:
 
 
 def sign_in(page: Page, email: str) -> None:
-    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/dashboard/**")

@@ -24,7 +24,7 @@ def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(world: C
     sign_in(page, world.alice.email)
     page.wait_for_url("**/reports")
     page.get_by_role("button", name="Last month").click()
-    expect(page.get_by_text("Being made", exact=True)).to_be_visible()
+    expect(page.get_by_text("Generating", exact=True)).to_be_visible()
     generate_due()
     expect(page.get_by_text("Ready", exact=True)).to_be_visible(timeout=20_000)
     fine_everywhere(page, "reports")

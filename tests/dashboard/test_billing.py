@@ -162,7 +162,7 @@ def test_each_error_stands_at_its_input_which_has_the_focus(
 
 
 @pytest.mark.parametrize(("fields", "said"), [
-    ({"email": "nobody@example.com"}, ("email", "No customer has this e-mail address; add the customer, or correct it.")),
+    ({"email": "nobody@example.com"}, ("email", "No customer has this email address; add the customer, or correct it.")),
     ({"price": [""]}, ("price-1", "Choose a price.")),
     ({"price": ["x"]}, ("price-1", "Price not found.")),
     ({"price": ["{0}", "{0}"], "quantity": ["1", "2"]}, ("price-1", "Choose each price once and raise its quantity instead.")),
@@ -260,7 +260,7 @@ def test_a_subscription_that_cannot_be_is_told_on_its_form(cast: Cast, browser: 
     api = cast.bakery.test
     monthly, yearly, owner = billing.price(api), billing.price(api, interval="yearly"), billing.customer(api)
     for fields, sentence in (
-        ({"email": "nobody@example.com"}, "No customer has this e-mail address; add the customer, or correct it."),
+        ({"email": "nobody@example.com"}, "No customer has this email address; add the customer, or correct it."),
         ({"price": [""]}, "Choose a price."),
         ({"price": [monthly["id"], yearly["id"]], "quantity": ["1", "1"]}, "All prices must be billed equally often and in one currency."),
         ({"quantity": ["0"]}, "must be at least 1"),
@@ -367,7 +367,7 @@ def test_an_invoice_that_cannot_be_is_told_in_words(cast: Cast, browser: Browser
     billing.customer(cast.bakery.test, email=EMAIL)
     billing.draft(cast.bakery.test, custom_number="A-1")
     for fields, sentence in (
-        ({"email": "x@example.com"}, "No customer has this e-mail address"),
+        ({"email": "x@example.com"}, "No customer has this email address"),
         ({"discount": "101"}, "The discount must be at most 100 percent."),
         ({"discount": "1.5"}, "Discount must be a whole number."),
         ({"tax": "101"}, "Tax must be at most 100 percent."),

@@ -207,6 +207,6 @@ def test_nothing_is_sent_again_to_an_endpoint_that_is_off(cast: Cast) -> None:
     make_endpoint(browser)
     endpoint = Endpoint.objects.get()
     browser.post(f"webhooks/{endpoint.pk}/switch", to="disabled")
-    assert "Send a range again" not in text(browser.get(f"webhooks/{endpoint.pk}"))
+    assert "Resend events" not in text(browser.get(f"webhooks/{endpoint.pk}"))
     browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": "2026-01-01T00:00", "to": "2026-01-02T00:00"})
     assert "again." not in text(browser.get(f"webhooks/{endpoint.pk}")).split("<main")[1].split("Deliveries")[0]

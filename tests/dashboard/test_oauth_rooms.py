@@ -166,5 +166,5 @@ def test_a_viewer_sees_apps_and_lets_none_out(cast: Cast, app: App) -> None:
     user = person("vera")
     Member.objects.create(store=cast.bakery.store, user=user, role=Role.VIEWER, created_at=clock.real_now())
     viewer = Browser(user)
-    assert "Let out" not in text(viewer.get("apps"))
+    assert "Revoke access" not in text(viewer.get("apps"))
     assert viewer.post(f"apps/own/{app.id}", **FORM).status_code == 403

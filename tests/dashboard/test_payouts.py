@@ -291,7 +291,7 @@ def test_balances_say_what_each_part_means(rich: Cast) -> None:
     browser = Browser(rich.alice)
     make.payout(rich.bakery.test, 25 * 10**16)
     page = text(browser.get("balances"))
-    assert "0.75" in page and "0.25" in page and "What the parts mean" in page
+    assert "0.75" in page and "0.25" in page and "How balances work" in page
     browser.switch("live")
     assert "Nothing here yet" in text(browser.get("balances")) and "There is nothing to pay out" in text(browser.get("payouts/new"))
 

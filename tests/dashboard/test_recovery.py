@@ -1,4 +1,4 @@
-"""A forgotten password and a new e-mail address: letters whose links work once, and answers that tell strangers nothing."""
+"""A forgotten password and a new email address: letters whose links work once, and answers that tell strangers nothing."""
 
 import re
 from datetime import timedelta
@@ -117,15 +117,15 @@ def test_a_new_address_counts_when_its_link_was_opened(cast: Cast) -> None:
     assert Browser().post(path).headers["Location"] == "/dashboard/sign-in"
     assert browser.get().status_code == 302
     assert Browser().post("sign-in", email=NEW, password=PASSWORD).status_code == 302
-    assert f"Your e-mail address was changed to {NEW}" in subjects(old)
+    assert f"Your email address was changed to {NEW}" in subjects(old)
     assert Browser().post(path).status_code == 404
 
 
 @pytest.mark.parametrize(
     ("email", "password", "sentence"),
     [
-        ("no address", PASSWORD, "That is not an e-mail address."),
-        ("a\x00@example.com", PASSWORD, "That is not an e-mail address."),
+        ("no address", PASSWORD, "That is not an email address."),
+        ("a\x00@example.com", PASSWORD, "That is not an email address."),
         (NEW, "wrong", "Your current password is not right."),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_report_is_asked_for_followed_and_downloaded(cast: Cast, browser: Brow
     answer = ask(browser, last, last)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard/reports")
     waiting = text(browser.get("reports"))
-    assert "Being made" in waiting and "data-refreshes" in waiting
+    assert "Generating" in waiting and "data-refreshes" in waiting
     report = Report.objects.get()
     assert browser.get(f"reports/{report.pk}/file").headers["Location"] == "/dashboard/reports"
     generate_due()

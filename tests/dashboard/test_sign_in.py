@@ -278,7 +278,7 @@ def test_the_page_that_asks_for_a_code_says_what_for_and_where(cast: Cast, facto
     assert "Create an API key" in shown and "Alice&#x27;s Bakery" in shown and "test mode" in shown
     own = text(browser.get("confirm?next=/dashboard/security/password"))
     assert "Change your password" in own and "Bakery" not in own
-    assert "Confirm it is you" in text(browser.get("confirm?next=//evil.example"))
+    assert "Verify it’s you" in text(browser.get("confirm?next=//evil.example"))
 
 
 def test_every_page_that_asks_for_a_code_has_a_name_for_its_act() -> None:

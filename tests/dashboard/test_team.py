@@ -154,8 +154,8 @@ def test_a_revoked_letter_is_worth_nothing_and_the_address_can_be_invited_anew(c
 @pytest.mark.parametrize(
     ("email", "role", "sentence"),
     [
-        ("not an address", "viewer", "That is not an e-mail address."),
-        ("a\x00@example.com", "viewer", "That is not an e-mail address."),
+        ("not an address", "viewer", "That is not an email address."),
+        ("a\x00@example.com", "viewer", "That is not an email address."),
         (NEW, "king", "Choose one of the roles."),
         (NEW, "", "Choose one of the roles."),
     ],

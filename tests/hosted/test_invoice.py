@@ -100,7 +100,7 @@ def test_the_test_panel_pays_and_the_page_becomes_the_receipt(bakery: Shop) -> N
     press(made)
     assert press(made, "simulate", scenario="nonsense").status_code == 404
     assert press(made, "simulate", scenario="underpaid").status_code == 303
-    assert "Part of it is missing" in page(made)
+    assert "Partially paid" in page(made)
     press(made, "simulate", scenario="unconfirmed", reference="rest")
     assert "Confirming your payment" in page(made)
     press(made, "simulate", scenario="exact", reference="rest")

@@ -99,7 +99,7 @@ def test_an_old_link_can_only_send_a_new_one_to_the_same_mailbox(bakery: Shop) -
             assert Client().post(f"{path}/subscriptions/{made['id']}/{way}", {"when": "period_end"}).status_code == 410
         for _ in range(2):
             answer = Client().post(f"{path}/link")
-            assert answer.status_code == 200 and b"Look into your mailbox" in answer.content
+            assert answer.status_code == 200 and b"Check your email" in answer.content
         assert Client().get(link(made)).status_code == 200
     (letter,) = OutgoingMail.objects.filter(template="portal_link")
     assert letter.to == made["customer"]["email"]
@@ -115,7 +115,7 @@ def test_a_subscription_is_canceled_with_its_period_after_asking_and_taken_back(
     assert Client().post(f"{way}/cancel", {"when": "period_end"})["Location"] == path
     now = r.subscription(bakery.test, made["id"])
     assert (now["status"], now["cancel_at_period_end"]) == ("active", True)
-    assert "Ends on" in page(path) and "Keep it" in page(path)
+    assert "Ends on" in page(path) and "Keep subscription" in page(path)
     assert Client().get(f"{way}/cancel")["Location"] == path
     entry = AuditEntry.objects.get(store_id=bakery.store.pk, action="subscription.cancellation_scheduled")
     assert (entry.actor_kind, entry.actor_name) == ("visitor", f"customer {made['customer']['email']}")

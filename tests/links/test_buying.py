@@ -67,7 +67,7 @@ def test_a_form_that_was_sent_before_leads_to_its_payment_when_the_link_is_close
         ({"choice": "other", "amount": "0"}, "The amount must be greater than zero."),
         ({"choice": "400", "amount": ""}, "The amount is required."),
         ({"choice": "500", "email": ""}, "Your email address is required."),
-        ({"choice": "500", "email": "ann"}, "Your email address must be an e-mail address."),
+        ({"choice": "500", "email": "ann"}, "Your email address must be an email address."),
         ({"choice": "500", "email": "a" * 250 + "@b.example"}, "is too long"),
         ({"choice": "500", "email": "a@b.example", "name": "x" * 256}, "Your name is too long"),
         ({"choice": "500", "email": "a@b.example", "form_key": "'; DROP"}, "The form is too old"),

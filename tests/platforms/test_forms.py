@@ -82,7 +82,7 @@ def test_a_link_and_an_attestation_are_refused_at_their_inputs(owner: Browser, p
     sent = {"purpose": "kyb", "return_url": "ftp://shop.example", "expires_in": "86400"}
     assert wrong(owner.post(f"{page}/link", **sent)) == ("return_url", "The address to return to must be a valid URL.")
     unwell = {**VERIFICATION, "contact_email": "nobody"}
-    assert wrong(owner.post(f"{page}/verification", **unwell)) == ("contact_email", "E-mail address is not an email address.")
+    assert wrong(owner.post(f"{page}/verification", **unwell)) == ("contact_email", "Email is not an email address.")
 
 
 @pytest.mark.parametrize(

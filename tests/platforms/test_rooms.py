@@ -31,7 +31,7 @@ def test_a_store_asks_to_be_a_platform(cast: Cast) -> None:
     assert "Become a platform" in text(browser.get("platform"))
     assert browser.post("platform/ask", reason="A market hall").status_code == 303
     assert AccessRequest.objects.get().reason == "A market hall"
-    assert "A person looks at your request" in text(browser.get("platform"))
+    assert "We’re reviewing your request" in text(browser.get("platform"))
     assert browser.post("platform/ask").status_code == 409
     for path in ("platform/accounts", "platform/payments", "platform/accounts/new"):
         assert browser.get(path).status_code == 404
@@ -125,9 +125,9 @@ def test_an_account_without_an_approved_contact_says_what_that_means(platform: P
     page = f"platform/accounts/{merchant.id}"
     shown = text(owner.get(page))
     assert "none that a person has approved" in shown and "Nothing is sent to a live destination" in shown
-    assert "Tell of the business" in shown
+    assert "Submit business details" in shown
     assert owner.post(f"{page}/verification", **VERIFICATION).status_code == 303
     approve_verification(Verification.objects.get(store_id=merchant.id))
     shown = text(owner.get(page))
     assert VERIFICATION["contact_email"] in shown
-    assert "Nothing is sent to a live destination" not in shown and "Tell of the business" not in shown
+    assert "Nothing is sent to a live destination" not in shown and "Submit business details" not in shown

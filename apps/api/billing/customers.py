@@ -29,7 +29,7 @@ class CustomerDoor(BillingDoor):
 
 
 class Customers(CustomerDoor):
-    """Add a customer, or list them newest first; `q` is a part of the e-mail address or name."""
+    """Add a customer, or list them newest first; `q` is a part of the email address or name."""
 
     query = CustomerFilters
     bodies = {"POST": CustomerRequest}

@@ -1,4 +1,4 @@
-"""Customers: one per e-mail address, store and mode, whatever the case; deleting one keeps its row and its address taken."""
+"""Customers: one per email address, store and mode, whatever the case; deleting one keeps its row and its address taken."""
 
 import uuid
 

@@ -97,9 +97,9 @@ BADGES = {
     },
     "swap": {
         "pending": (WAIT, _("Waiting")),
-        "submitted": (WAIT, _("Being made")),
+        "submitted": (WAIT, _("Generating")),
         "completed": (GOOD, _("Completed")),
-        "failed": (BAD, _("Not made")),
+        "failed": (BAD, _("Failed")),
     },
     "delivery": {
         "pending": (WAIT, _("Waiting")),
@@ -130,7 +130,7 @@ BADGES = {
         "expired": (QUIET, _("Expired")),
     },
     "report": {
-        "pending": (WAIT, _("Being made")),
+        "pending": (WAIT, _("Generating")),
         "generated": (GOOD, _("Ready")),
         "failed": (BAD, _("Failed")),
     },

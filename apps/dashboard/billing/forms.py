@@ -1,4 +1,4 @@
-"""What the forms of billing share: amounts and dates as people type them, a customer by e-mail address, refusals in people's words."""
+"""What the forms of billing share: amounts and dates as people type them, a customer by email address, refusals in people's words."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -86,7 +86,7 @@ class BillingForm(Form):
 
 class NoSuchCustomer(Flat):
     field = "email"
-    message = "No customer has this e-mail address; add the customer, or correct it"
+    message = "No customer has this email address; add the customer, or correct it"
 
 
 def cents(text: str, name: str) -> int:

@@ -81,7 +81,7 @@ def digest_of(held: PayoutApproval) -> str:
 
 
 def approve(access: Access, held: PayoutApproval, agreed: str) -> None:
-    """Let it go on. Raises NotWaiting, YourOwn, NotAnApprover, ChangedSince, or what operations.check does."""
+    """Release it. Raises NotWaiting, YourOwn, NotAnApprover, ChangedSince, or what operations.check does."""
     operations.check(access, operations.PAYOUT_APPROVE)
     with transaction.atomic():
         fresh, at = _locked(held), clock.now(held.store, held.mode)

@@ -23,14 +23,14 @@ class Command(OperatorCommand[RemovedResult | StaffRequestResult]):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email", help="whose")
-        parser.add_argument("--staff", required=True, help="e-mail address of the member of staff who asks for it")
-        parser.add_argument("--approved-by", help="e-mail address of the second one, who approves it at once; else in the admin")
+        parser.add_argument("--staff", required=True, help="email address of the member of staff who asks for it")
+        parser.add_argument("--approved-by", help="email address of the second one, who approves it at once; else in the admin")
         parser.add_argument("--reason", required=True, help="how you know who is asking")
 
     def run(self, **options: Any) -> RemovedResult | StaffRequestResult:
         user = User.objects.with_email(options["email"])
         if user is None:
-            raise CommandError("Nobody has this e-mail address")
+            raise CommandError("Nobody has this email address")
         staff, at = staff_named(options["staff"]), clock.real_now()
         if not options["approved_by"]:
             return staff_request_result(lost_factor.request_removal(user, options["reason"], staff, at))

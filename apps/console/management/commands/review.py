@@ -69,8 +69,8 @@ class Command(OperatorCommand[ReviewResult]):
         parser.add_argument("id")
         parser.add_argument("decision", choices=["approve", "reject"])
         parser.add_argument("--reason", default="", help="a rejection needs one, and what takes two")
-        parser.add_argument("--staff", help="e-mail address of the member of staff who decides (payout; what takes two needs it)")
-        parser.add_argument("--approved-by", help="e-mail address of the second one, who approves it at once (payout)")
+        parser.add_argument("--staff", help="email address of the member of staff who decides (payout; what takes two needs it)")
+        parser.add_argument("--approved-by", help="email address of the second one, who approves it at once (payout)")
 
     def run(self, **options: Any) -> ReviewResult:
         if not is_uuid(options["id"]):

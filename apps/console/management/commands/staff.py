@@ -41,11 +41,11 @@ class Command(OperatorCommand[StaffResult | RolesResult | StaffRequestResult]):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", nargs="?", default="show", choices=["show", "set", "approve", "reject"])
-        parser.add_argument("what", nargs="?", help="an e-mail address (set), a request's id (approve, reject)")
+        parser.add_argument("what", nargs="?", help="an email address (set), a request's id (approve, reject)")
         parser.add_argument("--roles", help=f"of {', '.join(StaffRole.values)}, separated by commas; empty for none (set)")
         parser.add_argument("--password", help="makes the account when there is none (set)")
-        parser.add_argument("--staff", help="e-mail address of the member of staff who asks or decides; needless until two are admin")
-        parser.add_argument("--approved-by", help="e-mail address of the second one, who approves it at once (set)")
+        parser.add_argument("--staff", help="email address of the member of staff who asks or decides; needless until two are admin")
+        parser.add_argument("--approved-by", help="email address of the second one, who approves it at once (set)")
         parser.add_argument("--reason", default="", help="is kept")
 
     def run(self, **options: Any) -> StaffResult | RolesResult | StaffRequestResult:
@@ -70,7 +70,7 @@ def _set(options: Mapping[str, Any]) -> RolesResult | StaffRequestResult:
     if person is None and options["password"]:
         person = create_user(options["what"], options["password"])
     if person is None:
-        raise CommandError("Nobody has this e-mail address; give a --password to make the account")
+        raise CommandError("Nobody has this email address; give a --password to make the account")
     wish, at = staffing.wish_of(person, roles, options["reason"]), clock.real_now()
     if len(staffing.admins()) < 2 and not options["staff"]:  # nobody could be the second
         staffing.set_roles(person, roles, options["reason"])

@@ -75,12 +75,12 @@ class Command(OperatorCommand[TreasuryResult | FundingResult | CorrectionResult 
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", nargs="?", default="show", choices=["show", "fund", "withdraw", "approve", "reject", "correct"])
-        parser.add_argument("--staff", help="e-mail address of the member of staff who answers for it (all but show)")
+        parser.add_argument("--staff", help="email address of the member of staff who answers for it (all but show)")
         parser.add_argument("--network", help="whose hot wallet, as in ethereum (fund)")
         parser.add_argument("--hash", help="the transaction that brought the coins (fund)")
         parser.add_argument("--reference", help="makes a withdrawal happen once, and names it (withdraw, approve, reject)")
         parser.add_argument("--to", help="one of WITHDRAWAL_ADDRESSES (withdraw)")
-        parser.add_argument("--approved-by", help="e-mail address of the second one, who lets it go at once (withdraw, correct)")
+        parser.add_argument("--approved-by", help="email address of the second one, who lets it go at once (withdraw, correct)")
         parser.add_argument("--asset", help="as in ETH_USDC (withdraw, correct)")
         parser.add_argument("--account", choices=_KINDS, help="the account that is wrong (correct)")
         parser.add_argument("--store", help="whose, for a store's account (correct)")
