@@ -34,7 +34,7 @@ ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|(?<=/)[A-Z0-9]{16}(?=/|$)|(?<=/)\d+(
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
 ARABIC = "قهوة عربية بالهيل والزعفران مع تمر المجهول الفاخر"
 UGLY = [f"{LONG}"[:140], f"{ARABIC} {ARABIC}", "👩🏽‍🚀☕️🇯🇵 コーヒー豆の定期便（深煎り）", '<b>"O\'Neill" & Söhne</b>']
-LEAVES = ("sign-out", ".csv", "/file", "/invoice/", "switch", "logout", "/static/", "/delete/", "/history/")
+LEAVES = ("sign-out", ".csv", ".svg", ".png", "/file", "/invoice/", "switch", "logout", "/static/", "/delete/", "/history/")
 
 
 @dataclass
