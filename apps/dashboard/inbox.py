@@ -69,6 +69,7 @@ class Line:
 
     notice: Notice
     may_resolve: bool
+    age_seconds: int
 
 
 class Inbox:
@@ -100,9 +101,11 @@ class Inbox:
     def lines(self, limit: int) -> list[Line]:
         """The newest, of all kinds together."""
         found: list[Line] = []
+        now = self.access.now()
         for kind in KINDS:
             if self.counts[kind.name]:
                 may_resolve = roles.may(self.access.role, kind.resolves)
                 rows = kind.rows(self.access)[: min(limit, KIND_MAX)]
-                found += [Line(kind.told(row), may_resolve) for row in rows]
+                told = [kind.told(row) for row in rows]
+                found += [Line(one, may_resolve, max(int((now - one.at).total_seconds()), 0)) for one in told]
         return sorted(found, key=lambda one: one.notice.at, reverse=True)[:limit]

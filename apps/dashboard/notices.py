@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlencode
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
+from django.utils.text import Truncator
 
 from apps.assets.models import AcceptedAsset, Asset
 from apps.billing.documents.invoices import formatted_number
@@ -11,13 +13,16 @@ from apps.billing.models import Invoice, Subscription
 from apps.chain.models import OutgoingTransaction, UnmatchedTransfer
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat, shorten
+from apps.payments.attention import excess_cents
 from apps.payments.models import LateDeposit, Payment, Refund
 from apps.payments.services.hold import CARD_REFUND
+from apps.payments.services.refund_quote import LOCKED
 from apps.payouts.models import Destination, Payout, PayoutApproval
 from apps.stores.models import Verification
 from apps.webhooks.models import Endpoint
 
 BAD, WAIT, INFO = "bad", "wait", "info"
+NAME_LENGTH = 60
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,9 @@ def _url(name: str, *ids: object) -> str:
 
 
 def _name(payment: Payment) -> str:
-    return payment.title or (f"Order {payment.order_id}" if payment.order_id else payment.reference)
+    """Short enough that what is said beside it stays in sight."""
+    name = payment.title or (f"Order {payment.order_id}" if payment.order_id else payment.reference)
+    return Truncator(name).chars(NAME_LENGTH)
 
 
 def _priced(payment: Payment) -> str:
@@ -67,16 +74,27 @@ def of_late_deposit(late: "LateDeposit") -> Notice:
 
 def of_flagged_payment(payment: Payment) -> Notice:
     title = "Card payment has to be refunded" if payment.needs_attention == CARD_REFUND else "Too little to be refunded automatically"
-    return _to_refund(title, payment, payment.updated_at, BAD)
+    return _to_refund(title, payment)
 
 
 def of_unreturned_payment(payment: Payment) -> Notice:
-    return _to_refund("Payment failed and wasn't refunded: its sender is unknown", payment, payment.updated_at, BAD)
+    return _to_refund("Payment failed and wasn't refunded: its sender is unknown", payment)
 
 
 def of_overpaid_payment(payment: Payment) -> Notice:
-    at = payment.completed_at or payment.updated_at
-    return _to_refund("Customer overpaid", payment, at, WAIT, action="Refund difference", icon="arrow-uturn-left")
+    """The form of a refund comes with the difference filled in, at the rate of the payment."""
+    excess, currency = excess_cents(payment), payment.settlement_currency
+    received = fiat(payment.settlement_amount_cents + excess, currency)
+    query = urlencode({"unit": LOCKED, "amount": money.text_from_cents(excess)} if excess else {})
+    return Notice(
+        "Customer overpaid",
+        f"{_name(payment)} · {received} received, {_priced(payment)} due",
+        payment.completed_at or payment.updated_at,
+        "Refund difference",
+        f"{_url('refund', payment.pk)}?{query}",
+        fiat(excess, currency),
+        "arrow-uturn-left",
+    )
 
 
 def of_failed_refund(refund: Refund) -> Notice:
@@ -85,10 +103,9 @@ def of_failed_refund(refund: Refund) -> Notice:
     return Notice("Refund failed", detail, refund.updated_at, "Refund again", url, _priced(refund.payment), "exclamation-triangle", BAD)
 
 
-def _to_refund(
-    title: str, payment: Payment, at: datetime, tone: str, action: str = "Issue refund", icon: str = "exclamation-triangle"
-) -> Notice:
-    return Notice(title, f"{_name(payment)} · {payment.reference}", at, action, _url("refund", payment.pk), _priced(payment), icon, tone)
+def _to_refund(title: str, payment: Payment) -> Notice:
+    detail, url = f"{_name(payment)} · {payment.reference}", _url("refund", payment.pk)
+    return Notice(title, detail, payment.updated_at, "Issue refund", url, _priced(payment), "exclamation-triangle", BAD)
 
 
 def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
@@ -127,20 +144,17 @@ def of_payout(payout: Payout) -> Notice:
 
 def of_bank_account(account: Destination) -> Notice:
     detail = f"{account.label or account.holder} can't be paid to before"
-    return Notice("Business isn't verified", detail, account.created_at, "Verify business", _verification(), icon="building-library")
+    return Notice(
+        "Business isn't verified", detail, account.created_at, "Verify business", reverse("dashboard:verification"), icon="building-library"
+    )
 
 
 def of_verification(asked: Verification) -> Notice:
     detail = asked.rejection_reason or asked.business_legal_name
     at = asked.reviewed_at or asked.updated_at
-    return Notice("Verification was rejected", detail, at, "Update details", _verification(), icon="identification", tone=BAD)
-
-
-def _verification() -> str:
-    try:
-        return reverse("dashboard:verification")
-    except NoReverseMatch:
-        return reverse("dashboard:payout_destinations")
+    return Notice(
+        "Verification was rejected", detail, at, "Update details", reverse("dashboard:verification"), icon="identification", tone=BAD
+    )
 
 
 def of_stopped_asset(accepted: AcceptedAsset) -> Notice:

@@ -4,8 +4,11 @@ Money that is held is shown until it is dealt with; what a store may as well lea
 """
 
 from datetime import datetime
+from fractions import Fraction
 
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+from django.contrib.postgres.aggregates import JSONBAgg
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, TextField
+from django.db.models.functions import Cast, JSONObject
 
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.core.models import Viewer
@@ -13,6 +16,19 @@ from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, Refund
 from apps.payments.services.refund_shares import LIVE_STATUSES
 
+_ARRIVED = (
+    PaymentAddress.objects.filter(
+        payment=OuterRef("pk"), address__deposits__asset=F("asset"), address__deposits__status=Deposit.Status.CONFIRMED
+    )
+    .order_by()
+    .values("payment")
+    .annotate(
+        arrived=JSONBAgg(
+            JSONObject(amount=Cast("address__deposits__amount_atomic", TextField()), required=Cast("required_atomic", TextField()))
+        )
+    )
+    .values("arrived")
+)
 _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATUSES)
 
 
@@ -43,7 +59,10 @@ def unreturned_payments(viewer: Viewer) -> "QuerySet[Payment]":
 
 
 def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
-    """Completed with more than was due since then, nothing of which has gone back or is on its way."""
+    """Completed with more than was due since then, nothing of which has gone back or is on its way.
+
+    `arrived` is what `excess_cents` reads: what confirmed at each address, beside what it required.
+    """
     rows = Payment.objects.seen_by(viewer).filter(
         ~Exists(_SENT_BACK),
         status=states.COMPLETED,
@@ -51,7 +70,15 @@ def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
         refund_state=Payment.RefundState.NONE,
         completed_at__gte=since,
     )
-    return rows.order_by("-completed_at")
+    found: QuerySet[Payment] = rows.annotate(arrived=Subquery(_ARRIVED)).order_by("-completed_at")
+    return found
+
+
+def excess_cents(payment: Payment) -> int:
+    """What an overpaid payment got beyond what was due, each coin counted at its locked rate; rounded down."""
+    arrived: list[dict[str, str]] = getattr(payment, "arrived", None) or []
+    paid = sum((Fraction(int(one["amount"]), int(one["required"])) for one in arrived), Fraction(0))
+    return max(int((paid - 1) * payment.settlement_amount_cents), 0)
 
 
 def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":

@@ -20,6 +20,7 @@ from apps.chain.simulated import put
 from apps.console.grants import WEB
 from apps.core import clock, tenancy
 from apps.core.machine import Step
+from apps.core.money import cents_from_text
 from apps.dashboard.inbox import KIND_MAX, KINDS, Inbox
 from apps.ledger.models import Movement
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
@@ -138,8 +139,12 @@ def test_an_overpayment_is_refunded_from_its_button(cast: Cast) -> None:
     assert made["state_reason"] == "completed_overpaid"
     browser = Browser(cast.alice)
     line = only(browser)
-    assert (line.notice.title, line.notice.action, line.notice.amount) == ("Customer overpaid", "Refund difference", "€10.00")
-    assert line.notice.url == f"/dashboard/payments/{made['id']}/refund"
+    assert (line.notice.title, line.notice.action) == ("Customer overpaid", "Refund difference")
+    excess = cents_from_text(line.notice.amount.removeprefix("€"))
+    assert 0 < excess < 1000
+    assert line.notice.detail == f"Rye · €{(1000 + excess) / 100:.2f} received, €10.00 due"
+    assert line.notice.url.startswith(f"/dashboard/payments/{made['id']}/refund?")
+    assert f'value="{line.notice.amount.removeprefix("€")}"' in browser.get(line.notice.url).content.decode()
     confirmed(browser, made, reviewed(browser, made, amount="0.0001"))
     assert Refund.objects.count() == 1 and told(browser) == []
     books_are_right()
