@@ -106,6 +106,8 @@ PERIODIC: dict[str, float] = {
     "webhooks.deliver_due": 5 * SECOND,
     "stores.check_domains": 5 * MINUTE,
     "stores.seal_audit_log": MINUTE,
+    "stores.tell_notifications": 15 * SECOND,
+    "payments.tell_completed": MINUTE,
     "stores.expire_staff_requests": 10 * MINUTE,
     "access.prune": 60 * MINUTE,
     "webhooks.prune": 60 * MINUTE,

@@ -1,4 +1,4 @@
-"""What access forgets: old lines of the request log, and codes and tokens of apps that ended long ago."""
+"""What access forgets: old lines of the request log, and codes and tokens of apps that ended long ago, notifications of a year ago."""
 
 from datetime import datetime, timedelta
 
@@ -6,6 +6,7 @@ from django.conf import settings
 
 from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
 from apps.core.pruning import prune
+from apps.stores import notifications
 
 
 def prune_all(now: datetime) -> dict[str, int]:
@@ -15,5 +16,6 @@ def prune_all(now: datetime) -> dict[str, int]:
         "request_entries": prune(RequestEntry.objects.filter(created_at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS))),
         "oauth_codes": prune(Grant.objects.filter(expires__lt=ended)),
         "oauth_access_tokens": prune(AccessToken.objects.filter(expires__lt=ended)),
+        "notifications": notifications.forget(now),
         "oauth_refresh_tokens": prune(RefreshToken.objects.filter(expires_at__lt=ended)),
     }

@@ -6,11 +6,14 @@ Billing events stay with the store: platforms don't hear of them.
 from collections.abc import Sequence
 from datetime import datetime
 
-from apps.billing.documents.invoices import invoice_document
+from apps.billing.documents.invoices import formatted_number, invoice_document
 from apps.billing.documents.subscriptions import subscription_document
 from apps.billing.models import Invoice, InvoiceChange, Subscription, SubscriptionChange
-from apps.billing.states import INVOICE_EVENTS, INVOICE_MACHINE, SUBSCRIPTION_MACHINE, InvoiceMove, SubscriptionMove
+from apps.billing.states import INVOICE_EVENTS, INVOICE_MACHINE, PAID, PAST_DUE, SUBSCRIPTION_MACHINE, InvoiceMove, SubscriptionMove
+from apps.core import clock
 from apps.core.machine import Change
+from apps.core.money import Fiat
+from apps.stores.notifications import INVOICE_PAID, SUBSCRIPTION_PAST_DUE, News, record
 from apps.webhooks import events as webhooks
 
 
@@ -23,6 +26,14 @@ def _record_invoices(changes: Sequence[Change[Invoice, InvoiceMove]]) -> None:
         if name is not None:
             document = invoice_document(invoice, change.step.lines)
             webhooks.record(store_id=invoice.store_id, mode=invoice.mode, type=name, object=document, at=change.at)
+        if to == PAID:
+            _tell_paid(invoice)
+
+
+def _tell_paid(invoice: Invoice) -> None:
+    title = f"Invoice {formatted_number(invoice)} of {Fiat(invoice.total_cents, invoice.currency)} was paid"
+    path = f"/dashboard/invoices/{invoice.pk}"
+    record(News(invoice.store_id, invoice.mode, INVOICE_PAID, invoice.pk, title, path))
 
 
 def invoice_noted(invoice: Invoice, change: str, at: datetime) -> None:
@@ -49,3 +60,8 @@ def subscription_changed(subscription: Subscription, change: str, before: str | 
             object=subscription_document(subscription),
             at=at,
         )
+    if event == PAST_DUE:
+        path = f"/dashboard/subscriptions/{subscription.pk}"
+        subject = f"{subscription.pk}:{clock.iso(subscription.current_period_end)}"
+        news = (subscription.store_id, subscription.mode, SUBSCRIPTION_PAST_DUE, subject)
+        record(News(*news, "A subscription is past due", path, "Its invoice wasn't paid in time."))

@@ -56,6 +56,7 @@ def send(
     context: Mapping[str, Any],
     store: Sender | None = None,
     zone: tzinfo = UTC,
+    unsubscribe_path: str = "",
 ) -> bool:
     """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was used before does nothing.
 
@@ -73,6 +74,8 @@ def send(
         html = _render(f"email/{template}.html", values, is_html=True)
     subject, _, body = text.partition("\n")
     letter = {"subject": _line(subject), "text": body.strip() + "\n", "html": html}
+    if unsubscribe_path:
+        letter["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
     mailbox, in_name_of = emails.mailbox(to), store.pk if store is not None else None
     limit = _limit_reached(template, mailbox, in_name_of, at)
     row = OutgoingMail(
@@ -155,10 +158,21 @@ def _message(row: OutgoingMail) -> EmailMultiAlternatives:
         f'"{_quoted(row.sender_name)}" <{own}>',
         [row.to],
         reply_to=[row.reply_to] if row.reply_to else None,
-        headers={"Message-ID": f"<{row.pk}@{own.rpartition('@')[2]}>", "Auto-Submitted": "auto-generated"},
+        headers={
+            "Message-ID": f"<{row.pk}@{own.rpartition('@')[2]}>",
+            "Auto-Submitted": "auto-generated",
+            **_unsubscribing(letter.get("unsubscribe", "")),
+        },
     )
     message.attach_alternative(letter["html"], "text/html")
     return message
+
+
+def _unsubscribing(url: str) -> dict[str, str]:
+    """What lets a mail program unsubscribe its reader by one press (RFC 8058)."""
+    if not url:
+        return {}
+    return {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 
 
 def _failed(row: OutgoingMail, error: Exception) -> None:

@@ -130,7 +130,15 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 # Opened from the person's menu: what is theirs in every store.
-ACCOUNT = Section("Your account", "shield-check", (Entry("Security", "security"), Entry("Profile", "profile")))
+ACCOUNT = Section(
+    "Your account",
+    "shield-check",
+    (
+        Entry("Security", "security"),
+        Entry("Profile", "profile"),
+        Entry("Notifications", "notifications"),
+    ),
+)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from apps.dashboard import appearance
 from apps.dashboard.inbox import Inbox
 from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM, menu_of
 from apps.payouts.services import approval_decisions
-from apps.stores import profile, roles
+from apps.stores import notifications, profile, roles
 from apps.stores.models import Member, User
 from apps.stores.test_clock import clock_of
 
@@ -254,6 +254,7 @@ def show(request: PageRequest, template: str, context: Mapping[str, Any] | None 
         "menu": menu_of(member.role, request.path, without=_unused(request.access)),
         "memberships": _memberships(request.person),
         "initials": _initials(request.person),
+        "unread": notifications.unread(member, request.access.mode),
         "theme": appearance.theme_of(request),
         "inbox": inbox_of(request),
     }

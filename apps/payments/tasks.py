@@ -8,7 +8,17 @@ from apps.core import jobs
 from apps.core.clock import real_now
 from apps.payments import seals
 from apps.payments.documents import invoice
-from apps.payments.services import cold, expire, reconcile, refund_progress, settle, sweep_books, test_wallet, withdrawals
+from apps.payments.services import (
+    cold,
+    completed_letters,
+    expire,
+    reconcile,
+    refund_progress,
+    settle,
+    sweep_books,
+    test_wallet,
+    withdrawals,
+)
 
 
 @shared_task(name="payments.settle_deposits")
@@ -31,6 +41,11 @@ def advance_refunds(ids: Sequence[str] = (), mode: str = "") -> None:
     """The ids only wake: every open refund of the mode is looked at."""
     jobs.began("payments.advance_refunds", mode)
     refund_progress.advance_refunds(mode)
+
+
+@shared_task(name="payments.tell_completed")
+def tell_completed() -> None:
+    completed_letters.tell_all()
 
 
 @shared_task(name="documents.prepare_payments")

@@ -16,6 +16,8 @@ from django.utils.crypto import salted_hmac
 
 from apps.core import emails
 from apps.core.staff_roles import StaffRole
+from apps.stores.notification_models import Notification as Notification  # a model of this app
+from apps.stores.notification_models import NotificationChoice as NotificationChoice
 from apps.stores.staff_models import StaffRequest as StaffRequest  # a model of this app
 
 
@@ -263,6 +265,10 @@ class Member(models.Model):
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
     created_at = models.DateTimeField()
+    # Notifications: seen up to then, and when the next summary of payments is due (null: not known yet).
+    live_read_at = models.DateTimeField(null=True, blank=True)
+    test_read_at = models.DateTimeField(null=True, blank=True)
+    summary_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
     lists = models.JSONField(default=dict, db_default={}, blank=True)  # how this person has set up each list (apps.stores.lists)
 
     class Meta:

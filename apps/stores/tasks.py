@@ -1,4 +1,5 @@
-"""The jobs of stores: checkout domains, looked at again, test clocks, seals over the audit log, staff requests that nobody decided."""
+"""The jobs of stores: checkout domains, looked at again, test clocks, seals over the audit log, staff requests that nobody decided,
+notifications whose emails wait."""
 
 from collections.abc import Sequence
 
@@ -6,7 +7,7 @@ from celery import shared_task
 
 from apps.core import clock
 from apps.core.rows import Job
-from apps.stores import domains, four_eyes, seals
+from apps.stores import domains, four_eyes, notifications, seals
 from apps.stores.models import Store
 
 LONGEST_SECONDS = 1800
@@ -21,6 +22,11 @@ def check_domains() -> None:
 @shared_task(name="stores.seal_audit_log")
 def seal_audit_log() -> None:
     seals.seal_lines(clock.real_now())
+
+
+@shared_task(name="stores.tell_notifications")
+def tell_notifications() -> None:
+    notifications.tell_due()
 
 
 @shared_task(name="stores.expire_staff_requests")

@@ -56,6 +56,7 @@ ELSEWHERE = {
     "platforms.confirmations.enter_code": "by the contact of the business, with the code of the email",
     "platforms.confirmations.send_again": "a new code, to the contact alone",
     "platforms.confirmations.stop": "by the contact's link, and only closes",
+    "platforms.verifications.submit_own": "staff decide",
     "platforms.onboarding.finish": "by the sub-merchant, with the token of the link",
     "platforms.onboarding.save_bank": "with the token of the link; in live mode held until the business's contact was told",
     "platforms.onboarding.save_wallet": "with the token of the link; in live mode held until the business's contact was told",

@@ -313,6 +313,7 @@ BROKEN = [
 
 # What is asked with these has no input that can be wrong: a button, or a switch of known values.
 BUTTONS = {
+    "notification_settings", "unsubscribe", "switch_theme",
     "payment_cancel",
     "sign_in_passkey", "confirm_email", "sign_out", "switch_store", "switch_mode", "invoice_act", "subscription_act",
     "customer_delete", "product", "price_switch", "platform_account_close", "platform_account_restore", "payout_batch_discard",
@@ -320,7 +321,7 @@ BUTTONS = {
     "approval_approve", "key_revoke", "key_take_over", "mandate_revoke", "agent_revoke", "agent_take_over",
     "webhook_endpoint_switch", "webhook_endpoint_rotate", "webhook_endpoint_delete", "webhook_endpoint_test", "redeliver",
     "oauth_grant_revoke", "oauth_app_rotate", "oauth_app_deactivate", "invitation_resend", "invitation_revoke", "member_leave",
-    "member_remove", "member_hand_over", "stop", "settings_assets", "settings_domain", "security_take_off", "security_codes",
+    "member_remove", "member_hand_over", "stop",  "settings_assets", "settings_domain", "security_take_off", "security_codes",
     "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit",
     "payout_schedule_run", "payout_batch",  # a code alone: test_reviews
 }  # fmt: skip

@@ -161,6 +161,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "subscriptions": billed_by(billing.subscribe, act="pause"),
     "swaps": lambda cast: {"id": swapped(cast.bakery)},
     "team": lambda cast: {"id": str(cast.bob.pk)},
+    "unsubscribe": lambda cast: {"token": "unknown"},
     "webhooks": endpoint,
 }
 

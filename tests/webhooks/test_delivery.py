@@ -14,6 +14,7 @@ from msgspec import to_builtins
 
 from apps.core import clock
 from apps.core.mail import send_due as send_mail_due
+from apps.stores.models import Notification
 from apps.webhooks import events
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.delivery import queue, sender
@@ -138,6 +139,8 @@ def test_ten_attempts_in_all_then_the_endpoint_is_in_error_and_its_owners_are_to
     send_mail_due()
     (letter,) = mail.outbox
     assert letter.to == [bakery.owner.email] and endpoint.url in letter.body
+    shown = Notification.objects.get(store=bakery.store)
+    assert (shown.kind, shown.path) == ("endpoint_off", f"/dashboard/webhooks/{endpoint.pk}")
 
 
 def test_gone_is_one_failed_attempt_like_any_other(bakery: Shop, receiver: Receiver, register: Register, deliver: Deliver) -> None:

@@ -378,6 +378,12 @@ def second(value: datetime | str | None) -> str:
 
 
 @register.filter
+def plain_day(value: datetime | str) -> str:
+    """The day as bare text, for emails."""
+    return format_date(timezone.localtime(_moment(value)).date(), "d MMMM y", locale=_locale())
+
+
+@register.filter
 def day(value: datetime | str | None) -> str:
     """The day alone, in the reader's zone."""
     if not value:

@@ -6,6 +6,7 @@ from datetime import datetime
 from apps.core.machine import Change
 from apps.payments import events, states
 from apps.payments.models import Payment
+from apps.payments.services import attention
 
 
 def change_status(payment: Payment, *steps: states.Decision, at: datetime, **columns: object) -> None:
@@ -22,3 +23,5 @@ def _record(changes: Sequence[Change[Payment, states.Decision]]) -> None:
     for change in changes:
         if change.step.event is not None:
             events.record(change.row, change.step.event, change.before, change.step, change.at)
+        if change.step.status == states.FAILED:
+            attention.payment_failed(change.row, change.step.reason)

@@ -14,6 +14,7 @@ from apps.chain.models import Deposit
 from apps.core import clock, jobs
 from apps.payments import states
 from apps.payments.models import Payment
+from apps.payments.services import attention
 
 CARD_REFUND, DUST_REFUND = "card_refund", "dust_refund"
 
@@ -59,12 +60,14 @@ def flag_card_refund(payment: Payment) -> None:
     """A person must find out who paid by card and send the coins there."""
     Payment.objects.filter(pk=payment.pk).update(needs_attention=CARD_REFUND)
     payment.needs_attention = CARD_REFUND
+    attention.refund_by_hand(payment, CARD_REFUND)
 
 
 def flag_dust_refund(payment: Payment) -> None:
     """What would go back by itself is worth less than sending it: the merchant decides."""
     Payment.objects.filter(pk=payment.pk).update(needs_attention=DUST_REFUND)
     payment.needs_attention = DUST_REFUND
+    attention.refund_by_hand(payment, DUST_REFUND)
 
 
 def settle_card_refund(payment: Payment, *, is_sent: bool) -> None:

@@ -19,6 +19,7 @@ from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
+from apps.payments.services import attention
 from apps.payments.services.change_status import change_status
 
 JOB = Job("payments.advance_refunds", limit=100)
@@ -138,6 +139,7 @@ def _fail(payment: Payment, refund: Refund, reason: str, at: datetime, *, gas_at
     """It moved nothing and never will: the coins go back to where they came from. A reverted one has paid its gas."""
     if not states.REFUND_MACHINE.change_status(refund, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at):
         return
+    attention.refund_failed(payment, refund, reason)
     movements.refund_released(
         store_id=refund.store_id,
         mode=refund.mode,

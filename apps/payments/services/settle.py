@@ -24,7 +24,7 @@ from apps.payments import events, states
 from apps.payments.documents.deposits import heads_for, transaction_document
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
-from apps.payments.services import auto_swap, hold
+from apps.payments.services import attention, auto_swap, hold
 from apps.payments.services.change_status import change_status
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
@@ -120,6 +120,7 @@ def _part_late(payment: Payment, received: list[Received], news: list[tuple[Rece
         return received
     of_payment = {"payment": payment, "store_id": payment.store_id, "mode": payment.mode, "created_at": at}
     LateDeposit.objects.bulk_create([LateDeposit(deposit=one, **of_payment) for one in late], ignore_conflicts=True)
+    attention.came_late(payment, late)
     late_ids = frozenset(deposit.pk for deposit in late)
     return [replace(one, late_ids=one.late_ids | late_ids) for one in received]
 

@@ -16,6 +16,7 @@ from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutTransition
+from apps.payouts.services.notices import tell
 
 _Status, _Funds, _Code = Payout.Status, Payout.Funds, Payout.FailureCode
 TEXT_MAX = 200
@@ -33,6 +34,7 @@ def _record(changes: Sequence[Change[Payout, Noted]]) -> None:
         PayoutTransition(payout=one.row, from_status=one.before, to_status=one.step.status, note=one.step.note, at=one.at)
         for one in changes
     )
+    tell(changes)
 
 
 def set_columns(payout: Payout, **changes: Any) -> None:

@@ -16,6 +16,8 @@ from apps.platforms.services import confirmations
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
 from apps.stores import audit, notices
 from apps.stores.models import Store, Verification
+from apps.stores.notifications import VERIFICATION as VERIFICATION_KIND
+from apps.stores.notifications import News, record
 from apps.stores.services import change_store
 from apps.webhooks import events
 
@@ -94,6 +96,10 @@ def _tell(verification: Verification, done: str, reason: str, at: datetime) -> N
             at=at + clock.offset(store, mode),
             platform_id=store.platform_id,
         )
+    words = "is verified" if done == "approved" else "could not be verified"
+    title, path = f"Your business {words}", "/dashboard/verification"
+    for mode in Mode.values:
+        record(News(store.pk, mode, VERIFICATION_KIND, verification.pk, title, path, reason))
     notices.tell_owners(store, f"verification:{verification.pk}", _letter(store, done, reason))
 
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from apps.core import clock, mail
 from apps.core.rows import Job
 from apps.stores.models import Member, Role
+from apps.stores.notifications import ENDPOINT_OFF, News, record
 from apps.webhooks.models import Endpoint
 
 JOB = Job("webhooks.tell_owners", limit=100)
@@ -21,6 +22,10 @@ def tell_owners(endpoint_id: uuid.UUID) -> None:
         endpoint = Endpoint.objects.select_related("store").get(pk=endpoint_id)
         values = {"store": endpoint.store.name, "mode": endpoint.mode, "url": endpoint.url, "id": endpoint.pk}
         occasion = clock.iso(endpoint.disabled_at)
+        path = f"/dashboard/webhooks/{endpoint.pk}"
+        subject = f"{endpoint.pk}:{occasion}"
+        news = (endpoint.store_id, endpoint.mode, ENDPOINT_OFF, subject)
+        record(News(*news, "A webhook endpoint was disabled", path, endpoint.url))
         owners = Member.objects.filter(store_id=endpoint.store_id, role=Role.OWNER, user__is_active=True)
         for owner in owners.select_related("user"):
             key = f"webhook_endpoint_off:{endpoint.pk}:{occasion}:{owner.user_id}"

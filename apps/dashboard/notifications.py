@@ -1,0 +1,66 @@
+"""The notifications of a store: what has happened, which emails a person gets about it, and the link that ends them."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
+
+from apps.core.errors import NotFound
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, go, show
+from apps.stores import notifications
+from apps.stores.models import Notification
+from apps.stores.notifications import CHOICES, KINDS, Kind
+
+
+@dataclass(frozen=True)
+class Line:
+    """One kind on the page of settings, with what the person has chosen of it."""
+
+    name: str
+    kind: Kind
+    chosen: str
+
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        return [(one, CHOICES[one]) for one in self.kind.choices]
+
+
+def index(request: PageRequest) -> HttpResponse:
+    """Newest first. Whoever has opened the first page has seen what is new."""
+    member, mode = request.member, request.access.mode
+    since = notifications.read_until(member, mode) or member.created_at
+    rows = Notification.objects.seen_by(request.access).order_by("-created_at", "-id")
+    context = {"window": window(rows, request.GET, {}), "since": since, "unread": 0}
+    if "page" not in request.GET and request.method == "GET":
+        notifications.mark_read(member, mode)
+    return show(request, "dashboard/notifications/list.html", context)
+
+
+def choose(request: PageRequest) -> HttpResponse:
+    """Everybody chooses their own, whatever they may do in the store."""
+    if getattr(request, "member", None) is None:
+        raise NotFound
+    member = request.member
+    if request.method == "POST":
+        notifications.choose(request.person, member.store, request.POST.dict())
+        messages.success(request, f"Saved for {member.store.name}.")
+        return go("notification_settings")
+    chosen = notifications.choices_of(member)
+    lines = [Line(name, kind, chosen[name]) for name, kind in KINDS.items()]
+    return show(request, "dashboard/notifications/settings.html", {"lines": lines})
+
+
+@csrf_exempt  # a mail program presses it, without a page or a session; the token is the key, and it only ends emails
+def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
+    """Opening the link changes nothing: mail programs look at links too."""
+    try:
+        user, store, kind = notifications.subscription_of(token)
+    except NotFound:
+        return render(request, "dashboard/notifications/unsubscribe_over.html", status=404)
+    if request.method == "POST":
+        notifications.choose(user, store, {kind: notifications.OFF})
+    context = {"store": store, "kind": KINDS[kind], "is_done": request.method == "POST"}
+    return render(request, "dashboard/notifications/unsubscribe.html", context)

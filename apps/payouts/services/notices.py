@@ -1,0 +1,44 @@
+"""What a store's people hear of payouts: those that arrived, failed for good, or wait for our review."""
+
+from collections.abc import Iterable
+
+from apps.core.machine import Change, Noted
+from apps.core.money import decimal_from_atomic
+from apps.payouts.models import Payout
+from apps.stores.notifications import PAYOUT_CONFIRMED, PAYOUT_PROBLEM, News, record
+
+_Status = Payout.Status
+_WORDS = {
+    _Status.CONFIRMED: (PAYOUT_CONFIRMED, "was sent", ""),
+    _Status.FAILED: (PAYOUT_PROBLEM, "failed", ""),
+    _Status.REQUIRES_REVIEW: (
+        PAYOUT_PROBLEM,
+        "is under review",
+        "We look at it before it is sent. There is nothing for you to do.",
+    ),
+}
+
+
+def tell(changes: Iterable[Change[Payout, Noted]]) -> None:
+    """One that is tried again by itself isn't told of."""
+    moved = [one for one in changes if one.step.status in _WORDS]
+    record(*(_news(one) for one in moved if not _is_tried_again(one)))
+
+
+def _is_tried_again(change: Change[Payout, Noted]) -> bool:
+    return change.step.status == _Status.FAILED and change.row.retry_at is not None
+
+
+def _news(change: Change[Payout, Noted]) -> News:
+    payout, status = change.row, _Status(change.step.status)
+    kind, words, text = _WORDS[status]
+    amount = decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
+    return News(
+        payout.store_id,
+        payout.mode,
+        kind,
+        f"{payout.pk}:{status}",
+        f"Payout of {amount} {payout.asset.coin_symbol} {words}",
+        f"/dashboard/payouts/{payout.pk}",
+        text or payout.failure_reason or "",
+    )

@@ -1,0 +1,40 @@
+"""What a store's people should hear of, and how each of them wants to hear of it."""
+
+from django.conf import settings
+from django.db import models
+
+from apps.core.models import Owned
+
+
+class Notification(Owned):
+    """Something that has happened to a store, told once: by kind and subject. Written in the transaction of what happened."""
+
+    kind = models.CharField(max_length=30)
+    subject = models.CharField(max_length=100)
+    title = models.CharField(max_length=200)
+    text = models.CharField(max_length=500, blank=True)
+    path = models.CharField(max_length=300)
+    told_at = models.DateTimeField(null=True)  # its emails were queued; null: not yet
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["store", "mode", "kind", "subject"], name="notification_once")]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"], name="notification_of_store"),
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(told_at=None),
+                name="notification_waiting",
+            ),
+        ]
+
+
+class NotificationChoice(models.Model):
+    """How a person wants emails of one kind about one store; without a row as the table of kinds says."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=30)
+    choice = models.CharField(max_length=11)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["store", "user", "kind"], name="notification_choice_once")]

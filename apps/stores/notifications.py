@@ -1,0 +1,224 @@
+"""Notifications: what is recorded about a store, who is emailed about it, and what each person has chosen.
+
+An app records one in the transaction of what happened (`record`); a job queues its emails once. Only live mode is emailed: the pages
+of test mode show theirs.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.core import signing
+from django.db import transaction
+
+from apps.core import clock, jobs, mail
+from apps.core.errors import NotFound
+from apps.core.literal import is_uuid
+from apps.core.models import Mode
+from apps.core.pruning import prune
+from apps.core.rows import Job
+from apps.stores import roles
+from apps.stores.models import Member, Store, User
+from apps.stores.notification_models import Notification, NotificationChoice
+from apps.stores.profile import zone_of
+
+IMMEDIATELY, DAILY, OFF = "immediately", "daily", "off"
+CHOICES = {IMMEDIATELY: "Immediately", DAILY: "Daily summary", OFF: "Off"}
+JOB = Job("stores.tell_notifications", limit=100)
+RECIPIENTS_MAX, UNREAD_MAX = 100, 99
+KEPT = timedelta(days=365)
+_SALT = "apps.stores.notifications.unsubscribe"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`default` is for whom the permission allows; everybody else begins with none. `always` goes to owners whatever they choose."""
+
+    label: str
+    says: str
+    default: str = IMMEDIATELY
+    choices: tuple[str, ...] = (IMMEDIATELY, OFF)
+    permission: str = roles.MOVE_MONEY
+    always: bool = False
+
+
+PAYMENT_COMPLETED, PAYMENT_ATTENTION = "payment_completed", "payment_attention"
+PAYOUT_CONFIRMED, PAYOUT_PROBLEM, REFUND_FAILED = "payout_confirmed", "payout_problem", "refund_failed"
+INVOICE_PAID, SUBSCRIPTION_PAST_DUE = "invoice_paid", "subscription_past_due"
+ENDPOINT_OFF, VERIFICATION = "endpoint_off", "verification"
+KINDS: Mapping[str, Kind] = {
+    PAYMENT_COMPLETED: Kind(
+        "Payments completed",
+        "How many, and how much they come to.",
+        default=DAILY,
+        choices=(IMMEDIATELY, DAILY, OFF),
+    ),
+    PAYMENT_ATTENTION: Kind(
+        "Payments that need attention",
+        "Underpaid, overpaid or late, or a card payment to refund.",
+    ),
+    PAYOUT_CONFIRMED: Kind("Payouts sent", "A payout has arrived.", default=OFF),
+    PAYOUT_PROBLEM: Kind("Payouts that fail", "A payout failed, or we review it first."),
+    REFUND_FAILED: Kind("Refunds that fail", "The coins are back in your balance."),
+    INVOICE_PAID: Kind("Invoices paid", "A customer has paid an invoice in full.", default=OFF),
+    SUBSCRIPTION_PAST_DUE: Kind("Subscriptions past due", "A customer hasn't paid in time."),
+    ENDPOINT_OFF: Kind("Webhook endpoints disabled", "We turn an endpoint off after days of failures.", always=True),
+    VERIFICATION: Kind("Business verification", "The outcome of a review.", always=True),
+}
+
+
+class News(NamedTuple):
+    """What is to be recorded of one store: which kind, about what, in words, and where to look."""
+
+    store_id: uuid.UUID
+    mode: str
+    kind: str
+    subject: object
+    title: str
+    path: str
+    text: str = ""
+
+
+def record(*news: News) -> None:
+    """Write them in the caller's transaction; what is known already isn't written again."""
+    if not news:
+        return
+    at = clock.real_now()
+    Notification.objects.bulk_create([_row(one, at) for one in news], ignore_conflicts=True)
+    jobs.enqueue("stores.tell_notifications")
+
+
+def _row(one: News, at: datetime) -> Notification:
+    return Notification(
+        store_id=one.store_id,
+        mode=one.mode,
+        kind=one.kind,
+        subject=str(one.subject)[:100],
+        title=one.title[:200],
+        text=one.text[:500],
+        path=one.path[:300],
+        created_at=at,
+    )
+
+
+# --- emails ---------------------------------------------------------------------------------------
+
+
+def tell_due() -> int:
+    """Queue the emails of whatever waits for them; how many were looked at."""
+    waiting = Notification.objects.filter(told_at=None).order_by("created_at")
+    return JOB.walk(waiting.values_list("pk", flat=True), tell)
+
+
+def tell(notification_id: uuid.UUID) -> None:
+    """Queue the emails of one, once, however many runs look at it at the same time."""
+    with transaction.atomic():
+        rows = Notification.objects.select_for_update(of=("self",)).select_related("store")
+        row = rows.filter(pk=notification_id, told_at=None).first()
+        if row is None:
+            return
+        row.told_at = clock.real_now()
+        row.save(update_fields=["told_at"])
+        if row.mode == Mode.LIVE and row.store.deleted_at is None and not KINDS[row.kind].always:
+            for member in recipients(row.store, row.kind, IMMEDIATELY):
+                _send(row, member.user)
+
+
+def _send(row: Notification, user: User) -> None:
+    context = {"title": row.title, "text": row.text, "path": row.path, "store": row.store.name}
+    send(f"notification:{row.pk}:{user.pk}", "notification", row.store, row.kind, user, context)
+
+
+def send(key: str, template: str, store: Store, kind: str, user: User, context: Mapping[str, object]) -> None:
+    """A letter of a kind, from which its reader can unsubscribe by one press."""
+    link = unsubscribe_path(user, store, kind)
+    mail.send(
+        key=key,
+        to=user.email,
+        template=template,
+        context={**context, "unsubscribe": link, "kind": KINDS[kind].label},
+        zone=zone_of(user),
+        unsubscribe_path=link,
+    )
+
+
+def recipients(store: Store, kind: str, choice: str) -> list[Member]:
+    """The members who have chosen so, or would have by default."""
+    members = Member.objects.filter(store=store, user__is_active=True).select_related("user")
+    chosen = dict(NotificationChoice.objects.filter(store=store, kind=kind).values_list("user_id", "choice"))
+    every = list(members.order_by("pk")[:RECIPIENTS_MAX])
+    return [one for one in every if chosen.get(one.user_id, default_of(kind, one.role)) == choice]
+
+
+def default_of(kind: str, role: str) -> str:
+    return KINDS[kind].default if roles.may(role, KINDS[kind].permission) else OFF
+
+
+# --- what a person has chosen ---------------------------------------------------------------------
+
+
+def choices_of(member: Member) -> dict[str, str]:
+    """Kind -> how the member hears of it."""
+    rows = NotificationChoice.objects.filter(store_id=member.store_id, user_id=member.user_id)
+    chosen = dict(rows.values_list("kind", "choice"))
+    return {kind: chosen.get(kind, default_of(kind, member.role)) for kind in KINDS}
+
+
+def choose(user: User, store: Store, wanted: Mapping[str, str]) -> None:
+    """Keep what is chosen of each kind; what isn't offered is left as it was."""
+    offered = {
+        kind: choice for kind, choice in wanted.items() if kind in KINDS and choice in KINDS[kind].choices and not KINDS[kind].always
+    }
+    rows = [NotificationChoice(user=user, store=store, kind=kind, choice=choice) for kind, choice in offered.items()]
+    NotificationChoice.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["store", "user", "kind"],
+        update_fields=["choice"],
+    )
+
+
+def unsubscribe_path(user: User, store: Store, kind: str) -> str:
+    token = signing.dumps([str(user.pk), str(store.pk), kind], salt=_SALT)
+    return f"/dashboard/unsubscribe/{token}"
+
+
+def subscription_of(token: str) -> tuple[User, Store, str]:
+    """Whose emails, about which store and of which kind, a link ends. Raises NotFound."""
+    try:
+        user_id, store_id, kind = signing.loads(token, salt=_SALT)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise NotFound from None
+    if not (is_uuid(user_id) and is_uuid(store_id) and kind in KINDS):
+        raise NotFound
+    user = User.objects.filter(pk=user_id).first()
+    store = Store.objects.filter(pk=store_id).first()
+    if user is None or store is None:
+        raise NotFound
+    return user, store, kind
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def read_until(member: Member, mode: str) -> datetime | None:
+    return member.live_read_at if mode == Mode.LIVE else member.test_read_at
+
+
+def unread(member: Member, mode: str) -> int:
+    """How many the member hasn't seen in a mode, 99 at most."""
+    since = read_until(member, mode) or member.created_at
+    rows = Notification.objects.filter(store_id=member.store_id, mode=mode, created_at__gt=since)
+    return len(rows.values_list("pk", flat=True)[:UNREAD_MAX])
+
+
+def mark_read(member: Member, mode: str) -> None:
+    column = "live_read_at" if mode == Mode.LIVE else "test_read_at"
+    Member.objects.filter(pk=member.pk).update(**{column: clock.real_now()})
+
+
+def forget(now: datetime) -> int:
+    """Delete what is a year old; how many."""
+    return prune(Notification.objects.filter(created_at__lt=now - KEPT).exclude(told_at=None))
