@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from apps.access import second_factor
 from apps.access.access import Access
@@ -15,6 +15,7 @@ from apps.payments.models import Payment
 from apps.payouts.models import Destination
 from apps.stores import roles
 from apps.stores.models import User, Verification
+from apps.stores.selectors import latest_verification
 from apps.webhooks.models import Endpoint
 
 
@@ -40,7 +41,7 @@ def steps_of(access: Access, person: User) -> list[Step]:
             _first_call(access),
             _endpoint(access),
             _second_factor(person),
-            *_business(access),
+            _business(access),
             _payout_account(access),
             _live_payment(access),
         ]
@@ -106,21 +107,17 @@ def _second_factor(person: User) -> Step:
     )
 
 
-def _business(access: Access) -> list[Step]:
-    """Where it can be handed in; what depends on it says so."""
-    try:
-        url = reverse("dashboard:verification")
-    except NoReverseMatch:
-        return []
-    latest = Verification.objects.filter(store_id=access.store_id).order_by("-created_at", "-id").first()
+def _business(access: Access) -> Step:
+    """What became of it, and what waits for it."""
+    latest = latest_verification(access.store)
     status = "" if latest is None else latest.status
     told: dict[str, tuple[str, str]] = {
         Verification.Status.PENDING: ("We're reviewing your details. Bank payouts start when we're done.", "View status"),
         Verification.Status.REJECTED: ("We couldn't verify your details. Bank payouts stay off until then.", "Review details"),
     }
     explanation, action = told.get(status, ("Needed before money can go to a bank account.", "Start verification"))
-    is_done = access.store.kyc_confirmed_at is not None
-    return [Step("Verify your business", explanation, action, url, roles.MANAGE, is_done)]
+    url, is_done = reverse("dashboard:verification"), access.store.kyc_confirmed_at is not None
+    return Step("Verify your business", explanation, action, url, roles.MANAGE, is_done)
 
 
 def _payout_account(access: Access) -> Step:

@@ -63,6 +63,7 @@ def test_a_merchant_signs_in_with_a_code_makes_a_link_and_finds_the_payment(worl
     expect(page.get_by_role("searchbox", name="Search everything")).to_be_focused()
     page.keyboard.type("A-1001")
     page.keyboard.press("Enter")
+    page.get_by_role("link", name="Two loaves of rye").click()
     expect(page.get_by_role("heading", name="€24.90")).to_be_visible()
     expect(page.get_by_text("Awaiting payment")).to_be_visible()
     fine(page)

@@ -74,7 +74,7 @@ def test_a_new_store_fits_and_has_no_barrier(world: Cast, open_page: OpenPage) -
 def test_a_person_chooses_the_dark_and_switches_the_mode_without_script(world: Cast, open_page: OpenPage) -> None:
     page = open_page("/dashboard/team", script=False)
     sign_in(page, world.alice.email)
-    page.get_by_text("Account:").click()
+    page.locator(".person-menu > summary").click()
     page.get_by_role("button", name="Dark", exact=True).click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     expect(page).to_have_url(re.compile("/dashboard/team$"))
@@ -111,5 +111,5 @@ def test_the_clock_is_moved_where_it_is_seen(world: Cast, open_page: OpenPage) -
     page.get_by_role("button", name="1 day", exact=True).click()
     expect(page).to_have_url(re.compile("/dashboard/team$"))
     assert Store.objects.get(pk=world.bakery.store.pk).test_offset_seconds == 3600 + 86_400
-    page.get_by_role("link", name="Custom").click()
+    page.get_by_role("link", name="Custom", exact=True).click()
     _looked_at(page, "clock-page")

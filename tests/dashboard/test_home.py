@@ -19,10 +19,13 @@ from apps.dashboard.overview import ranges
 from apps.payments.models import Payment
 from apps.payments.net import Days
 from apps.payments.takings import takings_of
-from apps.stores.models import Member, Role
+from apps.platforms.requests import VerificationRequest
+from apps.platforms.services.verifications import submit_verification
+from apps.stores.models import Member, Role, Store, Verification
 from tests.cast import Cast, Shop, person
 from tests.dashboard.browse import Browser, text
 from tests.make import advance, paid, payment, store_coins
+from tests.platforms.makers import VERIFICATION
 
 DAY = 86_400
 
@@ -183,3 +186,19 @@ def test_a_payout_account_is_a_step_of_who_moves_money(cast: Cast) -> None:
     viewer = person("viewer")
     Member.objects.create(store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now())
     assert "Add a payout account" not in text(Browser(viewer).get())
+
+
+def verification(browser: Browser) -> Any:
+    return next(one for one in browser.get().context["steps"] if one.title == "Verify your business")
+
+
+def test_the_business_step_says_what_became_of_it_and_what_waits(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    step = verification(browser)
+    assert (step.is_done, step.action, step.url) == (False, "Start verification", "/dashboard/verification")
+    sent = submit_verification(cast.bakery.store, VerificationRequest.read(VERIFICATION))
+    assert "reviewing your details" in verification(browser).explanation
+    Verification.objects.filter(pk=sent.pk).update(status="rejected")
+    assert "couldn't verify" in verification(browser).explanation
+    Store.objects.filter(pk=cast.bakery.store.pk).update(kyc_confirmed_at=clock.real_now())
+    assert verification(browser).is_done
