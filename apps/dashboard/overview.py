@@ -15,9 +15,9 @@ from apps.payments.documents.summary import PaymentSummaryDocument, summary
 from apps.payments.net import Days, net_cents
 
 RANGES = {"7": "7 days", "30": "30 days", "90": "90 days", "month": "This month"}
-DEFAULT = "30"
+DEFAULT, NET = "30", "Net after fees and refunds"
 # The ledger is asked about each payment of both ranges: for a large store not at every look.
-KEPT_FROM, KEPT_SECONDS = 1000, 300
+KEPT_FROM, KEPT_SECONDS, ASKED_MAX = 1000, 300, 25_000
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Figure:
     is_up: bool = False
     is_down: bool = False
     before: str = ""
+    note: str = "No earlier data"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def overview(access: Access, chosen: str) -> Overview:
     now, before = ranges(key, access.now().date())
     these, those = _summary(access, now), _summary(access, before)
     currency = _currency(access, these)
-    net = _net(access, currency, now, before, these)
+    net = _net(access, currency, now, before, these.totals.order_count + those.totals.order_count)
     return Overview(
         choices=[Choice(one, label, one == key) for one, label in RANGES.items()],
         now=now,
@@ -90,8 +91,11 @@ def _currency(access: Access, these: PaymentSummaryDocument) -> str:
     return own if own in these.currencies or not these.currencies else these.currencies[0]
 
 
-def _net(access: Access, currency: str, now: Days, before: Days, these: PaymentSummaryDocument) -> tuple[int, int]:
-    if these.totals.order_count < KEPT_FROM:
+def _net(access: Access, currency: str, now: Days, before: Days, count: int) -> tuple[int, int] | None:
+    """None of more payments than one look may cost."""
+    if count > ASKED_MAX:
+        return None
+    if count < KEPT_FROM:
         return net_cents(access, currency, now, before)
     key = f"overview:{access.store_id}:{access.mode}:{currency}:{now.first}:{now.last}"
     found: tuple[int, int] | None = cache.get(key)
@@ -101,12 +105,12 @@ def _net(access: Access, currency: str, now: Days, before: Days, these: PaymentS
     return found
 
 
-def _figures(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str, net: tuple[int, int]) -> list[Figure]:
+def _figures(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str, net: tuple[int, int] | None) -> list[Figure]:
     gross = (these.totals.volume_cents.get(currency, 0), those.totals.volume_cents.get(currency, 0))
     average = (these.totals.avg_order_value_cents.get(currency, 0), those.totals.avg_order_value_cents.get(currency, 0))
     return [
         _sum("Gross volume", *gross, currency),
-        _sum("Net after fees and refunds", *net, currency),
+        _sum(NET, *net, currency) if net else Figure(NET, "–", note="Too many payments to add up here. See Reports."),
         _rate(these, those, currency),
         _sum("Average payment", *average, currency),
     ]

@@ -158,6 +158,15 @@ def test_the_ledger_of_a_large_store_is_asked_once_in_a_while(bakery: Shop, monk
     assert values(bakery)["Net after fees and refunds"].value != kept
 
 
+def test_more_payments_than_one_look_may_cost_are_left_to_reports(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overview, "ASKED_MAX", 1)
+    paid(bakery.test, amount="10.00")
+    assert values(bakery)["Net after fees and refunds"].value == "€9.90"
+    paid(bakery.test, amount="10.00")
+    shown = values(bakery)
+    assert (shown["Gross volume"].value, shown["Net after fees and refunds"].value) == ("€20.00", "–")
+
+
 def test_balances_have_their_worth_first_and_who_may_pays_them_out(cast: Cast) -> None:
     store_coins(cast.bakery.store, "SETH", 10**18)
     shown = text(Browser(cast.alice).get())
