@@ -47,6 +47,11 @@ document.addEventListener("submit", (event) => {
   event.submitter?.setAttribute("aria-busy", "true");
 });
 
+// A panel closes when what was chosen in it is sent.
+document.addEventListener("submit", (event) => {
+  for (const panel of event.target.querySelectorAll("details.panel[open]")) panel.open = false;
+});
+
 function release(within) {
   for (const form of within.querySelectorAll("form[data-sent]")) {
     delete form.dataset.sent;

@@ -44,7 +44,7 @@ def paid_invoice(cast: Cast) -> str:
 def test_a_payment_in_the_list_says_coin_network_customer_received_and_net(cast: Cast) -> None:
     paid_invoice(cast)
     shown = text(Browser(cast.alice).get("payments"))
-    for part in ("Ann Rye", "ann@rye.example", '<span class="muted">on Ethereum Sepolia', "ETH", "Net"):
+    for part in ("Ann Rye", "ann@rye.example", '<span class="on">on </span>Ethereum Sepolia', "ETH", "Net"):
         assert part in shown, part
 
 
@@ -240,5 +240,5 @@ def test_coins_in_lists_have_six_significant_digits_and_all_of_them_in_the_title
 
 
 def test_a_coin_is_told_by_sign_and_word_and_nothing_of_it_is_markup() -> None:
-    assert "ETH" in coin_badge("ETH", "Ethereum") and "on Ethereum" in coin_badge("ETH", "Ethereum")
+    assert "ETH" in coin_badge("ETH", "Ethereum") and "on </span>Ethereum<" in coin_badge("ETH", "Ethereum")
     assert "<b>" not in coin_badge("<b>", "<i>")

@@ -307,7 +307,7 @@ _COIN_SIGNS = {
 def coin_badge(symbol: str, network: str = "") -> SafeString:
     """A coin by sign and word, with its network."""
     shown = '<span class="coin">{}<span>{}{}</span></span>'
-    where = format_html(' <span class="muted">on {}</span>', network) if network else ""
+    where = format_html(' <span class="muted"><span class="on">on </span>{}</span>', network) if network else ""
     return format_html(shown, coin_sign(symbol), symbol, where)
 
 

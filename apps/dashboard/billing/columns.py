@@ -87,7 +87,10 @@ def _invoices(request: PageRequest, rows: Sequence[Invoice], wanted: frozenset[s
 
 def _invoice_name(line: InvoiceLine) -> SafeString:
     one = line.invoice
-    return cells.name("invoice", one.pk, formatted_number(one) or "Draft", one.description or "" if one.period_key else "")
+    period = one.description or "" if one.period_key else ""
+    who = one.customer.name or one.customer.email
+    below = format_html('<span class="phone-only"><bdi>{}</bdi>{}</span>{}', who[: cells.NAME_SHOWN], " · " if period else "", period)
+    return cells.name("invoice", one.pk, formatted_number(one) or "Draft", below)
 
 
 def _invoice_status(line: InvoiceLine) -> SafeString:
@@ -139,7 +142,6 @@ INVOICES = listing(
                     "customer_email": lambda line: line.invoice.customer.email,
                     "customer_name": lambda line: line.invoice.customer.name,
                 },
-                on_phone=True,
             ),
             _invoice_cents("total", "Total", "total_cents", is_default=True, on_phone=True),
             text_column("currency", "Currency", lambda line: line.invoice.currency, is_default=False),
