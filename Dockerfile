@@ -22,6 +22,7 @@ COPY apps apps
 COPY templates templates
 COPY static static
 COPY docs/guide docs/guide
+COPY docs/reference docs/reference
 COPY CHANGELOG.md ./
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \

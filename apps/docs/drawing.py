@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 
 from django.conf import settings
+from drf_spectacular.generators import SchemaGenerator
 from msgspec import Struct
 
 from apps.docs import tree
 from apps.docs.markdown import Heading, address_of, render
+from apps.docs.reference import groups, page_of
 from apps.docs.site import Hit, Link, Menu, Page, Site
 
 FOLDER = settings.BASE_DIR / "docs" / "guide"
@@ -44,6 +46,10 @@ def _sources() -> Iterator[Source]:
     for section in tree.GUIDE:
         for entry in section.entries:
             yield _source(section.title, entry, (FOLDER / f"{entry.slug}.md").read_text())
+    description = SchemaGenerator().get_schema(request=None, public=True)
+    for group in groups():
+        entry = tree.Entry(f"reference/{group.slug}", group.title)
+        yield _source("API reference", entry, page_of(group, description))
     changes = _ELSEWHERE.sub(r"\1", (settings.BASE_DIR / "CHANGELOG.md").read_text())
     yield _source("Look up", tree.CHANGELOG, changes)
 

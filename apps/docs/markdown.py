@@ -4,6 +4,7 @@ Only the process that draws the documentation imports this (decision 235).
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
@@ -90,15 +91,14 @@ def _grouped(tokens: list[Token]) -> list[Token]:
 
 def _with_anchors(tokens: list[Token]) -> list[Heading]:
     found: list[Heading] = []
-    taken: set[str] = set()
+    taken: Counter[str] = Counter()
     for opening, inline in pairwise(tokens):
         if opening.type != "heading_open":
             continue
         title = "".join(one.content for one in inline.children or [])
-        anchor = anchor_of(title)
-        while anchor in taken:
-            anchor += "-1"
-        taken.add(anchor)
+        plain = anchor_of(title)
+        anchor = plain if not taken[plain] else f"{plain}-{taken[plain]}"
+        taken[plain] += 1
         opening.attrSet("id", anchor)
         found.append(Heading(int(opening.tag[1]), anchor, title))
     return found
@@ -117,6 +117,6 @@ def address_of(target: str, own: str = "") -> str:
     name, sharp, anchor = target.partition("#")
     if ":" in target or target.startswith("/") or not name.endswith(".md"):
         return target
-    slug = name.removeprefix("guide/").removeprefix("../").removesuffix(".md")
+    slug = name.removeprefix("../").removesuffix(".md")
     path = "/docs" if slug == "index" else f"/docs/{slug}"
     return f"{path}{sharp}{anchor}"

@@ -1,0 +1,192 @@
+"""The reference, as Markdown: operations in the order of docs/reference/operations.txt, drawn from the API's description and examples."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from apps.docs.markdown import anchor_of
+from apps.docs.samples import samples
+
+FOLDER: Path = settings.BASE_DIR / "docs" / "reference"
+METHODS = ("get", "post", "patch", "put", "delete")
+DEPTH_MAX = 3
+_GROUP = re.compile(r"\[([a-z0-9-]+)\] (.+)")
+Schema = dict[str, Any]
+
+
+class Operation(NamedTuple):
+    method: str
+    path: str
+    title: str
+
+
+class Group(NamedTuple):
+    """A page of the reference."""
+
+    slug: str
+    title: str
+    operations: list[Operation]
+
+
+def groups() -> list[Group]:
+    found: list[Group] = []
+    for line in (FOLDER / "operations.txt").read_text().splitlines():
+        named = _GROUP.fullmatch(line)
+        if named:
+            found.append(Group(named[1], named[2], []))
+        elif " | " in line:
+            call, title = line.split(" | ")
+            method, path = call.split(" ")
+            found[-1].operations.append(Operation(method, path, title))
+    return found
+
+
+def page_of(group: Group, description: Schema) -> str:
+    parts = [f"# {group.title}", _contents(group)]
+    for operation in group.operations:
+        parts += list(_operation(operation, description))
+    return "\n\n".join(parts) + "\n"
+
+
+def _contents(group: Group) -> str:
+    lines = ["| operation | call |", "|---|---|"]
+    return "\n".join([*lines, *(f"| [{one.title}](#{anchor_of(one.title)}) | `{one.method} {one.path}` |" for one in group.operations)])
+
+
+def _operation(operation: Operation, description: Schema) -> Iterator[str]:
+    told: Schema = description["paths"][f"/api/v2{operation.path}"][operation.method.lower()]
+    yield f"## {operation.title}"
+    yield f"`{operation.method} /api/v2{operation.path}`"
+    yield _who(told["description"])
+    parameters = [one for one in told.get("parameters", []) if one["in"] == "query"]
+    if parameters:
+        yield "### Query"
+        yield _table((one["name"], _type(one["schema"], description), one.get("required", False)) for one in parameters)
+    body = next(iter(told.get("requestBody", {}).get("content", {}).values()), None)
+    if body is not None:
+        yield "### Body"
+        yield _table(_fields(body["schema"], description))
+    example = examples()[f"{operation.method} {operation.path}"]
+    yield "### Example"
+    yield samples(operation.method, example, _credential(operation, told))
+    yield _answer(example)
+    own = list(_own_refusals(told, description))
+    if own:
+        yield "### Errors"
+        yield "\n".join(["| status | when |", "|---|---|", *own])
+
+
+def _who(text: str) -> str:
+    return text.replace("Budget `", "[Rate limit](../limits.md): `")
+
+
+def _credential(operation: Operation, told: Schema) -> str:
+    schemes = [name for one in told["security"] for name in one]
+    if not schemes:
+        return "nobody"
+    if "session" in schemes:
+        return "session"
+    if operation.path.startswith("/agentic"):
+        return "agent"
+    return "key" if "basic" in schemes else "token"
+
+
+def _answer(example: Schema) -> str:
+    if example["response"] is None:
+        what = f"a file of the type `{example['type']}`" if example["type"] else "no body"
+        return f"Response: `{example['status']}`, {what}."
+    text = json.dumps(example["response"], indent=2, ensure_ascii=False)
+    return f"Response: `{example['status']}`. Lists are shortened.\n\n```json\n{text}\n```"
+
+
+def _own_refusals(told: Schema, description: Schema) -> Iterator[str]:
+    """What this operation says beyond what every one says."""
+    every = usual(description)
+    for status, answer in told["responses"].items():
+        if status >= "400" and answer["description"] != every[status]:
+            yield f"| `{status}` | {answer['description']} |"
+
+
+def usual(description: Schema) -> dict[str, str]:
+    """Status -> what most operations say that it means."""
+    said: dict[str, Counter[str]] = {}
+    for methods in description["paths"].values():
+        for method in METHODS:
+            for status, answer in methods.get(method, {}).get("responses", {}).items():
+                said.setdefault(status, Counter())[answer["description"]] += 1
+    return {status: words.most_common(1)[0][0] for status, words in said.items()}
+
+
+@cache
+def examples() -> dict[str, Schema]:
+    found: dict[str, Schema] = json.loads((FOLDER / "examples.json").read_text())
+    return found
+
+
+@cache
+def meanings() -> dict[str, str]:
+    """Name of a field -> what it means, wherever it stands."""
+    lines = (FOLDER / "fields.txt").read_text().splitlines()
+    return dict(line.split(" | ", 1) for line in lines if " | " in line)
+
+
+# --- fields ---------------------------------------------------------------------------------------
+
+
+def _table(rows: Any) -> str:
+    lines = ["| field | type | meaning |", "|---|---|---|"]
+    for name, kind, is_required in rows:
+        meaning = meanings().get(name) or meanings().get(name.rpartition(".")[2], "")
+        need = "**Required.** " if is_required else ""
+        lines.append(f"| `{name}` | {kind} | {need}{meaning} |")
+    return "\n".join(lines)
+
+
+def _fields(schema: Schema, description: Schema, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str, bool]]:
+    whole = _resolved(schema, description)
+    for name, told in whole.get("properties", {}).items():
+        inner = _resolved(told, description)
+        full = f"{prefix}{name}"
+        is_required = name in whole.get("required", [])
+        if inner.get("properties") and depth < DEPTH_MAX:
+            yield full, "object, with the fields below", is_required
+            yield from _fields(inner, description, f"{full}.", depth + 1)
+            if depth == 0 and prefix == "" and set(inner["properties"]) <= set(whole["properties"]):
+                return  # the same fields may stand without the wrapper
+            continue
+        yield full, _type(told, description), is_required
+        items = _resolved(inner.get("items", {}), description)
+        if items.get("properties") and depth < DEPTH_MAX:
+            yield from _fields(items, description, f"{full}[].", depth + 1)
+
+
+def _resolved(schema: Schema, description: Schema) -> Schema:
+    """What a reference leads to, and of several shapes the first that has fields."""
+    if "$ref" in schema:
+        return _resolved(description["components"]["schemas"][schema["$ref"].rpartition("/")[2]], description)
+    several = schema.get("anyOf") or schema.get("oneOf")
+    if several:
+        return next((one for one in (_resolved(each, description) for each in several) if one.get("type") != "null"), {})
+    return schema
+
+
+def _type(schema: Schema, description: Schema) -> str:
+    whole = _resolved(schema, description)
+    if "enum" in whole:
+        return "one of " + ", ".join(f"`{one}`" for one in whole["enum"] if one is not None)
+    if "const" in whole:
+        return f"`{whole['const']}`"
+    kind = str(whole.get("type", "any"))
+    if kind == "array":
+        return f"list of {_type(whole.get('items', {}), description)}"
+    limits = [f"at most {whole['maxLength']} characters"] if "maxLength" in whole else []
+    limits += [f"from {whole['minimum']}"] if "minimum" in whole else []
+    limits += [f"up to {whole['maximum']}"] if "maximum" in whole else []
+    named = {"date-time": "time", "uuid": "UUID", "date": "date", "uri": "URL"}.get(whole.get("format", ""), kind)
+    return ", ".join([named, *limits])

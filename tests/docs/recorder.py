@@ -1,0 +1,88 @@
+"""Writes down what a story says to the API and what it is answered: the examples of the documentation's reference."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.test import Client
+
+from tests import described
+from tests.cast import Api
+
+FILE: Path = settings.BASE_DIR / "docs" / "reference" / "examples.json"
+ITEMS_MAX = 2
+_SHOWN = (
+    (re.compile(r"\b(svc[a-z]?_(?:sk|pk)?_?(?:test|live)_)[A-Za-z0-9_-]{8,}"), r"\1…"),
+    (re.compile(r"//1\.1\.1\.1/"), "//shop.example/"),
+    (re.compile(r"\bwhsec_[0-9a-f]{16,}"), "whsec_…"),
+)
+
+
+class Recorder:
+    """Call it as one would call the API: the template of the path, what fills it in, the body."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, dict[str, Any]] = {}
+
+    def __call__(
+        self, asker: Api | Client, method: str, template: str, body: Any = None, *, query: str = "", key: str = "", **ids: str
+    ) -> Any:
+        path = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], template) + query
+        headers = {"Idempotency-Key": key} if key else {}
+        if isinstance(asker, Api):
+            answer = asker(method, path, body, **headers)
+        else:
+            content = {} if body is None else {"data": body, "content_type": "application/json"}
+            answer = getattr(asker, method.lower())(f"/api/v2{path}", headers=headers, **content)
+            described.check(method, answer)
+        assert answer.status_code < 300, (method, path, answer.status_code, answer.content)
+        is_json = answer.headers.get("Content-Type", "").startswith("application/json")
+        told = answer.json() if is_json and getattr(answer, "content", b"") else None
+        self.told.setdefault(
+            f"{method} {template}",
+            {
+                "path": path,
+                "key": key,
+                "request": short(body),
+                "status": answer.status_code,
+                "type": answer.headers.get("Content-Type", "").partition(";")[0],
+                "response": short(told),
+            },
+        )
+        return told
+
+
+def short(value: Any) -> Any:
+    """As it is shown: lists cut, secrets left out."""
+    if isinstance(value, dict):
+        return {name: "…" if name in SECRET_FIELDS and one else short(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [short(one) for one in value[:ITEMS_MAX]]
+    if isinstance(value, str):
+        for pattern, shown in _SHOWN:
+            value = pattern.sub(shown, value)
+    return value
+
+
+SECRET_FIELDS = {"access_token", "refresh_token", "client_secret", "code", "code_verifier", "token"}
+
+
+def shape(value: Any) -> Any:
+    """What stays the same when a story is told again."""
+    if isinstance(value, dict):
+        return {name: shape(one) for name, one in sorted(value.items())}
+    if isinstance(value, list):
+        return [shape(value[0])] if value else []
+    return type(value).__name__
+
+
+def kept() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text())
+    return found
+
+
+def write(told: dict[str, dict[str, Any]]) -> None:
+    whole = {**(kept() if FILE.exists() else {}), **told}
+    FILE.write_text(json.dumps(dict(sorted(whole.items())), indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,73 @@
+"""The examples of the reference are what the API really takes and answers; WRITE_EXAMPLES=1 writes them anew."""
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from apps.access.scopes import ALL
+from apps.api.description import _document
+from apps.docs.reference import groups
+from tests.agents.conftest import Market, chain, market, proxy, watcher
+from tests.cast import Cast
+from tests.contract.test_test_wallet import funded_test_wallet
+from tests.docs import stories
+from tests.docs.recorder import Recorder, kept, shape, write
+
+__all__ = ["chain", "funded_test_wallet", "market", "proxy", "watcher"]
+# What other services call here, which no integrator does.
+HIDDEN = {"POST /offramp_callbacks", "POST /onramp_callbacks/{id}"}
+STORIES: dict[str, Callable[[Recorder, Cast], None]] = {
+    "payments": lambda tell, cast: stories.payments(tell, cast.bakery),
+    "reports": lambda tell, cast: stories.reports(tell, cast.bakery),
+    "swaps": lambda tell, cast: stories.swaps(tell, cast.bakery),
+    "payouts": lambda tell, cast: stories.payouts(tell, cast.bakery),
+    "webhooks": lambda tell, cast: stories.webhooks(tell, cast.bakery),
+    "cards": lambda tell, cast: stories.cards(tell, cast.bakery),
+    "billing": lambda tell, cast: stories.billing(tell, cast.bakery),
+    "platforms": lambda tell, cast: stories.platforms(tell, cast.bakery, cast.bakery.with_scopes(*ALL)),
+    "agents": lambda tell, cast: stories.agents(tell, cast.bakery),
+    "people": stories.people,
+}
+
+
+def compare(tell: Recorder) -> None:
+    """Each call as it is written down: the same body, the same status, an answer of the same shape."""
+    if os.environ.get("WRITE_EXAMPLES"):
+        write(tell.told)
+    written = kept()
+    for operation, now in tell.told.items():
+        then: dict[str, Any] = written[operation]
+        for name in ("request", "status", "type", "response"):
+            assert shape(then[name]) == shape(now[name]), (operation, name, "WRITE_EXAMPLES=1 writes it anew")
+        assert then["status"] == now["status"], operation
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_an_example_is_what_the_api_takes_and_answers(cast: Cast, name: str) -> None:
+    tell = Recorder()
+    STORIES[name](tell, cast)
+    compare(tell)
+
+
+@pytest.mark.chain
+def test_the_examples_of_x402_are_what_the_api_takes_and_answers(market: Market) -> None:
+    tell = Recorder()
+    stories.x402(tell, market)
+    compare(tell)
+
+
+@pytest.mark.chain
+def test_the_example_of_the_test_wallet_is_what_the_api_takes_and_answers(cast: Cast, funded_test_wallet: None) -> None:
+    tell = Recorder()
+    stories.wallet(tell, cast.bakery)
+    compare(tell)
+
+
+def test_every_operation_has_an_example_and_no_example_is_of_none() -> None:
+    paths = json.loads(_document())["paths"]
+    every = {f"{method.upper()} {path.removeprefix('/api/v2')}" for path, told in paths.items() for method in told}
+    assert every - HIDDEN == set(kept())
+    assert every - HIDDEN == {f"{one.method} {one.path}" for group in groups() for one in group.operations}
