@@ -4,13 +4,14 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from django.conf import settings
 from drf_spectacular.generators import SchemaGenerator
 from msgspec import Struct
 
 from apps.docs import tree
+from apps.docs.catalogs import errors, events
 from apps.docs.markdown import Heading, address_of, render
 from apps.docs.reference import groups, page_of
 from apps.docs.site import Hit, Link, Menu, Page, Site
@@ -18,6 +19,9 @@ from apps.docs.site import Hit, Link, Menu, Page, Site
 FOLDER = settings.BASE_DIR / "docs" / "guide"
 # The address that the files name: a demo's, so that what they say can be tried from a checkout. Pages name the service's own.
 WORDS_MAX = 240
+# Where a page of the guide has a catalog that is drawn.
+CATALOGS: dict[str, Callable[[], str]] = {"errors": errors, "events": events}
+_CATALOG = re.compile(r"\[\[(\w+)\]\]")
 # A link of the changelog to a file that isn't served.
 _ELSEWHERE = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
 DEMO = "http://localhost:8000"
@@ -43,10 +47,11 @@ def draw() -> Site:
 
 
 def _sources() -> Iterator[Source]:
+    description = SchemaGenerator().get_schema(request=None, public=True)  # loads every route, and with them every refusal
     for section in tree.GUIDE:
         for entry in section.entries:
-            yield _source(section.title, entry, (FOLDER / f"{entry.slug}.md").read_text())
-    description = SchemaGenerator().get_schema(request=None, public=True)
+            text = (FOLDER / f"{entry.slug}.md").read_text()
+            yield _source(section.title, entry, _CATALOG.sub(lambda found: CATALOGS[found[1]](), text))
     for group in groups():
         entry = tree.Entry(f"reference/{group.slug}", group.title)
         yield _source("API reference", entry, page_of(group, description))

@@ -35,6 +35,11 @@ class Page(Struct, frozen=True, kw_only=True):
     markdown: str
     headings: tuple[Link, ...]
 
+    @property
+    def has_key(self) -> bool:
+        """Whether its code has a place for the reader's own key."""
+        return "data-key" in self.html
+
 
 class Hit(Struct, frozen=True, array_like=True):
     """What can be found: a page or a part of one, where that is, and the words by which it is found."""

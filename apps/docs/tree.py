@@ -51,6 +51,6 @@ GUIDE = (
             Entry("x402", "x402"),
         ),
     ),
-    Section("Look up", (Entry("errors", "Errors"), Entry("limits", "Rate limits"))),
+    Section("Look up", (Entry("events", "Events"), Entry("errors", "Errors"), Entry("limits", "Rate limits"))),
 )
 CHANGELOG = Entry("changelog", "Changelog")

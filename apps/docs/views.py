@@ -66,9 +66,10 @@ def explorer(request: HttpRequest) -> HttpResponse:
 
 
 def _show(request: HttpRequest, template: str, parts: Mapping[str, object]) -> HttpResponse:
-    home = (settings.DASHBOARD_URL if settings.DASHBOARD_HOST else "") + reverse("dashboard:home")
+    host = settings.DASHBOARD_URL if settings.DASHBOARD_HOST else ""
+    home, keys = (host + reverse(f"dashboard:{name}") for name in ("home", "keys"))
     with translation.override("en"):  # it is written in English alone, whatever language the browser asks for
-        return render(request, template, {"menu": site().menu, "dashboard": home, **parts})
+        return render(request, template, {"menu": site().menu, "dashboard": home, "keys": keys, **parts})
 
 
 def _source_address(slug: str) -> str:

@@ -122,6 +122,11 @@ def test_tabs_need_no_script() -> None:
     assert groups and all(one.count('type="radio"') == one.count('class="tab-panel"') and one.count(" checked") == 1 for one in groups)
 
 
+def test_a_page_with_code_takes_a_key_and_others_do_not() -> None:
+    assert b'id="docs-key"' in Client().get("/docs/quickstart").content
+    assert b'id="docs-key"' not in Client().get("/docs/limits").content
+
+
 ASKED_FOR = """
 import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"

@@ -1,0 +1,42 @@
+"""The catalogs name every code and event that the service has, and nothing that it hasn't."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.urls import get_resolver
+
+from apps.docs.catalogs import RAISED, advice, codes
+from apps.docs.site import page
+from apps.webhooks.catalogue import EVENTS
+
+
+def html_of(slug: str) -> str:
+    found = page(slug)
+    assert found is not None
+    return found.html
+
+
+def test_every_code_is_told_with_what_to_do_about_it() -> None:
+    assert get_resolver().url_patterns
+    told = {one.code for one in codes()}
+    assert told == set(advice())
+    assert all(f"<code>{code}</code>" in html_of("errors") for code in told)
+
+
+def test_codes_that_are_said_where_they_are_raised_are_told_too() -> None:
+    texts = [path.read_text() for part in ("api", "access") for path in Path(settings.BASE_DIR, "apps", part).rglob("*.py")]
+    raised = {code for text in texts for code in re.findall(r'code="([a-z_]+)"', text)}
+    raised |= {one for text in texts for one in re.findall(r':\s*"((?:invalid|mandate|amount|destination)_[a-z_]+)"', text)}
+    assert {"invalid_active", "mandate_ref_required"} < raised <= set(advice())
+    assert {code for code, *_ in RAISED} <= set(advice())
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_every_event_is_told_with_a_body(event: str) -> None:
+    found = page("events")
+    assert found is not None
+    section = found.markdown.partition(f"## {event}\n")[2].partition("\n## ")[0]
+    assert json.loads(section.partition("```json\n")[2].partition("\n```")[0])["type"] == event
