@@ -14,6 +14,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 KEY = "svc_sk_test_YOUR_KEY"
+# Names in the text may break after these, so that a narrow column holds them.
+_NAME = re.compile(r"(?<=<code>)[^<]+(?=</code>)")
+_BREAKS = re.compile(r"[_./](?=\w|{)")
 _TAB = re.compile(r"\btab=(\S+)")
 
 
@@ -50,6 +53,7 @@ def render(text: str, own: str = "") -> Rendered:
         if token.type in ("fence", "tabs"):
             token.type = "html_block"
     html: str = parser.renderer.render(tokens, parser.options, {})
+    html = _NAME.sub(lambda found: _BREAKS.sub(r"\g<0><wbr>", found[0]), html)
     html = html.replace("<table>", '<div class="table-scroll" role="region" aria-label="Table" tabindex="0"><table>')
     return Rendered(html.replace("</table>", "</table></div>"), tuple(headings))
 
