@@ -30,12 +30,11 @@ class Recorder:
         self, asker: Api | Client, method: str, template: str, body: Any = None, *, query: str = "", key: str = "", **ids: str
     ) -> Any:
         path = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], template) + query
-        headers = {"Idempotency-Key": key} if key else {}
         if isinstance(asker, Api):
-            answer = asker(method, path, body, **headers)
+            answer = asker(method, path, body, key=key or None)
         else:
             content = {} if body is None else {"data": body, "content_type": "application/json"}
-            answer = getattr(asker, method.lower())(f"/api/v2{path}", headers=headers, **content)
+            answer = getattr(asker, method.lower())(f"/api/v2{path}", headers={"Idempotency-Key": key} if key else {}, **content)
             described.check(method, answer)
         assert answer.status_code < 300, (method, path, answer.status_code, answer.content)
         is_json = answer.headers.get("Content-Type", "").startswith("application/json")

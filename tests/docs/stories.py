@@ -1,9 +1,12 @@
 """One story per part of the API: together they call every operation once, with the requests that the reference shows."""
 
+import base64
+import hashlib
 from typing import Any
 
 from apps.assets.models import Asset
 from apps.core.clock import real_now
+from apps.payouts.services.destinations import add_bank
 from apps.payouts.services.progress import advance_payout
 from apps.reports.services.generate import generate_due
 from apps.stores.models import Store
@@ -12,8 +15,6 @@ from apps.swaps.services.progress import advance_swaps
 from apps.webhooks.models import Delivery
 from tests import make
 from tests.cast import Api, Cast, Shop
-from tests.contract.test_oauth import BACK, CHALLENGE, VERIFIER
-from tests.contract.test_payouts import bank, rich
 from tests.dashboard.browse import Browser
 from tests.docs.recorder import Recorder
 from tests.platforms.makers import VERIFICATION
@@ -21,6 +22,9 @@ from tests.platforms.makers import VERIFICATION
 # An address that needs no name server; it is shown as shop.example.
 PUBLIC = "https://1.1.1.1/hook"
 TO = "0x52908400098527886E0F7030069857D2E4169EE7"
+BACK = "https://app.example/callback"
+VERIFIER = "v" * 64
+CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
 ORDER = {
     "amount": "24.90",
     "currency": "EUR",
@@ -79,9 +83,10 @@ def swaps(tell: Recorder, shop: Shop) -> None:
 def payouts(tell: Recorder, shop: Shop) -> None:
     api = shop.test
     Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
-    rich(shop, "USDC_SETH")
+    change_store(shop.store, kyc_confirmed_at=real_now())
+    make.store_coins(shop.store, "USDC_SETH", 100_000_000)
     make.funded(api)
-    account = bank(shop, "test")
+    account = str(add_bank(shop.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000", is_verified=True).pk)
     quote = {"asset_id": "USDC_SETH", "amount_atomic": "2000000", "fiat_payout_detail_id": account}
     tell(api, "POST", "/payouts/quote", quote)
     body = {"asset_id": "SETH", "amount_atomic": "1000000000000000", "destination_address": TO}
