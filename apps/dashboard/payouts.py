@@ -8,6 +8,7 @@ from django.http import FileResponse, HttpResponse
 
 from apps.chain.addresses import checksummed
 from apps.core import money
+from apps.core.money import Fiat
 from apps.dashboard import confirming
 from apps.dashboard.coins import spendable
 from apps.dashboard.money_columns import PAYOUTS
@@ -66,6 +67,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "network_fee": None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
         "is_open": payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED) or payout.retry_at is not None,
         "waits_for_approval": payout.review_reason == states.NEEDS_APPROVER,
+        "worth": _worth(request, payout),
         "can_retry": is_failed,
         "can_give_up": is_failed and not payout.is_outcome_unknown,
         "rate": None if payout.paid_fx_rate is None else money.fraction_text(payout.paid_fx_rate),
@@ -77,10 +79,15 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 # By the code of `pending_reason`.
 _WAITS = {
-    "waiting_for_funds": "The wallet that pays out is being filled. It leaves by itself then.",
-    "waiting_for_sweep": "The coins are on their way to the wallet that pays out. It leaves by itself when they are there.",
-    "network_congested": "The network asks unusually much for a transfer. It leaves by itself when that is over.",
+    "waiting_for_funds": "The wallet that pays out is being funded. The payout is sent automatically after that.",
+    "waiting_for_sweep": "The coins are on their way to the wallet that pays out. The payout is sent automatically when they arrive.",
+    "network_congested": "Network fees are unusually high. The payout is sent automatically when they drop.",
 }
+
+
+def _worth(request: PageRequest, payout: Payout) -> Fiat | None:
+    sale = (payout.asset_id, payout.amount_atomic, payout.created_at)
+    return worths_of([sale], request.access.store.settlement_currency)[0].fiat
 
 
 def _to(payout: Payout) -> str:
@@ -94,7 +101,7 @@ def _amount(payout: Payout) -> str:
 
 
 def retry(request: PageRequest, id: str) -> HttpResponse:
-    return _about_failed(request, id, retry_payout, "It is tried again. This page shows how far it is.")
+    return _about_failed(request, id, retry_payout, "Retrying. This page shows its progress.")
 
 
 def give_up(request: PageRequest, id: str) -> HttpResponse:

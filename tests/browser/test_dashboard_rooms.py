@@ -27,7 +27,7 @@ def test_a_merchant_refunds_a_part_and_sees_it_on_its_way(world: Cast, open_page
     fine(page)
     shoot(page, "dashboard-refund-review")
     page.get_by_role("button", name="Issue refund").click()
-    expect(page.get_by_role("heading", name="Refunds")).to_be_visible()
+    expect(page.get_by_text("Refund in progress")).to_be_visible()
     fine(page)
     shoot(page, "dashboard-refunded")
 

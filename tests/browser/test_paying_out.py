@@ -98,12 +98,12 @@ def fail_and_retry(story: Story) -> None:
     story.page.reload()
     expect(story.page.get_by_text("Declined by the network").first).to_be_visible()
     story.see("Payout", "failed")
-    story.press("Try again now")
+    story.press("Retry now")
     story.see("Verify it’s you", "retry-confirm")
     buckets.client().flushdb()  # more codes than one person gives in a row
     story.give_code()
     story.press("Confirm")
-    expect(story.page.get_by_text("It is tried again.")).to_be_visible()
+    expect(story.page.get_by_text("Retrying.")).to_be_visible()
     story.go("payouts")
     story.see("Payouts", "list")
 

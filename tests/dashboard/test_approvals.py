@@ -53,7 +53,7 @@ def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> 
     assert "0.1 <span" in listed and "€180.00" in listed and "0x5290…9EE7" in listed and "API key" in listed
     page = text(alice.get(f"approvals/{held.pk}"))
     assert "0x52908400098527886E0F7030069857D2E4169EE7" in page and two.adam.email in page
-    assert "It waits for a second person" in text(alice.get(f"payouts/{made['id']}"))
+    assert "Waiting for approval by a second person" in text(alice.get(f"payouts/{made['id']}"))
     path, fields = opened(alice, held)
     shown = text(alice.post(path, **fields))
     assert "Approve a payout" in shown and "0.1 ETH" in shown and "0x52908400098527886E0F7030069857D2E4169EE7" in shown

@@ -9,7 +9,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from apps.access import second_factor
 from apps.assets.models import DailyRate, Rate
+from apps.console import audit
 from apps.core import clock
 from apps.dashboard import money_lists
 from apps.payments.services.refund_progress import advance_refunds
@@ -18,7 +20,7 @@ from apps.payouts.services import moves
 from apps.payouts.services.destinations import add_wallet
 from tests import make
 from tests.cast import Cast
-from tests.dashboard.browse import Browser, text
+from tests.dashboard.browse import Browser, hidden_fields, text
 
 LISTS = ("payouts", "refunds", "swaps")
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -161,3 +163,23 @@ def test_htmx_gets_the_rows_alone(cast: Cast, browser: Browser) -> None:
     advance_refunds()
     part = text(browser.get("refunds?status=submitted", headers={"HX-Request": "true"}))
     assert "<html" not in part and "Sent, not yet confirmed" in part
+
+
+def test_the_books_are_right_after_money_went_out_by_every_form(cast: Cast) -> None:
+    shop = cast.bakery
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    alice = Browser(cast.alice, answers=True)
+    make.paid(shop.test, amount="1000.00", currency="JPY")
+    made = make.paid(shop.test, amount="90.00")
+    for path, fields in (
+        (f"payments/{made['id']}/refund", {"amount": "33.33", "unit": "locked"}),
+        ("payouts/new", {"amount": "44.44", "unit": "fiat", "destination_address": ADDRESS}),
+    ):
+        asked = {**hidden_fields(alice.get(path)), **fields}
+        review = alice.post(path, **asked)
+        assert review.status_code == 200
+        assert alice.post(path, **hidden_fields(review)).status_code == 303
+    for _ in range(2):
+        make.advance(shop.test, 61)
+    assert [row["value"] for noun in ("refunds", "payouts") for row in rows(alice, noun)] == ["33.33", "44.44"]
+    assert audit.findings() == []

@@ -146,7 +146,7 @@ def test_a_failed_payout_is_tried_again_or_taken_back(rich: Cast, alice: Browser
     payout = Payout.objects.select_related("store").get(pk=made["id"])
     moves.fail(payout, "unknown", "Declined", clock.real_now())
     page = text(alice.get(f"payouts/{payout.pk}"))
-    assert "Declined." in page and "Try again now" in page and "Take the coins back" in page
+    assert "Declined." in page and "Retry now" in page and "Return to balance" in page
     assert alice.post(f"payouts/{payout.pk}/retry").status_code == 303
     payout.refresh_from_db()
     assert payout.status == "retrying"

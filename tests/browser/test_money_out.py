@@ -1,0 +1,84 @@
+"""Where money goes out and what the books say of it, with ugly names, in a real browser: wide, on a phone and in the dark."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.payments.services.refund_progress import advance_refunds
+from apps.payouts.services.destinations import add_wallet
+from tests import make
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine, sign_in
+from tests.cast import Cast
+
+UGLY = "مقهى الزاوية 🍰 <script> " + "Donaudampfschifffahrt" * 6
+WALLETS = 9
+
+
+def ugly(world: Cast) -> str:
+    """A store with a refund on its way, payouts and a swap; the id of a payment that can be refunded."""
+    shop = world.bakery
+    make.paid(shop.test, amount="5000.00", currency="JPY", title=UGLY, order_id="A" * 200)
+    for number in range(WALLETS):
+        saved = add_wallet(shop.store, "test", "sepolia", make.fresh_address(), f"{number} {UGLY}"[:100])
+    make.swapped(shop)
+    make.payout(shop.test, 123_456_789_012_345_678, crypto_payout_detail_id=str(saved.pk))
+    refunded = make.paid(shop.test, title=UGLY)
+    shop.test.post(f"/payments/{refunded['id']}/refunds", {"amount": "0.001"}, key="refund")
+    advance_refunds()
+    return str(make.paid(shop.test, amount="4000.00", title=UGLY, order_id="B" * 200)["id"])
+
+
+@pytest.mark.parametrize(("look", "width", "dark"), [("wide", 1280, False), ("phone", 390, False), ("phone-dark", 390, True)])
+def test_ugly_names_break_no_page(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+    id = ugly(world)
+    page = open_page(f"/dashboard/payments/{id}/refund", width=width, dark=dark)
+    sign_in(page, world.alice.email)
+    page.wait_for_url("**/refund")
+    see(page, f"refund-{look}")
+    page.get_by_label("Amount in", exact=True).select_option("locked")
+    page.get_by_role("link", name="25%").click()
+    expect(page.get_by_label("Amount optional")).to_have_value("1000.00")
+    expect(page.get_by_label("Amount in", exact=True)).to_have_value("locked")
+    page.get_by_role("button", name="Review refund").click()
+    expect(page.get_by_role("heading", name="Confirm refund")).to_be_visible()
+    see(page, f"refund-review-{look}")
+    base = page.url.split("/payments/")[0]
+    for path in ("payouts/new", "payouts", "refunds", "swaps", "statement", "settings/account-codes?chart=skr03"):
+        page.goto(f"{base}/{path}")
+        see(page, f"{path.partition('?')[0].replace('/', '-')}-{look}")
+
+
+def see(page: Page, name: str) -> None:
+    fine(page)
+    shoot(page, f"money-{name}")
+
+
+def test_a_coin_and_its_maximum_are_chosen_while_the_address_stays(world: Cast, open_page: OpenPage) -> None:
+    make.swapped(world.bakery)
+    make.store_coins(world.bakery.store, "USDC_SETH", 5_000_000)
+    page = open_page("/dashboard/payouts/new")
+    sign_in(page, world.alice.email)
+    page.wait_for_url("**/payouts/new")
+    page.get_by_label("Coin").select_option("USDC_SETH")
+    expect(page.get_by_label("Amount in")).to_contain_text("USDC")
+    address = make.fresh_address()
+    page.get_by_label("Address on Ethereum Sepolia").fill(address)
+    page.get_by_role("link", name="Maximum").click()
+    expect(page.get_by_label("Amount", exact=True)).to_have_value("5")
+    expect(page.get_by_label("Address on Ethereum Sepolia")).to_have_value(address)
+
+
+def test_money_goes_out_without_scripts(world: Cast, open_page: OpenPage) -> None:
+    make.swapped(world.bakery)
+    make.store_coins(world.bakery.store, "USDC_SETH", 5_000_000)
+    page = open_page("/dashboard/payouts/new", script=False)
+    sign_in(page, world.alice.email)
+    page.get_by_label("Coin").select_option("USDC_SETH")
+    page.get_by_role("button", name="Change coin").click()
+    page.get_by_role("link", name="Maximum").click()
+    expect(page.get_by_label("Amount", exact=True)).to_have_value("5")
+    id = make.paid(world.bakery.test, amount="20.00")["id"]
+    page.goto(page.url.split("/payouts/")[0] + f"/payments/{id}/refund")
+    page.get_by_role("link", name="50%").click()
+    page.get_by_role("button", name="Review refund").click()
+    expect(page.get_by_text("€10.00").first).to_be_visible()
