@@ -12,8 +12,6 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "pdf": {"live": (600, 200), "test": (600, 200)},
     "checkout": {"live": (300, 60), "test": (300, 60)},
     "checkout_address": {"live": (6000, 600), "test": (6000, 600)},
-    "link_payment": {"live": (600, 200), "test": (600, 200)},
-    "link_payment_address": {"live": (30, 15), "test": (30, 15)},
     "oauth_token": {"live": (300, 60), "test": (300, 60)},
     "oauth_authorize": {"live": (60, 20), "test": (60, 20)},
     "dashboard": {"live": (600, 120), "test": (600, 120)},

@@ -28,7 +28,8 @@ from apps.payments.services.prices import AMOUNT_CENTS_MAX
 OTHER = "other"
 SOLD_OUT, UNAVAILABLE = "sold_out", "unavailable"
 _CANT_TAKE = (KycRequired, FeesTakeAll, NoAcceptedAsset, NoRate)
-_BUDGETS = (("link_payment", False), ("link_payment_address", True))
+# As for whoever creates payments with a publishable key.
+_BUDGETS = (("publishable_address", True),)
 
 
 class PurchaseForm(Form):

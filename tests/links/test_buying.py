@@ -166,7 +166,7 @@ def test_at_a_stores_own_domain_there_are_its_links_alone(cast: Cast, settings: 
 
 
 def test_a_visitor_who_starts_payments_without_end_is_slowed_down(bakery: Shop, settings: Any) -> None:
-    settings.LIMITS = {**settings.LIMITS, "link_payment_address": {"live": (1, 2), "test": (1, 2)}}
+    settings.LIMITS = {**settings.LIMITS, "publishable_address": {"live": (1, 2), "test": (1, 2)}}
     buckets._bucket.cache_clear()
     link = made_link(bakery)
     answers = [send(link) for _ in range(3)]
