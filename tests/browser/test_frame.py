@@ -111,5 +111,11 @@ def test_the_clock_is_moved_where_it_is_seen(world: Cast, open_page: OpenPage) -
     page.get_by_role("button", name="1 day", exact=True).click()
     expect(page).to_have_url(re.compile("/dashboard/team$"))
     assert Store.objects.get(pk=world.bakery.store.pk).test_offset_seconds == 3600 + 86_400
+    Store.objects.filter(pk=world.bakery.store.pk).update(test_clock_target_seconds=10 * 86_400)
+    page.goto(page.url.replace("team", "payments"))
+    expect(page.get_by_text("Test clock is advancing")).to_be_visible()
+    Store.objects.filter(pk=world.bakery.store.pk).update(test_clock_target_seconds=None)
+    page.evaluate("document.querySelector('#test-clock').dispatchEvent(new CustomEvent('refresh'))")
+    expect(page.get_by_role("button", name="1 hour")).to_be_visible()
     page.get_by_role("link", name="Custom", exact=True).click()
     _looked_at(page, "clock-page")

@@ -84,6 +84,16 @@ def test_a_move_under_way_is_shown_and_no_second_one_begins(cast: Cast) -> None:
     assert offset(cast) == 0
 
 
+def test_a_page_that_looks_again_gets_the_part_whole_and_its_own_way_back(cast: Cast) -> None:
+    advance(cast.bakery.test, DAY)
+    browser = Browser(cast.alice)
+    assert 'name="step"' not in text(browser.get("test-clock")).split("<main")[0]
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/dashboard/payouts?page=2"}
+    part = text(browser.get("test-clock", headers=headers)).split("<main")[0]
+    assert 'id="test-clock"' in part and 'name="step"' in part
+    assert 'name="next" value="/dashboard/payouts?page=2"' in part
+
+
 def test_ways_take_from_the_bucket_of_the_api(cast: Cast) -> None:
     _, burst = settings.LIMITS["test_clock"]["test"]
     buckets.take("test_clock", "test", str(cast.bakery.store.pk), burst)
