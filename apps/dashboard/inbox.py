@@ -4,6 +4,7 @@ One statement counts every kind; rows are read of the kinds alone that have any,
 well pays for the count and nothing else.
 """
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import CharField, QuerySet, Value
+from redis.exceptions import RedisError
 
 from apps.access.access import Access
 from apps.assets.attention import stopped_assets
@@ -27,6 +30,7 @@ from apps.webhooks.attention import failing_endpoints
 
 # How much of a kind is read and counted, and how long what may be left alone is shown.
 KIND_MAX, SHOWN_FOR = 100, timedelta(days=30)
+KEPT_SECONDS = 60
 
 
 def _since(find: Callable[[Any, datetime], "QuerySet[Any]"]) -> Callable[[Access], "QuerySet[Any]"]:
@@ -72,6 +76,11 @@ class Line:
     age_seconds: int
 
 
+def _badge(counts: Counter[str]) -> str:
+    more = "+" if max(counts.values(), default=0) >= KIND_MAX else ""
+    return f"{counts.total()}{more}" if counts else ""
+
+
 class Inbox:
     """What somebody sees of it. Nothing is read before it is asked for."""
 
@@ -83,7 +92,9 @@ class Inbox:
         """Of each kind that has any, KIND_MAX at most: one statement for all."""
         kinds = [one for one in KINDS if roles.may(self.access.role, one.sees)]
         named = [self._named(one) for one in kinds]
-        return Counter(named[0].union(*named[1:], all=True))
+        counts = Counter(named[0].union(*named[1:], all=True))
+        self._keep(counts)
+        return counts
 
     def _named(self, kind: Kind) -> Any:
         rows = kind.rows(self.access).order_by().annotate(kind_name=Value(kind.name, CharField()))
@@ -94,9 +105,28 @@ class Inbox:
         return self.counts.total()
 
     @property
-    def has_more(self) -> bool:
-        """Of some kind there is more than was counted."""
-        return max(self.counts.values(), default=0) >= KIND_MAX
+    def badge(self) -> str:
+        """The number beside Home, empty without one: on pages that show no rows it may be KEPT_SECONDS old."""
+        if "counts" not in self.__dict__:
+            with contextlib.suppress(RedisError):
+                kept: str | None = cache.get(self._key)
+                if kept is not None:
+                    return kept
+        return _badge(self.counts)
+
+    def forget(self) -> None:
+        """What this person has just done may have resolved something."""
+        with contextlib.suppress(RedisError):
+            cache.delete(self._key)
+
+    def _keep(self, counts: Counter[str]) -> None:
+        with contextlib.suppress(RedisError):
+            cache.set(self._key, _badge(counts), KEPT_SECONDS)
+
+    @property
+    def _key(self) -> str:
+        access = self.access
+        return f"inbox:{access.store_id}:{access.mode}:{access.caller}:{access.role}"
 
     def lines(self, limit: int) -> list[Line]:
         """The newest, of all kinds together."""

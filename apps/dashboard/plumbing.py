@@ -117,7 +117,10 @@ def _answer(request: HttpRequest, page: Page, method: str, arguments: dict[str, 
     if refused is not None:
         return refused
     try:
-        return _shown(cast(PageRequest, request), page, arguments)
+        answer = _shown(cast(PageRequest, request), page, arguments)
+        if method == "POST" and hasattr(request, "access"):
+            inbox_of(cast(PageRequest, request)).forget()
+        return answer
     except stepup.StepUpRequired:
         return away(request, _stepup_url(request))
     except Failure as refusal:

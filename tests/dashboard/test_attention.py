@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from apps.access import second_factor
 from apps.access.models import ApiKey
@@ -21,6 +22,7 @@ from apps.console.grants import WEB
 from apps.core import clock, tenancy
 from apps.core.machine import Step
 from apps.core.money import cents_from_text
+from apps.dashboard import inbox
 from apps.dashboard.inbox import KIND_MAX, KINDS, Inbox
 from apps.ledger.models import Movement
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
@@ -102,8 +104,8 @@ def test_all_clear_is_one_statement_and_says_so(cast: Cast) -> None:
     assert "All clear" in text(browser.get("attention")) and "All clear" in text(browser.get(""))
     access = signed_in(cast.alice, cast.bakery.store)
     with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])), CaptureQueriesContext(connection) as seen:
-        inbox = Inbox(access)
-        assert (inbox.count, inbox.lines(25)) == (0, [])
+        mine = Inbox(access)
+        assert (mine.count, mine.lines(25)) == (0, [])
     assert [one["sql"].count("UNION ALL") for one in seen if "kind_name" in one["sql"]] == [len(KINDS) - 1]
     assert len(seen) == 1
 
@@ -357,6 +359,38 @@ def test_nothing_of_another_store_or_mode_is_told(cast: Cast) -> None:
     browser = Browser(cast.alice)
     browser.switch("live")
     assert told(browser) == told(Browser(cast.charlie)) == []
+
+
+def test_the_number_beside_home_is_counted_once_a_minute_and_after_ones_own_press(cast: Cast) -> None:
+    payment, deposit = late(cast)
+    browser = Browser(cast.alice).prove()
+
+    def counted() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            shown = browser.get("products")
+        assert ("need attention" in shown.content.decode()) is bool(shown.context["inbox"].badge)
+        return sum("kind_name" in one["sql"] for one in seen)
+
+    assert [counted() for _ in range(3)] == [1, 0, 0]
+    assert browser.get("products").context["inbox"].badge == "1"
+    browser.post(f"payments/{payment}/late-deposits/{deposit}")
+    assert browser.get("products").context["inbox"].badge == ""
+    late(cast)
+    assert browser.get("products").context["inbox"].badge == ""
+    assert browser.get("").context["inbox"].badge == browser.get("products").context["inbox"].badge == "1"
+
+
+def test_pages_are_shown_while_nothing_can_be_kept(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    late(cast)
+    browser = Browser(cast.alice)
+
+    def away(*_: Any) -> None:
+        raise RedisConnectionError
+
+    for name in ("get", "set", "delete"):
+        monkeypatch.setattr(inbox.cache, name, away)
+    assert browser.get("products").context["inbox"].badge == "1"
+    assert browser.post("mode", mode="live").status_code == 302
 
 
 # --- many -----------------------------------------------------------------------------------------
