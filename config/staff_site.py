@@ -7,12 +7,14 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
 from apps.access import second_factor, sessions
+from apps.console import staff_groups, staff_home, staff_pages
 from apps.core import clock, staff_roles, tenancy
 from apps.core.acting import Kind, become
-from apps.core.staff import ReadOnly, may
+from apps.core.staff import ReadOnly, may, typed_reason
 from apps.stores import audit
 from apps.stores.models import Store, User
 from config import proxies
@@ -22,29 +24,34 @@ class Audited:
     """What staff do on any page of the site stands in the audit log too."""
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        _record("staff.added", obj, message)
+        _record("staff.added", obj, message, typed_reason(request))
         return super().log_addition(request, obj, message)  # type: ignore[misc]  # mixed into a ModelAdmin
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        _record("staff.changed", obj, message)
+        _record("staff.changed", obj, message, typed_reason(request))
         return super().log_change(request, obj, message)  # type: ignore[misc]  # mixed into a ModelAdmin
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         for one in queryset:
-            _record("staff.deleted", one, "")
+            _record("staff.deleted", one, "", typed_reason(request))
         return super().log_deletions(request, queryset)  # type: ignore[misc]  # mixed into a ModelAdmin
 
 
-def _record(action: str, obj: Any, message: Any) -> None:
+def _record(action: str, obj: Any, message: Any, reason: str) -> None:
     store = obj if isinstance(obj, Store) else getattr(obj, "store", None)
     details = {"message": message} if isinstance(message, str) else {"changed": message}
-    audit.record(action, store=store, mode=getattr(obj, "mode", ""), target=obj, name=str(obj), details=details)
+    audit.record(action, store=store, mode=getattr(obj, "mode", ""), target=obj, name=str(obj), reason=reason, details=details)
+
+
+def _named(model: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**model, "name": staff_groups.LABELS.get(name, model["name"])}
 
 
 class StaffSite(AdminSite):
     site_header = site_title = "Tillgate staff"
-    index_title = "Records"
+    index_title = "Staff home"
     index_template = "admin/staff_index.html"
+    enable_nav_sidebar = False
     site_url = f"{settings.DASHBOARD_URL if settings.ADMIN_HOST != settings.DASHBOARD_HOST else ''}/dashboard/"
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
@@ -55,8 +62,35 @@ class StaffSite(AdminSite):
         super().register(model_or_iterable, audited, **options)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        own = path("proxies/", self.admin_view(partial(proxies.page, self)), name="proxies")
-        return [own, *super().get_urls()]
+        pages = {
+            "proxies": proxies.page,
+            "sending": staff_pages.sending,
+            "jobs": staff_pages.jobs,
+            "trial_balance": staff_pages.balance,
+            "search": staff_pages.search,
+        }
+        own = [path(f"{name.replace('_', '-')}/", self.admin_view(partial(page, self)), name=name) for name, page in pages.items()]
+        return [*own, *super().get_urls()]
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        return super().index(request, {**staff_home.context(), **(extra_context or {})})
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """By what people look for, in the order of the table of groups; of one app as Django has it."""
+        apps = super().get_app_list(request, app_label)
+        if app_label is not None:
+            return apps
+        models = {f"{app['app_label']}.{model['object_name']}": model for app in apps for model in app["models"]}
+        return [
+            {
+                "name": group,
+                "app_label": "",
+                "app_url": "",
+                "has_module_perms": True,
+                "models": [_named(models[name], name) for name in names],
+            }
+            for group, names in staff_groups.GROUPS.items()
+        ]
 
     def has_permission(self, request: HttpRequest) -> bool:
         if not super().has_permission(request) or not sessions.is_alive(request.session, clock.real_now()):

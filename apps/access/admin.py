@@ -16,18 +16,28 @@ from apps.access.models import (
     SecondFactor,
 )
 from apps.access.services import revoke_api_key
-from apps.core import clock, staff_roles
+from apps.core import clock, staff_lists, staff_roles
 from apps.core.staff import ReadOnly, button
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnly):
-    list_display = ["prefix", "last_four", "name", "store", "mode", "key_type", "last_used_at", "revoked_at"]
-    list_filter = ["mode", "key_type"]
+    list_display = ["shown_key", "label", "shop", "key_type", "used", "revoked"]
+    list_display_links = ["shown_key"]
+    list_filter = ["mode", "key_type", staff_lists.present("revoked_at", "state", "Revoked", "Active")]
     list_select_related = ["store"]
-    search_fields = ["=id", "=last_four", "store__name"]
+    search_fields = ["id", "last_four", "store"]
+    search_help_text = "Key ID, last four characters, or the beginning of a store's name"
+    label = staff_lists.text("name", "Name")
+    shop = staff_lists.store()
+    used = staff_lists.when("last_used_at", "Last used")
+    revoked = staff_lists.when("revoked_at", "Revoked")
     exclude = ["secret_hash"]
     actions = ["revoke"]
+
+    @admin.display(description="Key")
+    def shown_key(self, key: ApiKey) -> str:
+        return format_html('<bdi class="code">{}…{}</bdi>', key.prefix, key.last_four)
 
     @button(staff_roles.KEY_REVOKE, "Revoke the selected keys")
     def revoke(self, request: HttpRequest, keys: "QuerySet[ApiKey]") -> None:
@@ -38,39 +48,67 @@ class ApiKeyAdmin(ReadOnly):
 
 @admin.register(AgentCredential)
 class AgentCredentialAdmin(ReadOnly):
-    list_display = ["token_prefix", "last_four", "name", "store", "mode", "principal", "expires_at", "revoked_at"]
-    list_filter = ["mode"]
+    list_display = ["shown_token", "label", "shop", "whose", "expires", "revoked"]
+    list_display_links = ["shown_token"]
+    list_filter = ["mode", staff_lists.present("revoked_at", "state", "Revoked", "Active")]
     list_select_related = ["store"]
-    search_fields = ["=id", "=last_four", "store__name", "principal"]
+    search_fields = ["id", "last_four", "store"]
+    search_help_text = "Credential ID, last four characters, or the beginning of a store's name"
+    label = staff_lists.text("name", "Name")
+    shop = staff_lists.store()
+    whose = staff_lists.text("principal", "Principal")
+    expires = staff_lists.when("expires_at", "Expires")
+    revoked = staff_lists.when("revoked_at", "Revoked")
     exclude = ["secret_hash"]
+
+    @admin.display(description="Token")
+    def shown_token(self, row: AgentCredential) -> str:
+        return format_html('<bdi class="code">{}…{}</bdi>', row.token_prefix, row.last_four)
 
 
 @admin.register(RequestEntry)
 class RequestEntryAdmin(ReadOnly):
-    list_display = ["created_at", "method", "path", "status", "credential_kind", "duration_ms", "store", "mode"]
-    list_filter = ["mode", "method"]
+    list_display = ["at", "call", "status", "took", "shop", "credential_kind"]
+    list_filter = [staff_lists.since("created_at"), "mode"]
     list_select_related = ["store"]
-    search_fields = ["=request_id", "=store__id"]
+    search_fields = ["id", "store"]
+    search_help_text = "Entry ID, or the beginning of a store's name"
+    ordering = ["-created_at"]
+    at = staff_lists.when("created_at", "Time")
+    shop = staff_lists.store()
     exclude = ["body_digest"]
+
+    @admin.display(description="Request")
+    def call(self, row: RequestEntry) -> str:
+        return format_html('{} <bdi class="code">{}</bdi>', row.method, row.path)
+
+    @admin.display(description="Duration")
+    def took(self, row: RequestEntry) -> str:
+        return f"{row.duration_ms} ms"
 
 
 @admin.register(SecondFactor)
 class SecondFactorAdmin(ReadOnly):
-    list_display = ["user", "confirmed", "created_at", "throttling_failure_count", "loss"]
+    list_display = ["user", "confirmed", "created", "throttling_failure_count", "loss"]
     list_select_related = ["user"]
-    search_fields = ["user__email"]
+    search_fields = ["user__email_key"]
+    search_help_text = "The beginning of an email address"
+    created = staff_lists.when("created_at", "Set up")
     exclude = ["sealed_key", "sealed_backup_codes", "last_step"]
 
-    @admin.display(description="Lost")
+    @admin.display(description="Lost device")
     def loss(self, row: SecondFactor) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["second_factor"])
-        return format_html('<a href="{}?{}">Take it off</a>', page, urlencode({"email": row.user.email}))
+        return format_html('<a href="{}?{}">Remove</a>', page, urlencode({"email": row.user.email}))
 
 
 @admin.register(Application)
 class ApplicationAdmin(ReadOnly):
-    list_display = ["name", "store", "client_id", "client_type", "is_active", "created"]
+    list_display = ["name", "shop", "client_id", "client_type", "is_active", "created_on"]
     list_filter = ["is_active", "client_type"]
     list_select_related = ["store"]
-    search_fields = ["=client_id", "name", "store__name"]
+    search_fields = ["client_id", "store"]
+    search_help_text = "Client ID, or the beginning of a store's name"
+    shop = staff_lists.store()
+    created_on = staff_lists.when("created", "Created")
     exclude = ["client_secret"]

@@ -12,6 +12,8 @@ from apps.agents.models import (
     SignedPayment,
     SignedPaymentStep,
 )
+from apps.assets.staff_worth import Rated
+from apps.core import staff_lists
 from apps.core.staff import Part, ReadOnly
 
 
@@ -31,58 +33,79 @@ class SignedPaymentSteps(Part):
 
 
 @admin.register(Mandate)
-class MandateAdmin(ReadOnly):
-    list_display = [
-        "created_at",
-        "store",
-        "mode",
-        "credential__name",
-        "mandate_ref",
-        "asset",
-        "spent_atomic",
-        "total_cap_atomic",
-        "status",
-        "expires_at",
-    ]
-    list_filter = ["status", "mode", "authorization_provider"]
+class MandateAdmin(Rated):
+    list_display = ["created", "shop", "reference", "spent", "cap", "state"]
+    list_filter = ["status", "mode"]
     list_select_related = ["store", "credential", "asset"]
-    search_fields = ["=id", "=store__id", "store__name", "mandate_ref", "=credential__id", "=credential__principal"]
+    search_fields = ["id", "store", "mandate_ref", "credential"]
+    search_help_text = "Mandate ID, reference, credential ID, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    reference = staff_lists.text("mandate_ref", "Reference")
+    spent = staff_lists.coins("spent_atomic", description="Spent")
+    cap = staff_lists.coins("total_cap_atomic", description="Limit")
+    state = staff_lists.status("mandate")
     ordering = ["-created_at"]
     inlines = [MandateSteps]
 
 
 @admin.register(Settlement)
-class SettlementAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "mandate__mandate_ref", "asset", "amount_atomic", "status", "is_dispatched", "tx_ref"]
+class SettlementAdmin(Rated):
+    list_display = ["created", "shop", "reference", "amount", "to", "state"]
     list_filter = ["status", "mode", "is_dispatched"]
     list_select_related = ["store", "mandate", "asset"]
-    search_fields = ["=id", "=store__id", "store__name", "=mandate__id", "=nonce", "=tx_ref", "=pay_to"]
+    search_fields = ["id", "store", "mandate", "nonce", "tx_ref"]
+    search_help_text = "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    reference = staff_lists.text("mandate__mandate_ref", "Mandate")
+    amount = staff_lists.coins()
+    to = staff_lists.short("pay_to", "To")
+    state = staff_lists.status("settlement")
     ordering = ["-created_at"]
     inlines = [SettlementSteps]
 
 
 @admin.register(SignedPayment)
 class SignedPaymentAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "payer", "amount_atomic", "status", "tx_hash", "failure_reason", "answered_at"]
+    list_display = ["created", "shop", "by", "amount", "transaction", "state"]
     list_filter = ["status", "mode", "chain"]
-    list_select_related = ["store"]
-    search_fields = ["=id", "=store__id", "store__name", "=payer", "=nonce", "=tx_hash", "=offer__pay_to_id", "=offer__payment__id"]
+    list_select_related = ["store", "offer__asset"]
+    search_fields = ["id", "store", "nonce", "offer__payment"]
+    search_help_text = "ID, nonce, payment ID, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    by = staff_lists.short("payer", "Payer")
+    amount = staff_lists.coins(asset="offer__asset")
+    transaction = staff_lists.short("tx_hash", "Transaction")
+    state = staff_lists.status("signed")
     ordering = ["-created_at"]
     exclude = ["signature"]
     inlines = [SignedPaymentSteps]
 
 
 @admin.register(PaymentOffer)
-class PaymentOfferAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "asset", "amount_atomic", "resource", "pay_to"]
+class PaymentOfferAdmin(Rated):
+    list_display = ["created", "shop", "amount", "what", "to"]
     list_filter = ["mode", "asset"]
     list_select_related = ["store", "asset"]
-    search_fields = ["=id", "=store__id", "store__name", "=payment__id", "=pay_to_id", "resource"]
+    search_fields = ["id", "store", "payment"]
+    search_help_text = "Offer ID, payment ID, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    amount = staff_lists.coins()
+    what = staff_lists.text("resource", "Resource")
+    to = staff_lists.short("pay_to_id", "To")
     ordering = ["-created_at"]
 
 
 @admin.register(AgentPayoutCap)
 class AgentPayoutCapAdmin(ReadOnly):
-    list_display = ["credential__store", "credential__mode", "credential__name", "asset", "per_tx_atomic", "daily_atomic"]
+    list_display = ["shop", "label", "asset", "per_transaction", "per_day"]
     list_select_related = ["credential__store", "asset"]
-    search_fields = ["=credential__id", "credential__name", "=asset__id"]
+    search_fields = ["credential", "credential__store", "asset"]
+    search_help_text = "Credential ID, asset, or the beginning of a store's name"
+    shop = staff_lists.store("credential__store")
+    label = staff_lists.text("credential__name", "Credential")
+    per_transaction = staff_lists.coins("per_tx_atomic", description="Per transaction")
+    per_day = staff_lists.coins("daily_atomic", description="Per day")

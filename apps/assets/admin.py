@@ -5,27 +5,35 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.assets.models import AcceptedAsset, Chain, Rate
-from apps.core import staff_roles
+from apps.core import staff_lists, staff_roles
 from apps.core.staff import ReadOnly, Switches, button
+from apps.core.templatetags.tillgate import moment
+from apps.stores.models import Currency
+
+CURRENCIES = Currency.values
 
 
 @admin.register(Chain)
 class ChainAdmin(Switches):
     operation = staff_roles.ASSETS
-    list_display = ["id", "name", "chain_id", "mode", "required_confirmations"]
+    list_display = ["name", "id", "chain_id", "mode", "required_confirmations"]
     list_filter = ["mode"]
     switches = ("required_confirmations", "explorer_url")
 
 
 @admin.register(AcceptedAsset)
 class AcceptedAssetAdmin(ReadOnly):
-    list_display = ["store", "mode", "asset", "suspended_at"]
-    list_filter = ["mode", "asset", ("suspended_at", admin.EmptyFieldListFilter)]
+    list_display = ["shop", "asset", "stopped"]
+    list_display_links = ["shop"]
+    list_filter = [staff_lists.present("suspended_at", "state", "Stopped for review", "In use"), "mode", "asset"]
     list_select_related = ["store", "asset"]
-    search_fields = ["store__name", "=store__id"]
+    search_fields = ["store"]
+    search_help_text = "Store ID, or the beginning of a store's name"
+    shop = staff_lists.store()
+    stopped = staff_lists.when("suspended_at", "Stopped for review")
     actions = ["end_review"]
 
-    @button(staff_roles.ASSET_REVIEW, "Review ended: take the asset again")
+    @button(staff_roles.ASSET_REVIEW, "End review: accept the asset again")
     def end_review(self, request: HttpRequest, rows: "QuerySet[AcceptedAsset]") -> None:
         for row in rows.exclude(suspended_at=None):
             AcceptedAsset.objects.filter(pk=row.pk).update(suspended_at=None)
@@ -34,6 +42,18 @@ class AcceptedAssetAdmin(ReadOnly):
 
 @admin.register(Rate)
 class RateAdmin(ReadOnly):
-    list_display = ["asset", "currency", "rate", "source", "as_of", "valid_until"]
-    list_filter = ["currency", "source"]
-    search_fields = ["=asset__id"]
+    list_display = ["asset", "per_coin", "source", "told_at", "valid"]
+    list_filter = [staff_lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
+    list_select_related = ["asset"]
+    search_fields = ["asset"]
+    search_help_text = "Asset"
+    ordering = ["asset", "currency"]
+    told_at = staff_lists.when("as_of", "As of")
+
+    @admin.display(description="Rate")
+    def per_coin(self, row: Rate) -> str:
+        return f"1 {row.asset.coin_symbol} = {row.rate.normalize():f} {row.currency}"
+
+    @admin.display(description="Valid until")
+    def valid(self, row: Rate) -> str:
+        return "always" if row.is_always_current else moment(row.valid_until)

@@ -88,6 +88,7 @@ class AcceptedAsset(Owned):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["store", "mode", "asset"], name="accepted_asset_once")]
+        indexes = [models.Index(fields=["suspended_at"], condition=models.Q(suspended_at__isnull=False), name="accepted_asset_stopped")]
 
 
 # Until when the rates of an embedded source hold.

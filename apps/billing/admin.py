@@ -15,6 +15,7 @@ from apps.billing.models import (
     SubscriptionChange,
     SubscriptionItem,
 )
+from apps.core import staff_lists
 from apps.core.staff import Part, ReadOnly
 
 
@@ -50,51 +51,65 @@ class InvoiceChanges(Part):
 
 @admin.register(Product)
 class ProductAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "name", "active"]
+    list_display = ["created", "shop", "called", "active"]
     list_filter = ["mode", "active"]
     list_select_related = ["store"]
-    search_fields = ["=id", "=store__id", "store__name", "name"]
+    search_fields = ["id", "store"]
+    search_help_text = "Product ID, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    called = staff_lists.text("name", "Name")
     ordering = ["-created_at"]
     inlines = [Prices]
 
 
 @admin.register(Customer)
 class CustomerAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "email", "name", "deleted_at"]
+    list_display = ["created", "shop", "address", "called", "deleted"]
     list_filter = ["mode"]
     list_select_related = ["store"]
-    search_fields = ["=id", "=store__id", "store__name", "email", "name"]
+    search_fields = ["id", "^email", "store"]
+    search_help_text = "Customer ID, or the beginning of an email address or a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    address = staff_lists.text("email", "Email")
+    called = staff_lists.text("name", "Name")
+    deleted = staff_lists.when("deleted_at", "Deleted")
     ordering = ["-created_at"]
 
 
 @admin.register(Subscription)
 class SubscriptionAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "customer_email", "status", "next_billing_at", "next_step_at", "failed_cycle_count"]
+    list_display = ["created", "shop", "customer_email", "next_billing", "failed_cycle_count", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "customer"]
-    search_fields = ["=id", "=store__id", "store__name", "customer__email"]
+    search_fields = ["id", "^customer__email", "store"]
+    search_help_text = "Subscription ID, or the beginning of a customer's email address or a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    customer_email = staff_lists.text("customer__email", "Customer")
+    next_billing = staff_lists.when("next_billing_at", "Next billing")
+    state = staff_lists.status("subscription")
     ordering = ["-created_at"]
     inlines = [Items, SubscriptionChanges]
-
-    @admin.display(description="customer")
-    def customer_email(self, row: Subscription) -> str:
-        return row.customer.email
 
 
 @admin.register(Invoice)
 class InvoiceAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "called", "customer_email", "status", "total_cents", "amount_paid_cents", "currency"]
-    list_filter = ["status", "mode", "needs_attention"]
+    list_display = ["created", "shop", "called", "customer_email", "total", "state"]
+    list_filter = ["status", "mode"]
     list_select_related = ["store", "customer"]
-    search_fields = ["=id", "=store__id", "store__name", "customer__email", "=custom_number", "=period_key"]
+    search_fields = ["id", "^customer__email", "store"]
+    search_help_text = "Invoice ID, or the beginning of a customer's email address or a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    customer_email = staff_lists.text("customer__email", "Customer")
+    total = staff_lists.price("total_cents", "currency", "Total")
+    state = staff_lists.status("invoice")
     ordering = ["-created_at"]
     exclude = ["public_token"]
     inlines = [Lines, Payments, InvoiceChanges]
 
-    @admin.display(description="number")
+    @admin.display(description="Number")
     def called(self, row: Invoice) -> str:
-        return formatted_number(row) or "draft"
-
-    @admin.display(description="customer")
-    def customer_email(self, row: Invoice) -> str:
-        return row.customer.email
+        return formatted_number(row) or "Draft"

@@ -82,6 +82,7 @@ class Customer(Formed):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(deleted_at=None), name="customer_newest"),
             models.Index(fields=["store", "mode", "email"], name="customer_by_email"),
+            models.Index(fields=["email"], name="customer_of_all"),
             models.Index(fields=["store", "mode", "name"], condition=models.Q(name__isnull=False), name="customer_by_name"),
         ]
 

@@ -1,26 +1,20 @@
-"""The chains as staff see them: which assets are in use, hot wallets and why one is halted, what leaves, what nobody expected.
+"""The chains as staff see them: which assets are in use, hot wallets and why one is halted, what leaves.
 
 What waits for a person is settled by `manage.py sending`, never here.
 """
-
-from typing import TYPE_CHECKING
 
 from django import forms
 from django.contrib import admin
 
 from apps.assets.models import Asset
+from apps.assets.staff_worth import OF_THE_SERVICE, Rated
 from apps.chain.activation import NotReady, refuse_unready
-from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction, UnmatchedTransfer
-from apps.core import staff_roles
-from apps.core.staff import ReadOnly, Switches
-
-if TYPE_CHECKING:
-    AssetModelForm = forms.ModelForm[Asset]
-else:
-    AssetModelForm = forms.ModelForm
+from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction
+from apps.core import staff_lists, staff_roles
+from apps.core.staff import ReadOnly, Switches, SwitchForm
 
 
-class AssetForm(AssetModelForm):
+class AssetForm(SwitchForm):
     def clean(self) -> None:
         super().clean()
         if self.cleaned_data.get("is_active") and "is_active" in self.changed_data:
@@ -41,46 +35,56 @@ class AssetAdmin(Switches):
 
 @admin.register(HotWallet)
 class HotWalletAdmin(ReadOnly):
-    list_display = ["chain", "address", "next_nonce", "halted_at", "halted_reason"]
+    list_display = ["chain", "shown_address", "next_nonce", "halted", "why"]
     list_select_related = ["chain"]
-    search_fields = ["=address"]
+    shown_address = staff_lists.short("address", "Address")
+    halted = staff_lists.when("halted_at", "Stopped")
+    why = staff_lists.text("halted_reason", "Reason")
     ordering = ["chain"]
 
 
 @admin.register(OutgoingTransaction)
-class OutgoingTransactionAdmin(ReadOnly):
-    list_display = ["requested_at", "purpose", "reference", "mode", "asset", "amount_atomic", "status", "reason", "not_before", "tx_hash"]
-    list_display += ["undone_count"]
-    list_filter = ["status", "purpose", "waits_for", "mode", "chain", "undone_count"]
+class OutgoingTransactionAdmin(Rated):
+    rated_in = OF_THE_SERVICE
+    list_display = ["requested", "purpose", "amount", "to", "why", "state"]
+    list_filter = [staff_lists.since("requested_at"), "status", "purpose", staff_lists.MODE, "chain"]
     list_select_related = ["asset"]
-    search_fields = ["=id", "=reference", "=tx_hash", "=to_address", "=from_address"]
+    search_fields = ["id", "candidates__tx_hash", "reference"]
+    search_help_text = "Transaction ID, hash, or the reference of what it serves"
+    requested = staff_lists.when("requested_at", "Requested")
+    amount = staff_lists.coins()
+    to = staff_lists.short("to_address", "To")
+    why = staff_lists.text("reason", "Reason")
+    state = staff_lists.status("outgoing")
     ordering = ["-requested_at"]
 
 
 @admin.register(Deposit)
-class DepositAdmin(ReadOnly):
-    list_display = ["detected_at", "chain", "asset", "amount_atomic", "address", "from_address", "tx_hash", "status", "is_lost"]
-    list_filter = ["status", "is_lost", "is_simulated", "chain"]
+class DepositAdmin(Rated):
+    rated_in = OF_THE_SERVICE
+    list_display = ["detected", "amount", "to", "sender", "transaction", "state"]
+    list_filter = [staff_lists.since("detected_at"), "status", "is_lost", "chain"]
     list_select_related = ["chain", "asset", "address"]
-    search_fields = ["=id", "=tx_hash", "=address__address", "=from_address"]
-    ordering = ["-detected_at"]
-
-
-@admin.register(UnmatchedTransfer)
-class UnmatchedTransferAdmin(ReadOnly):
-    """Which payment the address belongs to is found among the payments, by the address."""
-
-    list_display = ["detected_at", "chain", "asset", "contract_address", "amount_atomic", "address", "from_address", "tx_hash", "reason"]
-    list_filter = ["chain", "reason"]
-    list_select_related = ["chain", "asset", "address"]
-    search_fields = ["=tx_hash", "=address__address", "=from_address", "=contract_address"]
+    search_fields = ["id", "address", "from_address", "tx_hash"]
+    search_help_text = "Deposit ID, deposit address, sender, or transaction hash"
+    detected = staff_lists.when("detected_at", "Detected")
+    amount = staff_lists.coins()
+    to = staff_lists.short("address_id", "To")
+    sender = staff_lists.short("from_address", "From")
+    transaction = staff_lists.short("tx_hash", "Transaction")
+    state = staff_lists.status("deposit")
     ordering = ["-detected_at"]
 
 
 @admin.register(UnknownTransaction)
 class UnknownTransactionAdmin(ReadOnly):
-    list_display = ["found_at", "chain", "from_address", "nonce", "tx_hash", "to_address", "value_atomic", "settled_at"]
-    list_filter = ["chain", ("settled_at", admin.EmptyFieldListFilter)]
+    list_display = ["found", "chain", "nonce", "transaction", "to", "settled"]
+    list_filter = [staff_lists.present("settled_at", "state", "Explained", "Unexplained"), "chain"]
     list_select_related = ["chain"]
-    search_fields = ["=tx_hash", "=from_address", "=to_address"]
+    search_fields = ["tx_hash"]
+    search_help_text = "Transaction hash"
+    found = staff_lists.when("found_at", "Found")
+    transaction = staff_lists.short("tx_hash", "Transaction")
+    to = staff_lists.short("to_address", "To")
+    settled = staff_lists.when("settled_at", "Explained")
     ordering = ["-found_at"]

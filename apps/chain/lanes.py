@@ -29,7 +29,7 @@ SELECT id FROM (
            row_number() OVER (PARTITION BY purpose = 'sweep_gas', store_id, asset_id ORDER BY requested_at, id) AS turn
     FROM chain_outgoingtransaction
     WHERE chain_id = %(chain)s AND status = 'requested' AND purpose <> 'sweep' AND (not_before IS NULL OR not_before <= %(at)s)
-      AND id::text NOT IN ({PAUSED_SQL})
+      AND asset_id <> ALL (%(held)s::text[]) AND id::text NOT IN ({PAUSED_SQL})
 ) AS lane ORDER BY is_cold, is_gas AND turn <= %(gas_places)s DESC, turn, requested_at, id LIMIT %(limit)s
 """)  # noqa: S608
 # It is looked at again after a quarter of the time that it has waited: two seconds at first, a minute at most.
@@ -45,10 +45,10 @@ FROM waiting WHERE t.id = waiting.id RETURNING t.purpose, waiting.is_news
 """)
 
 
-def due(chain: Chain, at: datetime) -> list[OutgoingTransaction]:
-    """What may be signed now, lane by lane in turns."""
+def due(chain: Chain, at: datetime, held: Iterable[str] = ()) -> list[OutgoingTransaction]:
+    """What may be signed now, lane by lane in turns; nothing of the assets that staff hold."""
     asked = {"chain": chain.pk, "at": at, "limit": JOB.limit, "gas_places": GAS_PLACES, "job": JOB.name, "now": at}
-    ids = [one for (one,) in _TURNS.rows(**asked)]
+    ids = [one for (one,) in _TURNS.rows(held=array(held), **asked)]
     rows = OutgoingTransaction.objects.select_related("asset", "receives_asset").in_bulk(ids)
     return [rows[one] for one in ids if one in rows]
 

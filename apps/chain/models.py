@@ -5,6 +5,8 @@ A deposit is unique by chain, transaction and log index. What is done with one i
 
 import uuid
 
+from django.conf import settings
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.chain.reasons import Reason
@@ -118,6 +120,7 @@ class Deposit(models.Model):
             models.Index(fields=["chain", "block_number"], name="deposit_by_block"),
             models.Index(fields=["address"]),
             models.Index(fields=["from_address", "asset"], name="deposit_by_payer"),
+            BrinIndex(fields=["detected_at"], name="deposit_by_age"),
         ]
 
 
@@ -140,9 +143,27 @@ class UnmatchedTransfer(models.Model):
     reason = models.CharField(max_length=100)
     detected_at = models.DateTimeField()
 
+    class Outcome(models.TextChoices):
+        """What staff have made of it. The books are changed by corrections alone, never by this."""
+
+        CREDITED = "credited", "Credited to the store"
+        RETURNED = "returned", "Returned to the sender"
+        KEPT = "kept", "Kept by the service"
+        IGNORED = "ignored", "Nothing to do"
+
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.CharField(max_length=8, choices=Outcome.choices, blank=True, default="", db_default="")
+    outcome_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["chain", "tx_hash", "log_index"], name="unmatched_transfer_once")]
-        indexes = [models.Index(fields=["store", "-detected_at"], condition=models.Q(store__isnull=False), name="unmatched_of_store")]
+        indexes = [
+            models.Index(fields=["store", "-detected_at"], condition=models.Q(store__isnull=False), name="unmatched_of_store"),
+            models.Index(fields=["detected_at"], condition=models.Q(resolved_at=None), name="unmatched_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"transfer {self.tx_hash}"
 
 
 class BalanceCheck(models.Model):
@@ -169,6 +190,29 @@ class HotWallet(models.Model):
     next_nonce = models.BigIntegerField()
     halted_at = models.DateTimeField(null=True, blank=True)
     halted_reason = models.CharField(max_length=200, blank=True)
+
+
+class SendingHold(models.Model):
+    """Staff have stopped signing: of a chain, of an asset, or of everything. Two lift it (apps.chain.holds)."""
+
+    chain = models.ForeignKey("assets.Chain", null=True, on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", null=True, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(max_length=500)
+    placed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False)
+    placed_at = models.DateTimeField()
+    lifted_at = models.DateTimeField(null=True, blank=True)
+    lift_reason = models.CharField(max_length=500, blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(chain=None) | models.Q(asset=None), name="sending_hold_of_one_kind"),
+            models.UniqueConstraint(
+                fields=["chain", "asset"], condition=models.Q(lifted_at=None), nulls_distinct=False, name="sending_hold_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"hold on {self.asset_id or self.chain_id or 'all sending'}"
 
 
 class OutgoingTransaction(models.Model):
@@ -271,6 +315,8 @@ class OutgoingTransaction(models.Model):
             models.Index(fields=["store", "asset", "signed_at"], name="outgoing_by_store"),
             models.Index(fields=["to_address", "asset"], condition=models.Q(goes_back=True), name="outgoing_gone_back"),
             models.Index(fields=["store", "mode", "-requested_at"], condition=models.Q(status="review"), name="outgoing_in_review"),
+            models.Index(fields=["requested_at"], condition=models.Q(status="review"), name="outgoing_reviews"),
+            BrinIndex(fields=["requested_at"], name="outgoing_by_age"),
         ]
 
 

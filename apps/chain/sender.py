@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
 from apps.assets.models import Asset
-from apps.chain import approvals, balances, calls, hot_wallets, recheck
+from apps.chain import approvals, balances, calls, holds, hot_wallets, recheck
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
@@ -122,7 +122,7 @@ def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> set[int] | None:
     The ids of the bytes that were tried; None when it stopped before the end, which the next sweep asks about again.
     """
     tried: set[int] = set()
-    if wallet.halted_at is not None:
+    if wallet.halted_at is not None or holds.held_on(wallet.chain).is_everything:
         return None
     while due := _unsent(wallet.chain_id, at):
         tried |= {one.pk for one in due}

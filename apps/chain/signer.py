@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
 from apps.assets.models import Chain
-from apps.chain import approvals, balances, fees, gas, hot_wallets, lanes, limits
+from apps.chain import approvals, balances, fees, gas, holds, hot_wallets, lanes, limits
 from apps.chain.balances import NATIVE_GAS, TOKEN_GAS, Promised
 from apps.chain.candidates import signed, signed_candidate, unsigned
 from apps.chain.caps import Room
@@ -82,9 +82,10 @@ class ChainSigner:
         Raises RpcError when the chain can't be asked, KeystoreError when the key can't.
         """
         wallet = hot_wallets.ensure(self.chain, self.key.address, self.nodes, at)
-        if wallet.halted_at is not None:
+        held = holds.held_on(self.chain)
+        if wallet.halted_at is not None or held.is_everything:
             return 0
-        asked, stuck = lanes.due(self.chain, at), self._stuck(at)
+        asked, stuck = lanes.due(self.chain, at, held.asset_ids), self._stuck(at)
         if not asked and not stuck:
             return 0
         facts = self._facts(asked)
@@ -191,8 +192,10 @@ class ChainSigner:
         """Under the wallet's lock: check again what may have changed, take the next nonces, sign, keep the bytes."""
         with transaction.atomic():
             wallet = HotWallet.objects.select_for_update().get(chain=self.chain)
-            if wallet.halted_at is not None:
+            held = holds.held_on(self.chain)
+            if wallet.halted_at is not None or held.is_everything:
                 return 0
+            asked = [row for row in asked if row.asset_id not in held.asset_ids]
             known_on_chain = max(facts.nonce, facts.pending_nonce)
             if known_on_chain > wallet.next_nonce:
                 hot_wallets.halt_behind(wallet, known_on_chain, at)

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.assets.models import Chain
-from apps.chain import approvals, balances, fees, hot_wallets, limits
+from apps.chain import approvals, balances, fees, holds, hot_wallets, limits
 from apps.chain.balances import NATIVE_GAS
 from apps.chain.calls import call_of
 from apps.chain.candidates import signed_candidate
@@ -44,10 +44,12 @@ class SweepSigner:
 
     def run(self, at: datetime) -> int:
         """Sign what is due; how many transactions were signed. Raises RpcError when the chain can't be asked."""
-        if not HotWallet.objects.filter(chain=self.chain, halted_at=None).exists():
+        held = holds.held_on(self.chain)
+        if held.is_everything or not HotWallet.objects.filter(chain=self.chain, halted_at=None).exists():
             return 0
         rows = OutgoingTransaction.objects.filter(chain=self.chain, purpose=OutgoingTransaction.Purpose.SWEEP).select_related("asset")
-        asked = list(rows.filter(status=_Status.REQUESTED).order_by("requested_at", "pk")[:BATCH_MAX])
+        waiting = rows.filter(status=_Status.REQUESTED).exclude(asset__in=held.asset_ids)
+        asked = list(waiting.order_by("requested_at", "pk")[:BATCH_MAX])
         stuck = list(rows.filter(status__in=IN_FLIGHT, undone_count=0).exclude(candidates__signed_at__gt=at - self.patience)[:BATCH_MAX])
         if not asked and not stuck:
             return 0

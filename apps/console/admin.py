@@ -14,29 +14,35 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.timesince import timesince
 
-from apps.access import stepup
+from apps.access import staff_code
+from apps.assets.staff_worth import OF_THE_SERVICE, Rated
 from apps.console.staff_forms import FORMS, WithdrawalForm
 from apps.console.staff_kinds import KINDS
-from apps.core import clock, money, staff_roles
+from apps.core import clock, money, staff_lists, staff_roles
 from apps.core.errors import Failure
-from apps.core.middleware import client_address
-from apps.core.staff import Queue, ReadOnly, may
+from apps.core.staff import Queue, ReadOnly, Section, may, typed_reason
+from apps.core.templatetags.tillgate import moment
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
 from apps.stores import four_eyes
 from apps.stores.four_eyes import Kind
 from apps.stores.models import StaffRequest, User
 
+EARLIER_MAX = 5
 _Pending = StaffRequest.State.PENDING
+KIND = staff_lists.choices("kind", "kind", [(kind.name, kind.title) for kind in KINDS.values()])
 
 
 @admin.register(StaffRequest)
 class StaffRequestAdmin(ReadOnly):
-    list_display = ["name", "decision", "age", "state", "asked_by", "decided_by", "expires_at"]
+    list_display = ["what", "asked_by", "age", "expires", "decided_by", "decision"]
     list_display_links = None
-    list_filter = ["state", "kind"]
+    list_filter = ["state", KIND]
     list_select_related = ["asked_by", "decided_by"]
-    search_fields = ["=id", "=target_id", "name", "asked_by__email"]
+    search_fields = ["id", "asked_by__email_key"]
+    search_help_text = "Request ID, or the email address of whoever asked"
+    what = staff_lists.text("name", "Request")
+    expires = staff_lists.when("expires_at", "Expires")
     ordering = ["-asked_at"]
     exclude = ["sealed"]
 
@@ -53,8 +59,10 @@ class StaffRequestAdmin(ReadOnly):
 
     @admin.display(description="Decision")
     def decision(self, row: StaffRequest) -> str:
-        word = "Decide" if row.state == _Pending else "Look"
-        return format_html('<a href="{}">{}</a>', reverse("admin:stores_staffrequest_decide", args=[row.pk]), word)
+        page = reverse("admin:stores_staffrequest_decide", args=[row.pk])
+        if row.state == _Pending:
+            return format_html('<a class="decide" href="{}">Decide</a>', page)
+        return format_html('<a href="{}">{}</a>', page, row.get_state_display())
 
     def ask(self, request: HttpRequest, kind: str) -> HttpResponse:
         """The form of a kind. What one may do alone is done."""
@@ -118,31 +126,31 @@ def _decide(request: HttpRequest, kind: Kind, row: StaffRequest) -> str:
     staff, at = cast(User, request.user), clock.real_now()
     if not may(request, kind.operation) and row.asked_by_id != staff.pk:
         raise PermissionDenied
-    reason = request.POST.get("reason", "").replace("\x00", "").strip()[:500]
+    reason = typed_reason(request)
     if request.POST.get("decision") == "reject":
         four_eyes.reject(kind, row.pk, staff, at, reason=reason)
         return "taken back" if row.asked_by_id == staff.pk else "rejected"
     if request.POST.get("decision") != "approve":
         raise four_eyes.StaffRequestRefused("Choose a decision")
-    _take_code(request)
+    staff_code.take(request)
     four_eyes.approve(kind, row.pk, staff, at, digest=request.POST.get("digest", ""), reason=reason)
     return "approved, and carried out"
 
 
-def _take_code(request: HttpRequest) -> None:
-    """Of the authenticator app. Raises a Failure."""
-    code = request.POST.get("code", "").strip()
-    stepup.take(request.session, cast(User, request.user), code=code, address=client_address(request), at=clock.real_now())
-
-
 @admin.register(Withdrawal)
-class WithdrawalAdmin(Queue):
-    list_display = ["requested_at", "reference", "mode", "asset", "amount", "to_address", "decision", "requested_by", "decided_by"]
-    list_filter = ["status", "mode"]
+class WithdrawalAdmin(Rated, Queue):
+    rated_in = OF_THE_SERVICE
+    list_display = ["requested", "reference", "amount", "to", "requested_by", "decision"]
+    list_filter = ["status", staff_lists.MODE]
     list_select_related = ["asset", "requested_by", "decided_by"]
-    search_fields = ["=id", "=reference", "=tx_hash", "=to_address"]
+    search_fields = ["id", "reference"]
+    search_help_text = "Withdrawal ID or reference"
+    requested = staff_lists.when("requested_at", "Requested")
+    amount = staff_lists.coins()
+    to = staff_lists.short("to_address", "To")
     ordering = ["-requested_at"]
     exclude = ["id", "is_requested"]
+    noun = "withdrawal"
     waiting = Withdrawal.Status.REQUESTED
     approving = rejecting = staff_roles.WITHDRAWAL
     takes_code = True
@@ -152,12 +160,33 @@ class WithdrawalAdmin(Queue):
         ask = path("ask/", self.admin_site.admin_view(self.ask), name="payments_withdrawal_ask")
         return [ask, *super().get_urls()]
 
-    @admin.display(description="Amount", ordering="amount_atomic")
-    def amount(self, row: Withdrawal) -> str:
-        return f"{money.decimal_from_atomic(int(row.amount_atomic), row.asset.atomic_decimals)} {row.asset.coin_symbol}"
-
     def take_code(self, request: HttpRequest) -> None:
-        _take_code(request)
+        staff_code.take(request)
+
+    def asked(self, row: Withdrawal) -> list[tuple[str, Any]]:
+        return [
+            ("amount", staff_lists.worth(row.amount_atomic, row.asset, row)),
+            ("to", row.to_address),
+            ("reference", row.reference),
+            ("reason", row.reason),
+            ("requested by", row.requested_by),
+            ("requested", moment(row.requested_at)),
+        ]
+
+    def sections(self, row: Withdrawal) -> list[Section]:
+        """The last withdrawals of the same asset."""
+        earlier = Withdrawal.objects.filter(asset=row.asset_id).exclude(pk=row.pk).select_related("asset").order_by("-requested_at")
+        told = [
+            (
+                one.reference,
+                f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)} {one.asset.coin_symbol}, {one.status}",
+            )
+            for one in earlier[:EARLIER_MAX]
+        ]
+        return [Section("Earlier withdrawals", told or [("None", "This is the first of this asset.")])]
+
+    def is_dangerous(self, row: Withdrawal) -> bool:
+        return True
 
     def more_facts(self, row: Withdrawal) -> list[tuple[str, Any]]:
         left = money.decimal_from_atomic(withdrawals.withdrawable(row.asset), row.asset.atomic_decimals)

@@ -1,6 +1,7 @@
 """THE table of what takes two members of staff and is decided among the staff requests. Withdrawals of earnings have their own record."""
 
 from apps.access.lost_factor import FACTOR
+from apps.chain.holds import LIFT
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
 from apps.payouts.services.review import RELEASE
@@ -8,4 +9,4 @@ from apps.stores.dispatch import DISPATCH
 from apps.stores.four_eyes import Kind
 from apps.stores.staffing import ROLES
 
-KINDS: dict[str, Kind] = {one.name: one for one in (RELEASE, CORRECTION, FACTOR, CARD_NETWORK, DISPATCH, ROLES)}
+KINDS: dict[str, Kind] = {one.name: one for one in (RELEASE, CORRECTION, FACTOR, CARD_NETWORK, DISPATCH, ROLES, LIFT)}

@@ -4,30 +4,51 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from apps.core import rows, staff_roles
+from apps.core import rows, staff_lists, staff_roles
 from apps.core.models import OutgoingMail, RowFailure
-from apps.core.staff import ReadOnly, button
+from apps.core.staff import ReadOnly, button, typed_reason
+from apps.core.templatetags.tillgate import moment
 
 
 @admin.register(OutgoingMail)
 class OutgoingMailAdmin(ReadOnly):
-    list_display = ("created_at", "template", "to", "status", "attempts", "error", "sent_at")
-    list_filter = ("status", "template")
-    search_fields = ("to", "key")
+    list_display = ("created", "template", "recipient", "error", "sent", "state")
+    list_filter = ("status",)
+    search_fields = ("id", "mailbox", "key")
+    search_help_text = "Email address"
     ordering = ("-created_at",)
+    created = staff_lists.when("created_at", "Created")
+    recipient = staff_lists.text("to", "To")
+    sent = staff_lists.when("sent_at", "Sent")
+    state = staff_lists.status("mail")
     exclude = ("sealed_letter", "key")
 
 
 @admin.register(RowFailure)
 class RowFailureAdmin(ReadOnly):
-    list_display = ("job", "row_id", "error", "tries", "since", "not_before", "dead_at")
-    list_filter = (("dead_at", admin.EmptyFieldListFilter), "job")
-    search_fields = ("=row_id", "error")
+    list_display = ("job", "row_id", "failed_with", "tries", "began", "ended")
+    list_filter = (staff_lists.present("dead_at", "state", "Given up", "Will be retried"),)
+    search_fields = ("row_id", "job")
+    search_help_text = "ID of the record, or name of the job"
     ordering = ("-dead_at", "-since")
-    actions = ("retry",)
+    actions = ("retry", "set_aside")
+    failed_with = staff_lists.text("error", "Error")
+    began = staff_lists.when("since", "Failing since")
 
-    @button(staff_roles.JOB_RETRY, "Retry")
+    @admin.display(description="Given up")
+    def ended(self, row: RowFailure) -> str:
+        if row.dead_at is None:
+            return "Will be retried"
+        return f"Set aside: {row.set_aside_reason}" if row.set_aside_reason else moment(row.dead_at)
+
+    @button(staff_roles.JOB_RETRY, "Retry now")
     def retry(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
         for failure in failures:
             self.log_change(request, failure, "Retry")
         messages.success(request, f"{rows.retry(failures)} to be tried again")
+
+    @button(staff_roles.JOB_RETRY, "Set aside")
+    def set_aside(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
+        for failure in failures:
+            self.log_change(request, failure, "Set aside")
+        messages.success(request, f"{rows.set_aside(failures, typed_reason(request))} set aside")

@@ -143,6 +143,7 @@ class OutgoingMail(models.Model):
                 name="outgoing_mail_due",
             ),
             models.Index(fields=["mailbox", "created_at"], name="outgoing_mail_of_mailbox"),
+            models.Index(fields=["created_at"], condition=models.Q(status="failed"), name="outgoing_mail_failed"),
         ]
 
     @staticmethod
@@ -194,6 +195,7 @@ class RowFailure(models.Model):
     since = models.DateTimeField()
     not_before = models.DateTimeField()
     dead_at = models.DateTimeField(null=True)
+    set_aside_reason = models.CharField(max_length=500, blank=True, default="", db_default="")  # staff leave it given up
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["job", "row_id"], name="row_failure_once")]

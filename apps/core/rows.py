@@ -19,8 +19,8 @@ from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import Count, Model, Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import Count, Model, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Coalesce
 
 from apps.core.clock import real_now
 from apps.core.constraints import constraint_of
@@ -165,7 +165,13 @@ def _id_of(one: Any) -> str:
 
 def retry(failures: "QuerySet[RowFailure]") -> int:
     """Staff have it looked at again; how many. One that fails again waits for staff again."""
-    return failures.update(dead_at=None, not_before=real_now())
+    return failures.update(dead_at=None, not_before=real_now(), set_aside_reason="")
+
+
+def set_aside(failures: "QuerySet[RowFailure]", reason: str) -> int:
+    """Staff leave the rows as they are, for this reason: no job looks at them, and nobody is called any more. How many."""
+    at = real_now()
+    return failures.update(dead_at=Coalesce("dead_at", Value(at)), set_aside_reason=reason[:500])
 
 
 def forget(now: datetime) -> dict[str, int]:
@@ -196,7 +202,7 @@ def _told(error: Exception) -> str:
 
 
 def failing() -> list[tuple[str, bool, int]]:
-    """How many rows fail: by job, and whether they wait for staff."""
-    rows = RowFailure.objects.annotate(is_dead=Q(dead_at__isnull=False)).values("job", "is_dead")
+    """How many rows fail: by job, and whether they wait for staff. What staff have set aside isn't among them."""
+    rows = RowFailure.objects.filter(set_aside_reason="").annotate(is_dead=Q(dead_at__isnull=False)).values("job", "is_dead")
     found = rows.annotate(count=Count("pk")).order_by("job", "is_dead")
     return [(one["job"], one["is_dead"], one["count"]) for one in found]

@@ -3,12 +3,16 @@
 Who may what is asked of apps.core.staff_roles. No page adds or deletes rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
+from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
 from django.core.exceptions import PermissionDenied
+from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
@@ -16,13 +20,18 @@ from django.utils.html import format_html
 
 from apps.core import money, staff_roles
 from apps.core.errors import Failure
+from apps.core.staff_lists import CappedPaginator, found_by
 from apps.core.staff_roles import StaffMember, StaffOperation
+from apps.core.templatetags.tillgate import badge
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]
     _TabularInline = admin.TabularInline[Any, Any]
+    _ModelForm = forms.ModelForm[Any]
 else:
-    _ModelAdmin, _TabularInline = admin.ModelAdmin, admin.TabularInline
+    _ModelAdmin, _TabularInline, _ModelForm = admin.ModelAdmin, admin.TabularInline, forms.ModelForm
+
+REASON_MAX = 500
 
 
 def may(request: HttpRequest, operation: StaffOperation | None) -> bool:
@@ -31,7 +40,7 @@ def may(request: HttpRequest, operation: StaffOperation | None) -> bool:
 
 
 def button(operation: StaffOperation, description: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """An action over chosen rows, for those who may."""
+    """An action over chosen rows, for those who may, with a reason."""
 
     def made(function: Callable[..., None]) -> Callable[..., None]:
         @admin.action(description=description)
@@ -39,6 +48,9 @@ def button(operation: StaffOperation, description: str) -> Callable[[Callable[..
         def run(self: Any, request: HttpRequest, rows: Any) -> None:
             if not may(request, operation):
                 raise PermissionDenied
+            if not typed_reason(request):
+                messages.error(request, "Nothing was done: give a reason")
+                return
             function(self, request, rows)
 
         run.operation = operation  # type: ignore[attr-defined]  # read by get_actions, and by a test of the house
@@ -47,12 +59,47 @@ def button(operation: StaffOperation, description: str) -> Callable[[Callable[..
     return made
 
 
+def typed_reason(request: HttpRequest) -> str:
+    """Why somebody does it, as a form of the site was sent."""
+    return request.POST.get("reason", "").replace("\x00", "").strip()[:REASON_MAX]
+
+
+class ReasonForm(ActionForm):
+    """Beside the buttons of a list."""
+
+    reason = forms.CharField(required=False, max_length=REASON_MAX)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of what is known, beside a decision: names and values, and where there is more."""
+
+    title: str
+    facts: Sequence[tuple[str, Any]]
+    url: str = ""
+    link: str = ""
+
+
 class ReadOnly(_ModelAdmin):
     """Rows that staff look at; `operation` is what changing them is, None while nobody does that here."""
 
     operation: StaffOperation | None = None
     list_per_page = 50
+    list_max_show_all = 0
     show_full_result_count = False
+    paginator = CappedPaginator
+    sortable_by = ()  # a list has the one order that its index serves
+    empty_value_display = "—"
+    action_form = ReasonForm
+    show_facets = admin.ShowFacets.NEVER  # which count whole tables
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        title = str(self.opts.verbose_name_plural)
+        return super().changelist_view(request, {"title": title[:1].upper() + title[1:], **(extra_context or {})})
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        typed = search_term.replace("\x00", "").strip()[:200]
+        return (found_by(queryset, self.search_fields, typed) if typed else queryset), False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return may(request, staff_roles.READ)
@@ -94,10 +141,25 @@ class Part(_TabularInline):
         return False
 
 
+class SwitchForm(_ModelForm):
+    """What staff change, with a reason that goes to the audit log."""
+
+    reason = forms.CharField(
+        max_length=REASON_MAX, widget=forms.Textarea(attrs={"rows": 2}), help_text="Why you change this. Goes to the audit log."
+    )
+
+
 class Switches(ReadOnly):
-    """Rows of which staff change the columns in `switches` and nothing else."""
+    """Rows of which staff change the columns in `switches` and nothing else, with a reason."""
 
     switches: tuple[str, ...] = ()
+    form = SwitchForm
+    formfield_overrides = {models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput}}
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Who only reads isn't asked for a reason."""
+        found = [name for name in super().get_fields(request, obj) if name != "reason"]
+        return [*found, "reason"] if self.has_change_permission(request, obj) else found
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         hidden = {*self.switches, *(self.exclude or ())}  # Django would show an excluded column that is read-only
@@ -119,6 +181,7 @@ def shown(row: Any, name: str) -> Any:
 class Queue(ReadOnly):
     """Rows that wait for a person. A page of its own takes the decision with its reason; a service carries it out."""
 
+    noun = ""  # whose badges its states have
     waiting = "pending"
     approving: StaffOperation
     rejecting: StaffOperation
@@ -143,9 +206,25 @@ class Queue(ReadOnly):
         """Raises a Failure."""
         raise TypeError("a queue that takes codes defines take_code")
 
+    def asked(self, row: Any) -> list[tuple[str, Any]]:
+        """What the decision is about, first."""
+        return []
+
     def more_facts(self, row: Any) -> list[tuple[str, Any]]:
         """What the row's own columns don't say."""
         return []
+
+    def sections(self, row: Any) -> list[Section]:
+        """What is known of whoever asks, beside it."""
+        return []
+
+    def is_dangerous(self, row: Any) -> bool:
+        """Whether approving moves money: then it is not what the Enter key does."""
+        return False
+
+    def needs_reason(self, row: Any) -> bool:
+        """Whether an approval needs a reason too."""
+        return False
 
     def get_urls(self) -> list[URLPattern]:
         decide = path("<uuid:row_id>/decide/", self.admin_site.admin_view(self.decide), name=self._page("decide"))
@@ -157,8 +236,9 @@ class Queue(ReadOnly):
     @admin.display(description="Decision")
     def decision(self, row: Any) -> str:
         if not self.is_waiting(row):
-            return self.shown_status(row)
-        return format_html('<a href="{}">Decide</a>', reverse(f"admin:{self._page('decide')}", args=[row.pk]))
+            return badge(self.noun, row.status) if self.shown_status(row) == row.status else self.shown_status(row)
+        page = reverse(f"admin:{self._page('decide')}", args=[row.pk])
+        return format_html('<a class="decide" href="{}">Decide</a>', page)
 
     def decide(self, request: HttpRequest, row_id: Any) -> HttpResponse:
         """Read everything, say yes or no; a no needs a reason."""
@@ -168,7 +248,7 @@ class Queue(ReadOnly):
         errors: list[str] = []
         reason = ""
         if request.method == "POST":
-            decision, reason = request.POST.get("decision"), request.POST.get("reason", "").replace("\x00", "").strip()[:500]
+            decision, reason = request.POST.get("decision"), typed_reason(request)
             errors = self._decide(request, row, decision, reason)
             if not errors:
                 return HttpResponseRedirect(reverse(f"admin:{self._page('changelist')}"))
@@ -180,7 +260,11 @@ class Queue(ReadOnly):
             **self.admin_site.each_context(request),
             "title": f"Decide: {self.opts.verbose_name} of {getattr(row, 'store', row)}",
             "row": row,
-            "facts": [(name, value) for name, value in [*facts, *self.more_facts(row)] if value not in (None, "")],
+            "asked": [(name, value) for name, value in [*self.asked(row), *self.more_facts(row)] if value not in (None, "")],
+            "facts": [(name, value) for name, value in facts if value not in (None, "")],
+            "sections": self.sections(row),
+            "is_dangerous": self.is_dangerous(row),
+            "needs_reason": self.needs_reason(row),
             "errors": errors,
             "reason": reason,
             "is_waiting": self.is_waiting(row),
@@ -200,6 +284,8 @@ class Queue(ReadOnly):
             raise PermissionDenied
         if decision == "reject" and not reason:
             return ["A rejection needs a reason"]
+        if decision == "approve" and not reason and self.needs_reason(row):
+            return ["This approval needs a reason"]
         try:
             if decision == "approve" and self.takes_code:
                 self.take_code(request)

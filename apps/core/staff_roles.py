@@ -60,7 +60,12 @@ WITHDRAWAL = StaffOperation("withdrawal", "Withdraw earnings", _FINANCE, TWO)
 BANK_VERIFY = StaffOperation("bank_account.verify", "Verify a bank account, or take that back", _FINANCE)
 BUSINESS_VERIFY = StaffOperation("verification.decide", "Decide about a business's verification", _FINANCE)
 PLATFORM_ACCESS = StaffOperation("platform_access.decide", "Decide about a store's request to be a platform", _FINANCE)
+UNMATCHED = StaffOperation("unmatched_transfer.resolve", "Say what became of a transfer that nobody expected", _FINANCE)
+SENDING_RESUME = StaffOperation("sending.resume", "Resume sending that staff have put on hold", _FINANCE, TWO)
 ASSET_REVIEW = StaffOperation("asset_review.end", "End the review of a store's asset", _FINANCE)
+
+# Whoever sees a reason to stops what leaves.
+SENDING_HOLD = StaffOperation("sending.hold", "Put sending on hold: of an asset, a chain or everything", _FINANCE | _ADMIN)
 
 # Admin configures.
 STORE_SETTINGS = StaffOperation("store.change", "Change a store's settings and its members' roles", _ADMIN)
@@ -75,7 +80,7 @@ FACTOR = StaffOperation("second_factor.take_off", "Take off a lost second factor
 ROLES = StaffOperation("staff.change_roles", "Give somebody the role finance or admin", _ADMIN, TWO)
 ROLES_LESS = StaffOperation("staff.take_roles", "Give the role support, or take a role away", _ADMIN)
 KEY_REVOKE = StaffOperation("api_key.revoke", "Revoke an API key", _ADMIN)
-JOB_RETRY = StaffOperation("job.retry", "Have a job that gave up tried again", _ADMIN)
+JOB_RETRY = StaffOperation("job.retry", "Have a job that gave up tried again, or set it aside", _ADMIN)
 
 TABLE: tuple[StaffOperation, ...] = tuple(row for row in list(globals().values()) if isinstance(row, StaffOperation))
 

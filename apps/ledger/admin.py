@@ -1,10 +1,15 @@
 """The books as staff see them: to be read only. What is wrong is put right by two of them, with a correction (apps.console.admin)."""
 
-from django.contrib import admin
+from typing import Any
 
+from django.contrib import admin
+from django.db.models import F, Func, QuerySet
+from django.http import HttpRequest
+
+from apps.core import money, staff_lists
+from apps.core.models import AtomicField
 from apps.core.staff import Part, ReadOnly
 from apps.ledger.models import Account, Entry, Movement
-from apps.ledger.selectors import balance_of
 
 
 class EntryLines(Part):
@@ -14,21 +19,34 @@ class EntryLines(Part):
 
 @admin.register(Account)
 class AccountAdmin(ReadOnly):
-    list_display = ["id", "kind", "asset", "mode", "store", "balance_atomic"]
+    list_display = ["kind", "shop", "asset", "mode", "balance"]
     list_filter = ["mode", "kind", "asset"]
     list_select_related = ["asset", "store"]
-    search_fields = ["=store__id"]
-    fields = ["kind", "asset", "mode", "store", "is_guarded", "balance_atomic"]
+    search_fields = ["store"]
+    search_help_text = "Store ID, or the beginning of a store's name"
+    fields = ["kind", "asset", "mode", "store", "is_guarded", "balance"]
+    shop = staff_lists.store(description="Owner")
 
-    @admin.display(description="balance (atomic)")
-    def balance_atomic(self, account: Account) -> int:
-        return balance_of(account.pk)
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Account]":
+        of_it = Func(F("pk"), function="ledger_balance", output_field=AtomicField())
+        rows: QuerySet[Account] = super().get_queryset(request)
+        return rows.annotate(balance_now=of_it)
+
+    @admin.display(description="Balance")
+    def balance(self, account: Any) -> str:
+        return f"{money.decimal_from_atomic(account.balance_now, account.asset.atomic_decimals)} {account.asset.coin_symbol}"
 
 
 @admin.register(Movement)
 class MovementAdmin(ReadOnly):
-    list_display = ["id", "at", "kind", "key", "mode", "reason", "staff_user"]
-    list_filter = ["mode", "kind"]
+    list_display = ["booked", "called", "mode", "shown_key", "why", "staff_user"]
+    list_filter = ["mode"]
     list_select_related = ["staff_user"]
-    search_fields = ["=key", "=reference"]
+    search_fields = ["key", "reference", "id"]
+    search_help_text = "Key, ID of what it serves, or number of the movement"
+    ordering = ["-id"]
+    booked = staff_lists.when("at", "Booked")
+    called = staff_lists.words("kind", "Movement")
+    shown_key = staff_lists.text("key", "Key")
+    why = staff_lists.text("reason", "Reason")
     inlines = [EntryLines]

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
+from apps.core import staff_lists
 from apps.core.staff import Part, ReadOnly
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 
@@ -18,34 +19,39 @@ class Changes(Part):
 
 @admin.register(FundingSession)
 class FundingSessionAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "provider", "provider_name", "status", "amount_cents", "currency", "payment_reference"]
-    list_filter = ["status", "mode", "provider"]
+    list_display = ["created", "shop", "payment_reference", "provider", "amount", "state"]
+    list_filter = ["status", "mode"]
     list_select_related = ["store", "payment"]
-    search_fields = ["=id", "=provider_txid", "=payment__reference", "=destination_address", "store__name"]
+    search_fields = ["id", "payment__reference", "provider_txid", "store"]
+    search_help_text = "Session ID, payment reference, the provider's ID, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    payment_reference = staff_lists.text("payment__reference", "Payment")
+    amount = staff_lists.price("amount_cents", "currency")
+    state = staff_lists.status("card")
     ordering = ["-created_at"]
     inlines = [Changes]
-
-    @admin.display(description="payment")
-    def payment_reference(self, row: FundingSession) -> str:
-        return row.payment.reference
 
 
 @admin.register(Callback)
 class CallbackAdmin(ReadOnly):
-    list_display = ["created_at", "credential", "session", "status", "verdict"]
-    list_filter = ["verdict", "credential"]
+    list_display = ["received", "credential", "session", "status", "verdict"]
+    list_filter = ["credential"]
+    received = staff_lists.when("created_at", "Received")
     list_select_related = ["credential", "session"]
     ordering = ["-id"]
 
 
 @admin.register(Credential)
 class CredentialAdmin(ReadOnly):
-    list_display = ["provider", "mode", "store", "api_key_hint", "is_active", "created_at", "change"]
-    list_filter = ["provider", "mode", "is_active"]
+    list_display = ["provider", "shop", "api_key_hint", "is_active", "created", "change"]
+    list_filter = ["mode", "is_active"]
+    shop = staff_lists.store()
+    created = staff_lists.when("created_at", "Created")
     list_select_related = ["store"]
     fields = ["provider", "mode", "store", "api_key_hint", "is_active", "callback_address"]
 
-    @admin.display(description="Callbacks come to")
+    @admin.display(description="Callback URL")
     def callback_address(self, row: Credential) -> str:
         return row.callback_url
 

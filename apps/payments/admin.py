@@ -2,8 +2,14 @@
 
 from django.contrib import admin
 
+from apps.assets.staff_worth import Rated
+from apps.core import staff_lists
 from apps.core.staff import Part, ReadOnly
+from apps.payments import staff_unmatched as staff_unmatched  # which registers its page
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
+
+_ATTENTION = [("card_refund", "Card payment to be refunded"), ("dust_refund", "Refund too small to send")]
+NEEDS_ATTENTION = staff_lists.choices("needs_attention", "attention", _ATTENTION)
 
 
 class Addresses(Part):
@@ -19,41 +25,31 @@ class Events(Part):
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnly):
-    list_display = [
-        "created_at",
-        "store",
-        "mode",
-        "reference",
-        "order_id",
-        "settlement_amount_cents",
-        "settlement_currency",
-        "status",
-        "state_reason",
-        "needs_attention",
-    ]
-    list_filter = ["status", "mode", "needs_attention", "refund_state"]
+    list_display = ["reference", "created", "shop", "amount", "order", "state"]
+    list_filter = [staff_lists.since("created_at"), "status", "mode", NEEDS_ATTENTION, "refund_state"]
     list_select_related = ["store"]
-    search_fields = ["=id", "=reference", "=order_id", "=store__id", "=addresses__address__address"]
-    search_help_text = "Id, reference, order id, deposit address (in small letters) or the store's id"
+    search_fields = ["id", "reference", "addresses__address", "store", "order_id"]
+    search_help_text = "Payment ID, reference, order ID, deposit address, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    amount = staff_lists.price("settlement_amount_cents", "settlement_currency")
+    order = staff_lists.text("order_id", "Order ID")
+    state = staff_lists.status("payment")
     ordering = ["-created_at"]
     inlines = [Addresses, Events]
 
 
 @admin.register(Refund)
-class RefundAdmin(ReadOnly):
-    list_display = [
-        "created_at",
-        "store",
-        "mode",
-        "payment__reference",
-        "asset",
-        "amount_atomic",
-        "destination_address",
-        "reason",
-        "status",
-        "failure_reason",
-    ]
-    list_filter = ["status", "mode", "reason"]
+class RefundAdmin(Rated):
+    list_display = ["created", "shop", "of_payment", "amount", "to", "state"]
+    list_filter = [staff_lists.since("created_at"), "status", "mode", "reason"]
     list_select_related = ["store", "asset", "payment"]
-    search_fields = ["=id", "=payment__reference", "=payment__id", "=tx_hash", "=destination_address", "=store__id"]
+    search_fields = ["id", "payment__reference", "payment", "store"]
+    search_help_text = "Refund ID, payment ID or reference, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    of_payment = staff_lists.text("payment__reference", "Payment")
+    amount = staff_lists.coins()
+    to = staff_lists.short("destination_address", "To")
+    state = staff_lists.status("refund")
     ordering = ["-created_at"]

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
@@ -110,6 +111,7 @@ class Payment(Owned):
                 condition=models.Q(state_reason="completed_overpaid", refund_state="none"),
                 name="payment_overpaid",
             ),
+            BrinIndex(fields=["created_at"], name="payment_by_age"),
         ]
 
 
@@ -220,6 +222,7 @@ class Refund(Owned):
             models.Index(fields=["store", "mode", "-created_at"], name="refund_of_store"),
             models.Index(fields=["store", "mode", "tx_hash"], condition=models.Q(tx_hash__isnull=False), name="refund_by_hash"),
             models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="failed"), name="refund_failed"),
+            BrinIndex(fields=["created_at"], name="refund_by_age"),
             models.Index(fields=["submitted_real_at"], condition=models.Q(status__in=["pending", "submitted"]), name="refund_open"),
         ]
 

@@ -5,36 +5,48 @@ from typing import Any
 from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
+from django.utils.html import format_html
 
-from apps.core import staff_roles
-from apps.core.staff import Queue, ReadOnly, Switches, button
+from apps.access import staff_code
+from apps.assets.staff_worth import Rated
+from apps.core import staff_lists, staff_roles
+from apps.core.staff import Queue, ReadOnly, Section, Switches, button
+from apps.core.templatetags.tillgate import moment, shorten
 from apps.payouts.approval_models import PayoutApproval
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import set_verified
 from apps.payouts.services.review import approve_payout, needs_two, reject_payout, worth_text
+from apps.payouts.staff_facts import payout_sections
 
 
 @admin.register(Payout)
-class PayoutAdmin(Queue):
-    list_display = [
-        "created_at",
-        "store",
-        "mode",
-        "rail",
-        "asset",
-        "amount_atomic",
-        "status",
-        "review_reason",
-        "pending_reason",
-        "decision",
-    ]
-    list_filter = ["status", "mode", "rail", "funds", "pending_reason"]
-    list_select_related = ["store", "asset", "approval"]
-    search_fields = ["=id", "=store__id", "store__name", "=destination_address", "=tx_hash", "=provider_tx_id"]
+class PayoutAdmin(Rated, Queue):
+    list_display = ["created", "shop", "amount", "to", "why", "decision"]
+    list_filter = [staff_lists.since("created_at"), "status", "mode", "rail"]
+    list_select_related = ["store__platform", "asset", "approval", "destination", "maker"]
+    search_fields = ["id", "destination_address", "destination", "store"]
+    search_help_text = "Payout ID, destination address or ID, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    amount = staff_lists.coins()
+    why = staff_lists.text("review_reason", "Reason for review")
     ordering = ["-created_at"]
+    noun = "payout"
+    takes_code = True
     waiting = Payout.Status.REQUIRES_REVIEW
     approving, rejecting = staff_roles.PAYOUT_APPROVE, staff_roles.PAYOUT_REJECT
+
+    def get_queryset(self, request: HttpRequest) -> "models.QuerySet[Payout]":
+        rows: models.QuerySet[Payout] = super().get_queryset(request)
+        return rows.defer("destination__account_sealed")  # which web may not read
+
+    @admin.display(description="To")
+    def to(self, row: Payout) -> str:
+        bank = row.destination
+        if row.destination_address or bank is None:
+            return format_html('<bdi class="code" title="{}">{}</bdi>', row.destination_address, shorten(row.destination_address or ""))
+        return format_html('<bdi class="name">{}</bdi> {} {}', bank.holder, bank.currency, bank.account_hint)
 
     def is_waiting(self, row: Any) -> bool:
         return super().is_waiting(row) and not _is_for_the_merchant(row)
@@ -52,8 +64,35 @@ class PayoutAdmin(Queue):
         reject_payout(row, reason, staff)
         return "rejected"
 
-    def more_facts(self, row: Any) -> list[tuple[str, Any]]:
-        return [("worth now", worth_text(row)), ("people", "two" if needs_two(row) else "one")]
+    def take_code(self, request: HttpRequest) -> None:
+        staff_code.take(request)
+
+    def asked(self, row: Any) -> list[tuple[str, Any]]:
+        return [
+            ("amount", staff_lists.worth(row.amount_atomic, row.asset, row)),
+            ("worth now", worth_text(row)),
+            ("to", _target(row)),
+            ("reason for review", row.review_reason),
+            ("mode", row.get_mode_display()),
+            ("created", moment(row.created_at)),
+            ("people", "Two: this amount needs a second member of staff, and a reason" if needs_two(row) else "One"),
+        ]
+
+    def sections(self, row: Any) -> list[Section]:
+        return payout_sections(row)
+
+    def is_dangerous(self, row: Any) -> bool:
+        return True
+
+    def needs_reason(self, row: Any) -> bool:
+        return needs_two(row)
+
+
+def _target(payout: Payout) -> str:
+    bank = payout.destination
+    if payout.destination_address or bank is None:
+        return str(payout.destination_address)
+    return f"{bank.holder}, {bank.currency} account {bank.account_hint}"
 
 
 def _is_for_the_merchant(payout: Payout) -> bool:
@@ -62,44 +101,66 @@ def _is_for_the_merchant(payout: Payout) -> bool:
 
 @admin.register(Destination)
 class DestinationAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "kind", "network", "address", "currency", "holder", "account_hint", "verified_at"]
-    list_filter = ["kind", "mode", "currency"]
+    list_display = ["shop", "kind", "account", "whose", "created", "verified"]
+    list_filter = ["kind", staff_lists.present("verified_at", "verification", "Verified", "Not verified"), "mode"]
     list_select_related = ["store"]
-    search_fields = ["=id", "=store__id", "store__name", "=address", "holder"]
+    search_fields = ["id", "address", "store"]
+    search_help_text = "Destination ID, wallet address, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Added")
+    shop = staff_lists.store()
+    whose = staff_lists.text("holder", "Account holder")
+    verified = staff_lists.when("verified_at", "Verified")
     ordering = ["-created_at"]
     exclude = ["account_sealed"]
     actions = ["verify", "take_back"]
 
-    @button(staff_roles.BANK_VERIFY, "The bank account is the store's: verify it")
+    @admin.display(description="Account")
+    def account(self, row: Destination) -> str:
+        if row.is_wallet:
+            return format_html('<bdi class="code" title="{}">{}</bdi> {}', row.address, shorten(row.address), row.network)
+        return f"{row.currency} {row.account_hint}"
+
+    @button(staff_roles.BANK_VERIFY, "Verify: the bank account is the store's")
     def verify(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
-        self._set(rows, True)
+        self._set(request, rows, True)
 
-    @button(staff_roles.BANK_VERIFY, "Take the verification back")
+    @button(staff_roles.BANK_VERIFY, "Revoke verification")
     def take_back(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
-        self._set(rows, False)
+        self._set(request, rows, False)
 
-    @staticmethod
-    def _set(rows: "models.QuerySet[Destination]", is_verified: bool) -> None:
+    def _set(self, request: HttpRequest, rows: "models.QuerySet[Destination]", is_verified: bool) -> None:
         for row in rows.filter(kind=Destination.Kind.BANK, removed_at=None).select_related("store"):
             set_verified(row, is_verified)
+            self.log_change(request, row, "Verified" if is_verified else "Verification revoked")
 
 
 @admin.register(Schedule)
 class ScheduleAdmin(ReadOnly):
-    list_display = ["created_at", "store", "mode", "asset", "frequency", "next_payout_at", "last_skip_reason", "last_failure", "is_active"]
+    list_display = ["shop", "asset", "frequency", "next_payout", "last_result", "is_active"]
     list_filter = ["mode", "frequency", "is_active"]
     list_select_related = ["store", "asset"]
-    search_fields = ["=id", "=store__id", "store__name"]
+    search_fields = ["id", "store"]
+    search_help_text = "Schedule ID, or the beginning of a store's name"
+    shop = staff_lists.store()
+    next_payout = staff_lists.when("next_payout_at", "Next payout")
     ordering = ["-created_at"]
+
+    @admin.display(description="Last result")
+    def last_result(self, row: Schedule) -> str | None:
+        return row.last_failure or (row.last_skip_reason or "").replace("_", " ").capitalize() or None
 
 
 @admin.register(StorePayoutCap)
-class StorePayoutCapAdmin(Switches):
+class StorePayoutCapAdmin(Rated, Switches):
     operation = staff_roles.PAYOUT_CAPS
-    list_display = ["store", "asset", "per_tx_atomic", "daily_atomic"]
+    list_display = ["shop", "asset", "per_transaction", "per_day"]
     list_select_related = ["store", "asset"]
-    search_fields = ["=store__id", "store__name", "=asset__id"]
+    search_fields = ["store", "asset"]
+    search_help_text = "Asset, or the beginning of a store's name"
+    shop = staff_lists.store()
+    per_transaction = staff_lists.coins("per_tx_atomic", description="Per payout")
+    per_day = staff_lists.coins("daily_atomic", description="Per day")
     switches = ("per_tx_atomic", "daily_atomic")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        set_store_cap(obj.store, obj.asset_id, **{name: form.cleaned_data[name] for name in form.changed_data})
+        set_store_cap(obj.store, obj.asset_id, **{name: form.cleaned_data[name] for name in form.changed_data if name != "reason"})

@@ -4,6 +4,7 @@ A payout's status changes only through services.moves; `funds` says where its co
 """
 
 from django.conf import settings
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
@@ -81,6 +82,13 @@ class Destination(Owned):
                 fields=["store", "mode", "-created_at"],
                 condition=models.Q(kind="bank", verified_at=None, removed_at=None),
                 name="destination_unverified",
+            ),
+            # What staff search for and decide, over all stores.
+            models.Index(fields=["address"], condition=~models.Q(address=""), name="destination_of_all"),
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(kind="bank", verified_at=None, removed_at=None),
+                name="destination_to_verify",
             ),
         ]
 
@@ -252,6 +260,9 @@ class Payout(Owned):
             models.Index(fields=["schedule", "-created_at"], condition=models.Q(schedule__isnull=False), name="payout_of_schedule"),
             models.Index(fields=["approval"], condition=models.Q(approval__isnull=False), name="payout_of_approval"),
             models.Index(fields=["created_at"], condition=models.Q(funds__in=["reserved", "clearing"]), name="payout_open"),
+            models.Index(fields=["created_at"], condition=models.Q(status="requires_review"), name="payout_reviews"),
+            models.Index(fields=["destination_address"], condition=models.Q(destination_address__isnull=False), name="payout_to_address"),
+            BrinIndex(fields=["created_at"], name="payout_by_age"),
             models.Index(
                 fields=["store", "mode", "destination_address"],
                 condition=models.Q(failed_gas_atomic__gt=0) | models.Q(failed_gas_due_atomic__gt=0),

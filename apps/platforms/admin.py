@@ -4,21 +4,35 @@ from typing import Any
 
 from django.contrib import admin
 
-from apps.core import staff_roles
-from apps.core.staff import Queue, ReadOnly
+from apps.core import staff_lists, staff_roles
+from apps.core.staff import Queue, ReadOnly, Section
+from apps.core.templatetags.tillgate import moment
 from apps.platforms.models import AccessRequest, DestinationConfirmation, OnboardingLink
 from apps.platforms.services import access_requests, verifications
 from apps.stores.models import Verification
+from apps.stores.staff_facts import decisions, store_section
 
 
 @admin.register(AccessRequest)
 class AccessRequestAdmin(Queue):
-    list_display = ["created_at", "store", "status", "reviewed_at", "decision"]
+    list_display = ["created", "shop", "why", "reviewed", "decision"]
     list_filter = ["status"]
     list_select_related = ["store"]
-    search_fields = ["=id", "=store__id", "store__name"]
+    search_fields = ["id", "store"]
+    search_help_text = "Request ID, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Requested")
+    shop = staff_lists.store()
+    why = staff_lists.text("reason", "Reason")
+    reviewed = staff_lists.when("reviewed_at", "Decided")
     ordering = ["-created_at"]
+    noun = "access_request"
     approving = rejecting = staff_roles.PLATFORM_ACCESS
+
+    def asked(self, row: Any) -> list[tuple[str, Any]]:
+        return [("reason", row.reason), ("requested", moment(row.created_at))]
+
+    def sections(self, row: Any) -> list[Section]:
+        return [store_section(row.store)]
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         return str(access_requests.approve_access(row, reason).status)
@@ -29,12 +43,33 @@ class AccessRequestAdmin(Queue):
 
 @admin.register(Verification)
 class VerificationAdmin(Queue):
-    list_display = ["submitted_at", "store", "business_legal_name", "business_country", "contact_email", "status", "decision"]
-    list_filter = ["status", "business_country"]
+    list_display = ["submitted", "shop", "business", "business_country", "contact", "decision"]
+    list_filter = ["status"]
     list_select_related = ["store"]
-    search_fields = ["=id", "=store__id", "store__name", "business_legal_name", "=registration_number"]
+    search_fields = ["id", "store"]
+    search_help_text = "Verification ID, or the beginning of a store's name"
+    submitted = staff_lists.when("submitted_at", "Submitted")
+    shop = staff_lists.store()
+    business = staff_lists.text("business_legal_name", "Business")
+    contact = staff_lists.text("contact_email", "Contact")
     ordering = ["-submitted_at"]
+    noun = "verification"
     approving = rejecting = staff_roles.BUSINESS_VERIFY
+
+    def asked(self, row: Any) -> list[tuple[str, Any]]:
+        return [
+            ("business", row.business_legal_name),
+            ("country", row.business_country),
+            ("registration number", row.registration_number),
+            ("tax ID", row.tax_id),
+            ("website", row.business_website),
+            ("contact", row.contact_email),
+            ("submitted", moment(row.submitted_at)),
+        ]
+
+    def sections(self, row: Any) -> list[Section]:
+        decided = decisions(row.store, "verification.approved", "verification.rejected")
+        return [store_section(row.store), Section("Earlier decisions", decided or [("None", "This is the first submission.")])]
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         return str(verifications.approve_verification(row, reason).status)
@@ -45,18 +80,31 @@ class VerificationAdmin(Queue):
 
 @admin.register(OnboardingLink)
 class OnboardingLinkAdmin(ReadOnly):
-    list_display = ["created_at", "store", "account", "mode", "purpose", "token_prefix", "expires_at", "completed_at"]
+    list_display = ["created", "shop", "of_account", "purpose", "expires", "completed"]
     list_filter = ["mode", "purpose"]
     list_select_related = ["store", "account"]
-    search_fields = ["=id", "=store__id", "=account__id"]
+    search_fields = ["id", "store", "account"]
+    search_help_text = "Link ID, account ID, or the beginning of the platform's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store(description="Platform")
+    of_account = staff_lists.text("account", "Account")
+    expires = staff_lists.when("expires_at", "Expires")
+    completed = staff_lists.when("completed_at", "Completed")
     ordering = ["-created_at"]
     exclude = ["token_hash"]
 
 
 @admin.register(DestinationConfirmation)
 class DestinationConfirmationAdmin(ReadOnly):
-    list_display = ["created_at", "store", "contact", "waits_until", "told_at", "letters", "tries", "confirmed_at", "stopped_at"]
+    list_display = ["created", "shop", "who", "waits", "confirmed", "stopped"]
     list_select_related = ["store"]
-    search_fields = ["=id", "=store__id", "=destination__id", "contact"]
+    search_fields = ["id", "store", "destination"]
+    search_help_text = "ID, destination ID, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    who = staff_lists.text("contact", "Contact")
+    waits = staff_lists.when("waits_until", "Waits until")
+    confirmed = staff_lists.when("confirmed_at", "Confirmed")
+    stopped = staff_lists.when("stopped_at", "Stopped")
     ordering = ["-created_at"]
     exclude = ["code_hash"]

@@ -3,7 +3,7 @@
 What takes two is linked to from here, and asked for among the staff requests (apps.console.admin).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -11,8 +11,8 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
-from apps.core import staff_roles
-from apps.core.staff import Part, ReadOnly, Switches
+from apps.core import staff_lists, staff_roles
+from apps.core.staff import Part, ReadOnly, Switches, SwitchForm
 from apps.stores import staffing
 from apps.stores.models import AuditEntry, Member, Store, User
 
@@ -24,13 +24,7 @@ class Members(Part):
     readonly_fields = ["user", "created_at"]
 
 
-if TYPE_CHECKING:
-    UserModelForm = forms.ModelForm[User]
-else:
-    UserModelForm = forms.ModelForm
-
-
-class UserForm(UserModelForm):
+class UserForm(SwitchForm):
     def clean_is_active(self) -> bool:
         if not self.cleaned_data["is_active"]:
             try:
@@ -44,34 +38,45 @@ class UserForm(UserModelForm):
 class UserAdmin(Switches):
     form = UserForm
     operation = staff_roles.ACCOUNT
-    list_display = ["email", "name", "is_active", "roles", "last_login", "change_roles"]
+    list_display = ["address", "called", "is_active", "roles", "signed_in", "change_roles"]
     list_filter = ["is_active", "is_staff"]
-    search_fields = ["email", "name"]
+    search_fields = ["email_key", "id"]
+    search_help_text = "The beginning of an email address, or an account ID"
+    ordering = ["email_key"]
+    address = staff_lists.text("email", "Email")
+    called = staff_lists.text("name", "Name")
+    signed_in = staff_lists.when("last_login", "Last sign-in")
     exclude = ["password", "groups", "user_permissions", "session_version", "email_key"]
     switches = ("name", "is_active")
 
     @admin.display(description="Staff roles")
     def roles(self, row: User) -> str:
-        return ", ".join(sorted(staff_roles.roles_of(row)))
+        return ", ".join(sorted(staff_roles.roles_of(row))) or "—"
 
     @admin.display(description="Change")
     def change_roles(self, row: User) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["staff_roles"])
-        return format_html('<a href="{}?{}">Staff roles</a>', page, urlencode({"email": row.email}))
+        return format_html('<a href="{}?{}">Change roles</a>', page, urlencode({"email": row.email}))
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
         if not obj.is_active:
             staffing.leave(obj)
-        obj.save(update_fields=form.changed_data)
+        obj.save(update_fields=[name for name in form.changed_data if name != "reason"])
 
 
 @admin.register(Store)
 class StoreAdmin(Switches):
     operation = staff_roles.STORE_SETTINGS
-    list_display = ["name", "country", "settlement_currency", "is_platform", "platform", "kyc_confirmed_at", "created_at", "dispatch"]
+    list_display = ["called", "country", "of_platform", "verified", "created", "dispatch"]
     list_filter = ["is_platform", "settlement_currency"]
     list_select_related = ["platform"]
-    search_fields = ["name", "=id", "=external_id"]
+    search_fields = ["id", "^name"]
+    search_help_text = "Store ID, or the beginning of its name"
+    ordering = ["-created_at"]
+    called = staff_lists.text("name", "Store")
+    of_platform = staff_lists.text("platform", "Platform")
+    verified = staff_lists.when("kyc_confirmed_at", "Verified")
+    created = staff_lists.when("created_at", "Created")
     inlines = [Members]
     switches = (
         "accept_overpayments",
@@ -100,7 +105,11 @@ class StoreAdmin(Switches):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnly):
-    list_display = ["at", "action", "actor_kind", "actor_name", "address", "target_type", "target_name", "store_id"]
-    list_filter = ["actor_kind", "mode"]
-    search_fields = ["=store_id", "=action", "actor_name", "=target_id", "=request_id"]
+    list_display = ["done", "action", "who", "target", "why", "address"]
+    search_fields = ["id", "store_id"]
+    search_help_text = "Store ID, or number of the entry"
+    done = staff_lists.when("at", "Time")
+    who = staff_lists.text("actor_name", "Who")
+    target = staff_lists.text("target_name", "What")
+    why = staff_lists.text("reason", "Reason")
     ordering = ["-id"]

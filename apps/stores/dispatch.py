@@ -9,7 +9,7 @@ from apps.core import staff_roles
 from apps.stores import four_eyes
 from apps.stores.four_eyes import Ask, Facts, Kind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
-from apps.stores.services import change_store
+from apps.stores.services import change_store_for
 
 _SWITCHES = ("card_funding_live", "card_funding_test", "x402_dispatch")
 COLUMNS = (*_SWITCHES, "authorization_provider", "authorization_url", "authorization_policy")
@@ -25,7 +25,7 @@ def request_dispatch(store: Store, changes: Mapping[str, Any], reason: str, staf
         raise StaffRequestRefused("Nothing of it would change")
     if all(column in _SWITCHES and value is False for column, value in wanted.items()):
         staff_roles.check(staff, staff_roles.DISPATCH_OFF)
-        change_store(store, **wanted)
+        change_store_for(store, reason, wanted)
         return None
     lines = [(_label(column), _text(getattr(store, column)), _text(value)) for column, value in wanted.items()]
     wish = Ask(str(store.pk), f"Cards and agents of {store.name}", {"store": str(store.pk), "changes": wanted}, lines, reason)
@@ -48,7 +48,7 @@ def _before(wanted: Facts) -> Facts:
 
 
 def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Store:
-    return change_store(Store.objects.get(pk=wanted["store"]), **wanted["changes"])
+    return change_store_for(Store.objects.get(pk=wanted["store"]), request.reason, wanted["changes"])
 
 
 DISPATCH = Kind("dispatch", "A change of a store's cards or agents", staff_roles.DISPATCH, _before, _carry_out)

@@ -205,6 +205,7 @@ class Store(models.Model):
                 fields=["platform", "external_id"], condition=models.Q(external_id__isnull=False), name="store_external_id_unique"
             ),
         ]
+        indexes = [models.Index(fields=["name"], name="store_by_name"), models.Index(fields=["-created_at"], name="store_newest")]
 
     def __str__(self) -> str:
         return self.name

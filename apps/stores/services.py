@@ -1,7 +1,7 @@
 """Writes to people and stores: opening a store, adding a person, changing what staff decide."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -82,13 +82,18 @@ def create_store(owner: User, request: StoreRequest, *, is_kyc_confirmed: bool =
 
 def change_store(store: Store, **changes: Any) -> Store:
     """Set columns that have been checked by the caller."""
+    return change_store_for(store, "", changes)
+
+
+def change_store_for(store: Store, reason: str, changes: Mapping[str, Any]) -> Store:
+    """The same by staff, who say why."""
     told = audit.changes(store, changes)
     with transaction.atomic():
         for column, value in changes.items():
             setattr(store, column, value)
         store.save(update_fields=list(changes))
         if told:
-            audit.record("store.changed", store=store, target=store, name=store.name, details=told)
+            audit.record("store.changed", store=store, target=store, name=store.name, reason=reason, details=told)
     return store
 
 

@@ -2,7 +2,9 @@
 
 from django.contrib import admin
 
-from apps.core.staff import Part, ReadOnly
+from apps.assets.staff_worth import Rated
+from apps.core import money, staff_lists
+from apps.core.staff import Part
 from apps.swaps.models import Swap, SwapStep
 
 
@@ -12,21 +14,22 @@ class Steps(Part):
 
 
 @admin.register(Swap)
-class SwapAdmin(ReadOnly):
-    list_display = [
-        "created_at",
-        "store",
-        "mode",
-        "source_asset",
-        "sell_amount_atomic",
-        "buy_asset",
-        "actual_buy_amount_atomic",
-        "provider",
-        "status",
-        "failure_reason",
-    ]
-    list_filter = ["status", "mode", "provider"]
+class SwapAdmin(Rated):
+    rated_asset = "source_asset"
+    list_display = ["created", "shop", "sold", "bought", "why", "state"]
+    list_filter = ["status", "mode"]
     list_select_related = ["store", "source_asset", "buy_asset"]
-    search_fields = ["=id", "=store__id", "=tx_hash", "=payment__reference"]
+    search_fields = ["id", "payment__reference", "store"]
+    search_help_text = "Swap ID, payment reference, or the beginning of a store's name"
+    created = staff_lists.when("created_at", "Created")
+    shop = staff_lists.store()
+    sold = staff_lists.coins("sell_amount_atomic", "source_asset", "Sold")
+    why = staff_lists.text("failure_reason", "Failure")
+    state = staff_lists.status("swap")
     ordering = ["-created_at"]
     inlines = [Steps]
+
+    @admin.display(description="Bought")
+    def bought(self, row: Swap) -> str | None:
+        amount, asset = row.actual_buy_amount_atomic, row.buy_asset
+        return None if amount is None else f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}"

@@ -84,6 +84,7 @@ class Endpoint(Owned):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(fields=["host"], name="endpoint_of_host"),
+            models.Index(fields=["updated_at"], condition=models.Q(status="error", deleted_at=None), name="endpoint_in_error"),
             models.Index(fields=["is_notice_due"], condition=models.Q(is_notice_due=True), name="endpoint_notice_due"),
         ]
 

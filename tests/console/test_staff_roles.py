@@ -1,6 +1,7 @@
 """Who of the staff may do what: every page and button of the staff site is a row of one table, and each role gets that and no more."""
 
 import os
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,7 @@ def withdrawal() -> Withdrawal:
     """Of one coin that was never earned, so nobody can let it go."""
     asset = Asset.objects.get(pk="SETH")
     row: Withdrawal = Withdrawal.objects.create(
-        reference="may",
+        reference=uuid.uuid4().hex,
         asset=asset,
         mode=asset.mode,
         amount_atomic=10**18,
@@ -213,12 +214,12 @@ def test_switching_an_account_off_takes_its_roles_and_somebody_stays_admin(cast:
     first, second = make.clerk("admin"), make.clerk("admin", "finance")
     browser = signed_in(first)
     page = "/admin/stores/user/{}/change/"
-    assert browser.post(page.format(second.pk), name="Gone").status_code == 302
+    assert browser.post(page.format(second.pk), name="Gone", reason="Left us").status_code == 302
     second.refresh_from_db()
     assert (second.is_active, second.is_staff, second.staff_roles, second.name) == (False, False, [], "Gone")
-    refused = browser.post(page.format(first.pk), name="Me")
+    refused = browser.post(page.format(first.pk), name="Me", reason="x")
     assert refused.status_code == 200 and "the only admin" in text(refused)
-    assert browser.post(page.format(second.pk), name="Back", is_active="on").status_code == 302
+    assert browser.post(page.format(second.pk), name="Back", is_active="on", reason="Is back").status_code == 302
     second.refresh_from_db()
     assert (second.is_active, staff_roles.roles_of(second)) == (True, frozenset())
 

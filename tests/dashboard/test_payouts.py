@@ -324,7 +324,7 @@ def test_staff_decide_about_a_payout_with_a_reason(rich: Cast) -> None:
         assert staff.get(f"/admin/payouts/{page}/").status_code == 200
     bank = Destination.objects.get()
     assert "0532" not in text(staff.get(f"/admin/payouts/destination/{bank.pk}/change/"))
-    staff.post("/admin/payouts/destination/", action="verify", _selected_action=str(bank.pk))
+    staff.post("/admin/payouts/destination/", action="verify", reason="Seen a statement", _selected_action=str(bank.pk))
     bank.refresh_from_db()
     assert bank.verified_at is not None
 

@@ -11,7 +11,7 @@ from apps.access.models import ApiKey, SecondFactor
 from apps.core import buckets, clock
 from apps.core.models import RowFailure
 from apps.payments.models import Payment
-from apps.stores.models import StaffRequest, User
+from apps.stores.models import AuditEntry, StaffRequest, User
 from apps.stores.services import create_user
 from tests import make
 from tests.billing import records as billing
@@ -114,16 +114,19 @@ def test_staff_turn_the_switches_of_a_store_and_nothing_else(cast: Cast, staff: 
     }
     counts = {"members-TOTAL_FORMS": len(member), "members-INITIAL_FORMS": len(member)}
     wanted = {"accept_underpayments": "on", "fee_fraction": "0.02", "name": "Stolen", "test_offset_seconds": 9, "support_email": ""}
+    assert staff.post(f"/admin/stores/store/{store.pk}/change/", **{**form, **rows, **counts, **wanted}).status_code == 200
+    wanted["reason"] = "A new contract"
     answer = staff.post(f"/admin/stores/store/{store.pk}/change/", **{**form, **rows, **counts, **wanted})
     assert answer.status_code == 302, answer.context["errors"]
     store.refresh_from_db()
     assert store.accept_underpayments is True and str(store.fee_fraction) == "0.02000000"
     assert store.name == "Alice's Bakery" and store.test_offset_seconds == 0
+    assert AuditEntry.objects.get(action="staff.changed", target_id=str(store.pk)).reason == "A new contract"
 
 
 def test_staff_revoke_a_key(cast: Cast, staff: Browser) -> None:
     key = ApiKey.objects.get(pk=cast.bakery.access().credential_id)
-    staff.post("/admin/access/apikey/", action="revoke", _selected_action=str(key.pk))
+    staff.post("/admin/access/apikey/", action="revoke", reason="Leaked", _selected_action=str(key.pk))
     assert Api(cast.bakery.secrets["test"]).get("/payments").status_code == 401
 
 
@@ -151,6 +154,6 @@ def test_staff_see_the_rows_that_jobs_gave_up_and_have_them_retried(staff: Brows
     failure = RowFailure.objects.create(job="payments.expire_due", row_id="a-row", **facts)
     shown = text(staff.get("/admin/core/rowfailure/?dead_at__isempty=0"))
     assert "payments.expire_due" in shown and "a-row" in shown and "ValueError" in shown
-    staff.post("/admin/core/rowfailure/", action="retry", _selected_action=str(failure.pk))
+    staff.post("/admin/core/rowfailure/", action="retry", reason="The bug is mended", _selected_action=str(failure.pk))
     failure.refresh_from_db()
     assert failure.dead_at is None and failure.not_before <= clock.real_now() and failure.tries == 12

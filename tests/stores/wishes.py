@@ -7,6 +7,8 @@ from typing import Any
 
 from apps.access import lost_factor, second_factor
 from apps.assets.models import Asset
+from apps.chain import holds
+from apps.chain.models import SendingHold
 from apps.console.staff_kinds import KINDS
 from apps.core import clock
 from apps.ledger import movements
@@ -110,6 +112,15 @@ def _roles(cast: Cast) -> Wish:
     )
 
 
+def _sending(cast: Cast) -> Wish:
+    hold = holds.place(None, Asset.objects.get(pk="SETH"), "A doubt", make.clerk("admin"), clock.real_now())
+    return Wish(
+        lambda staff: holds.request_lift(hold, "The doubt is settled", staff, clock.real_now()),
+        lambda: SendingHold.objects.filter(pk=hold.pk).exclude(lifted_at=None).count(),
+        lambda: SendingHold.objects.filter(pk=hold.pk).update(reason="Another doubt"),
+    )
+
+
 WISHES: dict[str, Callable[[Cast], Wish]] = {
     "payout": _payout,
     "correction": _correction,
@@ -117,6 +128,7 @@ WISHES: dict[str, Callable[[Cast], Wish]] = {
     "card_network": _network,
     "dispatch": _dispatch,
     "staff_roles": _roles,
+    "sending": _sending,
 }
 
 

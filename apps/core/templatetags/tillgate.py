@@ -217,6 +217,20 @@ BADGES = {
         "retrying": (WAIT, _("Being tried again")),
         "requires_review": (WAIT, _("Under review")),
     },
+    "outgoing": {
+        "requested": (WAIT, _("Waiting to be signed")),
+        "signed": (WAIT, _("Signed")),
+        "submitted": (WAIT, _("Sent")),
+        "confirmed": (GOOD, _("Confirmed")),
+        "failed": (BAD, _("Failed")),
+        "review": (BAD, _("Under review")),
+    },
+    "mail": {
+        "queued": (WAIT, _("Queued")),
+        "sent": (GOOD, _("Sent")),
+        "failed": (BAD, _("Failed")),
+        "dropped": (QUIET, _("Dropped")),
+    },
     "payout_approval": {
         "waiting": (WAIT, _("Waiting for approval")),
         "approved": (GOOD, _("Approved")),

@@ -51,7 +51,7 @@ def request_change(change: CredentialChange, reason: str, staff: User, at: datet
     if row is not None and not secrets and not change.is_active:
         staff_roles.check(staff, staff_roles.CARD_NETWORK_OFF)
         row.is_active = False
-        keep_secrets(row)
+        keep_secrets(row, reason=reason)
         return None
     wanted = {
         "credential": str(row.pk if row else uuid.uuid4()),
@@ -97,14 +97,14 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Credential
     row.is_active = wanted["is_active"]
     in_use = CredentialRefused("Another credential of this network is in use here: switch it off first")
     with refused_by("onramp_credential_one_active", in_use):
-        return keep_secrets(row, **four_eyes.secrets_of(request))
+        return keep_secrets(row, reason=request.reason, **four_eyes.secrets_of(request))
 
 
 CARD_NETWORK = Kind("card_network", "A change of a card network", staff_roles.CARD_NETWORK, _before, _carry_out)
 
 
 @transaction.atomic
-def keep_secrets(row: Credential, *, api_key: str = "", webhook_secret: str = "") -> Credential:
+def keep_secrets(row: Credential, *, api_key: str = "", webhook_secret: str = "", reason: str = "") -> Credential:
     """Save the row; an empty secret leaves the one that is stored."""
     is_new = row.created_at is None
     if is_new:
@@ -118,7 +118,7 @@ def keep_secrets(row: Credential, *, api_key: str = "", webhook_secret: str = ""
     changed = [name for name, value in (("api_key", api_key), ("webhook_secret", webhook_secret)) if value]
     action = "card_credential.created" if is_new else "card_credential.changed"
     told = {"provider": row.provider, "changed": changed, "is_active": row.is_active}
-    audit.record(action, store=row.store_id, mode=row.mode, target=row, name=str(row), details=told)
+    audit.record(action, store=row.store_id, mode=row.mode, target=row, name=str(row), reason=reason, details=told)
     return row
 
 

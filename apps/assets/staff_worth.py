@@ -1,0 +1,27 @@
+"""Records of coins for staff, each with about what it is worth now."""
+
+from typing import Any
+
+from django.db.models import F, OuterRef, QuerySet, Subquery, Value
+from django.http import HttpRequest
+
+from apps.assets.models import Rate
+from apps.core import clock
+from apps.core.staff import ReadOnly
+
+OF_THE_SERVICE = Value("USD")  # in which coins that are no store's are told
+
+
+class Rated(ReadOnly):
+    """Its query brings a rate with each row: a page of fifty asks no more than one of none."""
+
+    rated_asset = "asset"
+    rated_in: Any = F("store__settlement_currency")
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
+        rates = Rate.objects.filter(
+            asset=OuterRef(f"{self.rated_asset}_id"), currency=OuterRef("rate_currency"), valid_until__gt=clock.real_now()
+        )
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(rate_currency=self.rated_in)
+        rated: QuerySet[Any] = rows.annotate(rate_now=Subquery(rates.values("rate")[:1]))
+        return rated

@@ -1,0 +1,190 @@
+"""What the first page of the staff site tells: what waits for a person and since when, how the machine is, and the records by group.
+
+Each queue is one statement that stops at a hundred rows, served by an index of what waits: the page costs the same every day.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from apps.assets.models import AcceptedAsset, Asset, Chain
+from apps.chain import cold, holds
+from apps.chain.models import Head, HotWallet, OutgoingTransaction, UnknownTransaction, UnmatchedTransfer
+from apps.console.status import READ_LATE, SENT_LATE
+from apps.core import buckets, clock, jobs, money
+from apps.core.models import Mode, OutgoingMail, RowFailure
+from apps.ledger.selectors import service_balances
+from apps.payments.models import Withdrawal
+from apps.payouts.models import Destination, Payout
+from apps.platforms.models import AccessRequest
+from apps.stores.models import AuditEntry, AuditSeal, StaffRequest, Verification
+from apps.webhooks.models import Endpoint
+
+SHOWN_MAX = 99
+SEALED_WITHIN = timedelta(minutes=5)
+GOOD, WAIT, BAD = "good", "wait", "bad"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One queue. `since` is how long its oldest has waited."""
+
+    name: str
+    count: int
+    since: datetime | None
+    url: str
+    is_money: bool = False
+
+    @property
+    def shown(self) -> str:
+        return str(self.count) if self.count <= SHOWN_MAX else f"{SHOWN_MAX}+"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """How one part of the machine is: in a color, in words, and since when or as of when."""
+
+    name: str
+    tone: str
+    words: str
+    at: datetime | None = None
+    url: str = ""
+
+
+def queues(now: datetime) -> list[Waiting]:
+    """What waits for a person, in the order in which it costs somebody; empty ones too."""
+    return [_measured(*one) for one in _queues(now)]
+
+
+def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
+    review, pending = OutgoingTransaction.Status.REVIEW, StaffRequest.State.PENDING
+    wallets = HotWallet.objects.exclude(halted_at=None)
+    payouts = Payout.objects.filter(status="requires_review").filter(Q(approval=None) | ~Q(approval__status="waiting"))
+    outgoing = OutgoingTransaction.objects.filter(status=review)
+    banks = Destination.objects.filter(kind="bank", verified_at=None, removed_at=None)
+    in_review = "?status__exact=review&days=all"
+    yield "Payouts in review", payouts, "created_at", _list("payouts_payout", "?status__exact=requires_review&days=all"), True
+    yield (
+        "Requests that need a second person",
+        StaffRequest.objects.filter(state=pending, expires_at__gt=now),
+        "asked_at",
+        _list("stores_staffrequest", "?state__exact=pending"),
+        True,
+    )
+    withdrawals = Withdrawal.objects.filter(status=Withdrawal.Status.REQUESTED)
+    yield "Withdrawals to approve", withdrawals, "requested_at", _list("payments_withdrawal", "?status__exact=requested"), True
+    back = outgoing.filter(purpose__in=["refund", "swap", "approval"])
+    yield "Refunds and swaps in review", back, "requested_at", _list("chain_outgoingtransaction", in_review), True
+    other = outgoing.exclude(purpose__in=["refund", "swap", "approval"])
+    yield "Other transactions in review", other, "requested_at", _list("chain_outgoingtransaction", in_review), True
+    yield "Stopped wallets", wallets, "halted_at", _list("chain_hotwallet"), True
+    unknown = UnknownTransaction.objects.filter(settled_at=None)
+    yield "Unexplained transactions", unknown, "found_at", _list("chain_unknowntransaction", "?settled_at__isempty=1"), True
+    unmatched = UnmatchedTransfer.objects.filter(resolved_at=None)
+    yield "Unmatched transfers", unmatched, "detected_at", _list("chain_unmatchedtransfer", "?resolved_at__isempty=1"), True
+    stopped = AcceptedAsset.objects.exclude(suspended_at=None)
+    yield "Assets stopped for review", stopped, "suspended_at", _list("assets_acceptedasset", "?suspended_at__isempty=0"), True
+    verifications = Verification.objects.filter(status="pending")
+    yield "Businesses to verify", verifications, "submitted_at", _list("stores_verification", "?status__exact=pending"), False
+    yield "Bank accounts to verify", banks, "created_at", _list("payouts_destination", "?kind__exact=bank&verified_at__isempty=1"), False
+    access = AccessRequest.objects.filter(status="pending")
+    yield "Platform access requests", access, "created_at", _list("platforms_accessrequest", "?status__exact=pending"), False
+    dead = RowFailure.objects.filter(set_aside_reason="").exclude(dead_at=None)
+    yield "Jobs that gave up", dead, "dead_at", _list("core_rowfailure", "?dead_at__isempty=0"), False
+    endpoints = Endpoint.objects.filter(status="error", deleted_at=None)
+    yield "Webhook endpoints that fail", endpoints, "updated_at", _list("webhooks_endpoint", "?status__exact=error"), False
+    mail = OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=7))
+    yield "Email that failed", mail, "created_at", _list("core_outgoingmail", "?status__exact=failed"), False
+
+
+def _list(name: str, query: str = "") -> str:
+    return reverse(f"admin:{name}_changelist") + query
+
+
+def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money: bool) -> Waiting:
+    """No more than a hundred are looked at, the oldest first."""
+    found = list(rows.order_by(column).values_list(column, flat=True)[: SHOWN_MAX + 1])
+    return Waiting(name, len(found), found[0] if found else None, url, is_money)
+
+
+def health(now: datetime) -> list[Fact]:
+    """Chains, what signs and sends, what is queued, and the books."""
+    return [*_chains(now), *_sending(now), _queued(), _seal(now), *_floats()]
+
+
+def _chains(now: datetime) -> Iterator[Fact]:
+    heads = {head.chain_id: head for head in Head.objects.all()}
+    for chain in Chain.objects.filter(pk__in=[name for name, urls in settings.CHAIN_URLS.items() if urls]).order_by("mode", "name"):
+        head = heads.get(chain.pk)
+        if head is None:
+            yield Fact(f"{chain.name} watcher", WAIT, "Nothing read yet")
+            continue
+        is_late = head.synced_at < now - READ_LATE
+        yield Fact(f"{chain.name} watcher", BAD if is_late else GOOD, f"Block {head.number:,}", head.synced_at)
+
+
+def _sending(now: datetime) -> Iterator[Fact]:
+    """The signer is known by its work: what waits for it and for nothing else is old when it is down."""
+    waiting = OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REQUESTED, waits_for="")
+    since = waiting.order_by("requested_at").values_list("requested_at", flat=True).first()
+    if since is None:
+        yield Fact("Signer", GOOD, "Nothing waits to be signed")
+    else:
+        yield Fact("Signer", BAD if since < now - SENT_LATE else GOOD, "Oldest unsigned transaction", since)
+    held = holds.open_holds()
+    page = reverse("admin:sending")
+    words = "On hold: " + ", ".join(holds.name_of(one) for one in held[:3]) if held else "Not on hold"
+    yield Fact("Sending", BAD if held else GOOD, words, held[0].placed_at if held else None, page)
+
+
+def _queued() -> Fact:
+    """Beat and workers: what piles up in Redis isn't taken."""
+    try:
+        waiting = sum(int(buckets.client().llen(queue)) for queue in jobs.QUEUES)
+    except buckets.unreachable():
+        return Fact("Workers", BAD, "Redis can't be reached")
+    tone = GOOD if waiting < 1_000 else WAIT
+    return Fact("Workers", tone, f"{waiting:,} jobs queued", url=reverse("admin:jobs"))
+
+
+def _seal(now: datetime) -> Fact:
+    """The audit log is sealed by a periodic job: a seal that grows old says that beat doesn't run."""
+    sealed = AuditSeal.objects.order_by("-number").values_list("sealed_at", flat=True).first()
+    # What is written now is sealed within two runs.
+    written = AuditEntry.objects.filter(at__lt=now - SEALED_WITHIN).order_by("-id").values_list("at", flat=True).first()
+    if sealed is None:
+        return Fact("Scheduler", GOOD if written is None else BAD, "The audit log isn't sealed yet", written)
+    return Fact("Scheduler", BAD if written is not None and sealed < written else GOOD, "Audit log last sealed", sealed)
+
+
+def _floats() -> Iterator[Fact]:
+    """What the hot wallets hold by the books, beside the float that stays in them."""
+    held = {asset: -amount for mode, asset, kind, amount in service_balances() if kind == "custody_hot" and mode == Mode.LIVE}
+    assets = Asset.objects.filter(pk__in=held).order_by("position", "pk")
+    for asset in assets:
+        amount, floor = held[asset.pk], _floor(asset)
+        words = f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}"
+        if floor:
+            words += f" of {money.decimal_from_atomic(floor, asset.atomic_decimals)} to keep"
+        yield Fact(f"Hot wallet, {asset.pk}", BAD if amount < 0 else WAIT if amount < floor else GOOD, words)
+
+
+def _floor(asset: Asset) -> int:
+    """What cold storage leaves in the hot wallet; none without that setting."""
+    return cold.float_of(asset).kept_atomic if asset.pk in cold.assets() else 0
+
+
+def context() -> dict[str, Any]:
+    now = clock.real_now()
+    found = queues(now)
+    return {
+        "queues": [one for one in found if one.count],
+        "empty_queues": [one for one in found if not one.count],
+        "facts": health(now),
+        "now": now,
+    }

@@ -1,0 +1,186 @@
+"""One search of the staff site over all stores: an id, reference, email, hash, address, amount, or the beginning of a store's name.
+
+Each kind of record is asked alone, by an index, for ten at most; what can't be what was typed isn't asked for.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Model, Q, QuerySet
+from django.urls import reverse
+
+from apps.access.models import ApiKey
+from apps.agents.models import Settlement
+from apps.assets.models import Chain
+from apps.billing.models import Customer, Invoice, Subscription
+from apps.chain.models import Deposit, OutgoingTransaction, SignedTransaction, UnmatchedTransfer
+from apps.core import emails, money
+from apps.core.models import OutgoingMail
+from apps.core.searching import Term
+from apps.core.templatetags.tillgate import fiat, shorten
+from apps.ledger.models import Movement
+from apps.payments.models import Payment, PaymentAddress, Refund, Withdrawal
+from apps.payouts.models import Destination, Payout
+from apps.stores.models import StaffRequest, Store, User, Verification
+from apps.swaps.models import Swap
+from apps.webhooks.models import Endpoint, Event
+
+EACH_MAX = 10
+_RECORDS: tuple[type[Model], ...] = (
+    *(Payment, Refund, Payout, Swap, Deposit, OutgoingTransaction, Store, User, Destination, Invoice, Subscription, Customer),
+    *(ApiKey, Settlement, Withdrawal, Verification, StaffRequest, Endpoint, Event),
+)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """`about` is what tells it from its neighbors."""
+
+    name: str
+    about: str
+    is_test: bool
+    url: str
+
+
+@dataclass(frozen=True)
+class Group:
+    name: str
+    hits: list[Hit]
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.hits) >= EACH_MAX
+
+
+@dataclass(frozen=True)
+class Found:
+    term: Term
+    groups: list[Group]
+
+    @property
+    def hits(self) -> list[Hit]:
+        return [hit for group in self.groups for hit in group.hits]
+
+
+def find(typed: str) -> Found:
+    """As many statements for each kind of term, whatever is found."""
+    term = Term.of(typed)
+    by_group: dict[str, list[Hit]] = {}
+    seen: set[tuple[str, str]] = set()
+    for row in _rows(term):
+        key = (row._meta.label, str(row.pk))
+        if key in seen:
+            continue
+        seen.add(key)
+        name = str(row._meta.verbose_name_plural)
+        by_group.setdefault(name[:1].upper() + name[1:], []).append(_hit(row))
+    return Found(term, [Group(name, hits) for name, hits in by_group.items()])
+
+
+def _rows(term: Term) -> Iterator[Model]:
+    if not term.text:
+        return
+    if term.id is not None:
+        yield from _with_id(term)
+    elif term.tx_hash:
+        yield from _of_hash(term.tx_hash)
+    elif term.address:
+        yield from _of_address(term.address)
+    elif term.email:
+        yield from _of_email(term)
+    else:
+        yield from _of_text(term)
+
+
+def _with_id(term: Term) -> Iterator[Model]:
+    for model in _RECORDS:
+        yield from _shown(model, Q(pk=term.id))
+    yield from _shown(Movement, Q(reference=term.id))
+
+
+def _of_hash(tx_hash: str) -> Iterator[Model]:
+    on_any = Q(chain__in=Chain.objects.all(), tx_hash=tx_hash)
+    deposits = list(_shown(Deposit, on_any))
+    paid = PaymentAddress.objects.filter(address__in=[row.address_id for row in deposits]).values("payment_id")
+    yield from _shown(Payment, Q(pk__in=paid))
+    yield from deposits
+    signed = SignedTransaction.objects.filter(tx_hash=tx_hash).values("outgoing_id")
+    outgoing = list(_shown(OutgoingTransaction, Q(pk__in=signed)))
+    yield from outgoing
+    served = [row.reference[:36] for row in outgoing]
+    ids = [term.id for term in map(Term.of, served) if term.id is not None]
+    for model in (Refund, Payout, Swap, Withdrawal, Settlement):
+        yield from _shown(model, Q(pk__in=ids))
+    yield from _shown(UnmatchedTransfer, on_any)
+
+
+def _of_address(address: str) -> Iterator[Model]:
+    paid = PaymentAddress.objects.filter(address_id=address).values("payment_id")
+    yield from _shown(Payment, Q(pk__in=paid))
+    yield from _shown(Deposit, Q(address_id=address))
+    yield from _shown(Deposit, Q(from_address=address))
+    yield from _shown(UnmatchedTransfer, Q(address_id=address))
+    yield from _shown(Destination, Q(address=address))
+    yield from _shown(Payout, Q(destination_address=address))
+
+
+def _of_email(term: Term) -> Iterator[Model]:
+    keys = {term.email.lower(), emails.canonical(term.email)}
+    yield from _shown(User, Q(email_key__in=keys))
+    yield from _shown(Customer, Q(email__in=term.spellings))
+    yield from _shown(OutgoingMail, Q(mailbox=emails.mailbox(term.email)))
+
+
+def _of_text(term: Term) -> Iterator[Model]:
+    yield from _shown(Payment, Q(reference=term.text.upper()))
+    yield from _shown(Withdrawal, Q(reference=term.text))
+    yield from _shown(Store, term.begins("name"))
+    yield from _shown(User, term.begins("email_key"))
+    yield from _shown(Movement, Q(key=term.text))
+    if term.cents is not None:
+        yield from _shown(Payment, Q(store__in=Store.objects.all(), mode__in=["live", "test"], settlement_amount_cents=term.cents))
+
+
+def _shown(model: type[Model], wanted: Q) -> "QuerySet[Any]":
+    """The newest, where the table has their age; with what a line of the page needs."""
+    names = {field.name for field in model._meta.fields}
+    rows = model._base_manager.filter(wanted)
+    if "asset" in names:
+        rows = rows.select_related("asset")
+    if "store" in names:
+        rows = rows.select_related("store")
+    order = "-created_at" if "created_at" in names else "-pk"
+    return rows.order_by(order)[:EACH_MAX]
+
+
+def _hit(row: Model) -> Hit:
+    name = next((text for text in _names(row) if text), str(row.pk))
+    about = " · ".join(text for text in _facts(row) if text)
+    page = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
+    return Hit(name, about, getattr(row, "mode", "") == "test", reverse(page, args=[row.pk]))
+
+
+def _names(row: Any) -> Iterable[str | None]:
+    return (
+        getattr(row, "reference", None) if isinstance(row, (Payment, Withdrawal)) else None,
+        row.name if isinstance(row, Store) else None,
+        row.email if isinstance(row, (User, Customer)) else None,
+        row.key if isinstance(row, Movement) else None,
+        shorten(str(row.tx_hash)) if getattr(row, "tx_hash", None) else None,
+    )
+
+
+def _facts(row: Any) -> Iterator[str]:
+    yield _amount(row)
+    yield str(getattr(row, "status", "") or getattr(row, "kind", "")).replace("_", " ").capitalize()
+    yield str(getattr(row, "store", None) or "")
+
+
+def _amount(row: Any) -> str:
+    if isinstance(row, Payment):
+        return fiat(row.settlement_amount_cents, row.settlement_currency)
+    asset, atomic = getattr(row, "asset", None), getattr(row, "amount_atomic", None)
+    if asset is None or atomic is None:
+        return ""
+    return f"{money.decimal_from_atomic(int(atomic), asset.atomic_decimals)} {asset.coin_symbol}"

@@ -1,0 +1,274 @@
+"""How the lists of the staff site look and cost: columns in people's units, searches and filters that an index serves, capped counts."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, cast
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import Field, ForeignKey, IntegerField, Model, Q, QuerySet, UUIDField
+from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.core import clock, emails, money
+from apps.core.models import Mode
+from apps.core.searching import Term
+from apps.core.templatetags.tillgate import badge, fiat, moment, shorten
+
+if TYPE_CHECKING:
+    _Paginator = Paginator[Any]
+else:
+    _Paginator = Paginator
+
+COUNTED_MAX = 1_000
+FOUND_MAX = 200
+STORES_MAX = 20
+NOTHING = "—"
+Column = Callable[[Any, Any], Any]
+
+
+class CappedPaginator(_Paginator):
+    """Counts no further than its cap: a list of millions costs as much as one of a thousand."""
+
+    capped_at = COUNTED_MAX
+
+    @cached_property
+    def count(self) -> int:
+        rows = self.object_list
+        if not isinstance(rows, QuerySet):
+            return len(rows)
+        return rows.order_by()[:COUNTED_MAX].count()
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def _at(row: Any, path: str) -> Any:
+    for name in path.split("__"):
+        row = getattr(row, name, None)
+    return row
+
+
+def _column(show: Column, description: str) -> Column:
+    return admin.display(description=description, empty_value=NOTHING)(show)
+
+
+def when(path: str, description: str) -> Column:
+    """A time with its zone."""
+    return _column(lambda _, row: moment(_at(row, path)) or None, description)
+
+
+def store(path: str = "store", description: str = "Store") -> Column:
+    """Whose it is, and that it is only a test."""
+
+    def show(_: Any, row: Any) -> SafeString | None:
+        found = _at(row, path)
+        return None if found is None else _with_mode(str(found), getattr(row, "mode", ""))
+
+    return _column(show, description)
+
+
+def mode(description: str = "Mode") -> Column:
+    return _column(lambda _, row: Mode(row.mode).label, description)
+
+
+def _with_mode(text: str, which: str) -> SafeString:
+    shown = format_html('<bdi class="name">{}</bdi>', text)
+    return format_html('{} <span class="badge wait">Test</span>', shown) if which == Mode.TEST else shown
+
+
+def status(noun: str, path: str = "status", description: str = "Status") -> Column:
+    """In words and a color; `noun` names its line of the table of badges."""
+
+    def show(_: Any, row: Any) -> SafeString | None:
+        found = _at(row, path)
+        return badge(noun, str(found)) if found else None
+
+    return _column(show, description)
+
+
+def short(path: str, description: str) -> Column:
+    """An address or hash by its ends; the whole is in its title."""
+
+    def show(_: Any, row: Any) -> SafeString | None:
+        found = _at(row, path)
+        return format_html('<bdi class="code" title="{}">{}</bdi>', found, shorten(str(found))) if found else None
+
+    return _column(show, description)
+
+
+def text(path: str, description: str) -> Column:
+    """What somebody else may have written, on one line."""
+
+    def show(_: Any, row: Any) -> SafeString | None:
+        found = _at(row, path)
+        return None if found in (None, "") else format_html('<bdi class="name" title="{0}">{0}</bdi>', found)
+
+    return _column(show, description)
+
+
+def coins(path: str = "amount_atomic", asset: str = "asset", description: str = "Amount") -> Column:
+    """With the coin's symbol, and about what it is worth where the row knows (`rate_now`, `rate_currency`)."""
+
+    def show(_: Any, row: Any) -> SafeString | None:
+        found, coin = _at(row, path), _at(row, asset)
+        if found is None:
+            return None
+        return format_html("{} atomic units", found) if coin is None else worth(int(found), coin, row)
+
+    return _column(show, description)
+
+
+def worth(atomic: int, coin: Any, row: Any) -> SafeString:
+    """An amount, and about its value by the rate that the query has put on the row."""
+    amount = f"{money.decimal_from_atomic(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
+    rate: Decimal | None = getattr(row, "rate_now", None)
+    if rate is None:
+        return format_html('<bdi class="amount">{}</bdi>', amount)
+    cents = money.cents_for_atomic(atomic, rate, coin.atomic_decimals)
+    value = fiat(cents, row.rate_currency)
+    return format_html('<bdi class="amount">{}</bdi> <span class="worth">≈ {}</span>', amount, value)
+
+
+def words(path: str, description: str) -> Column:
+    """A name of ours, as a sentence begins."""
+    return _column(lambda _, row: str(_at(row, path)).replace("_", " ").capitalize(), description)
+
+
+def price(path: str, currency: str, description: str = "Amount") -> Column:
+    """Fiat."""
+    return _column(lambda _, row: fiat(int(_at(row, path)), _at(row, currency)), description)
+
+
+# --- filters --------------------------------------------------------------------------------------
+
+
+def choices(column: str, title: str, values: Iterable[tuple[str, str]]) -> type[admin.SimpleListFilter]:
+    """A filter of known values: Django's own would ask a table for all the values that it has."""
+    known = tuple(values)
+
+    class Choices(admin.SimpleListFilter):
+        parameter_name = column
+
+        def lookups(self, request: Any, model_admin: Any) -> Sequence[tuple[str, str]]:
+            return known
+
+        def queryset(self, request: Any, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+            value = self.value()
+            return queryset.filter(**{column: value}) if value in {name for name, _ in known} else queryset
+
+    Choices.title = title
+    return Choices
+
+
+MODE = choices("mode", "mode", Mode.choices)
+
+
+def present(column: str, title: str, is_set: str, is_empty: str) -> type[admin.SimpleListFilter]:
+    """Whether a nullable column has a value."""
+
+    class Present(admin.SimpleListFilter):
+        parameter_name = f"{column}__isempty"
+
+        def lookups(self, request: Any, model_admin: Any) -> Sequence[tuple[str, str]]:
+            return (("0", is_set), ("1", is_empty))
+
+        def queryset(self, request: Any, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+            value = self.value()
+            return queryset.filter(**{f"{column}__isnull": value == "1"}) if value in ("0", "1") else queryset
+
+    Present.title = title
+    return Present
+
+
+def since(column: str) -> type[admin.SimpleListFilter]:
+    """The newest of a table that is too long to be sorted. A search looks at all of it."""
+    days = {"1": "Last 24 hours", "7": "Last 7 days", "30": "Last 30 days"}
+
+    class Since(admin.SimpleListFilter):
+        title, parameter_name = "period", "days"
+
+        def lookups(self, request: Any, model_admin: Any) -> Sequence[tuple[str, str]]:
+            return (*days.items(), ("all", "Any time"))
+
+        def value(self) -> str:
+            return super().value() or "7"
+
+        def choices(self, changelist: Any) -> Any:
+            """Without "All": a list without a choice is that of seven days."""
+            found = super().choices(changelist)
+            next(iter(found))
+            yield from found
+
+        def queryset(self, request: Any, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+            value = self.value()
+            if value not in days or request.GET.get("q", "").strip():
+                return queryset
+            return queryset.filter(**{f"{column}__gt": _ago(int(value))})
+
+    return Since
+
+
+def _ago(days: int) -> datetime:
+    return clock.real_now() - timedelta(days=days)
+
+
+# --- search ---------------------------------------------------------------------------------------
+
+
+def found_by(rows: "QuerySet[Any]", columns: Iterable[str], typed: str) -> "QuerySet[Any]":
+    """The rows that one of these columns finds, the first that finds any: each is asked alone, so that its index answers.
+
+    A column is compared whole; `^name` by its beginning, `store` by the store's id or the beginning of its name.
+    """
+    term = Term.of(typed)
+    for column in columns:
+        wanted = _condition(rows.model, column, term)
+        if wanted is None:
+            continue
+        keys = list(rows.model._base_manager.filter(wanted).values_list("pk", flat=True)[:FOUND_MAX])
+        if keys:
+            return rows.filter(pk__in=keys)
+    return rows.none()
+
+
+def _condition(model: type[Model], column: str, term: Term) -> Q | None:
+    """None when the column can't hold what was typed."""
+    typed = term.text
+    if column.startswith("^"):
+        return term.begins(column[1:])
+    field = _field(model, column)
+    if column == "store" or column.endswith("__store"):
+        return Q(**{f"{column}_id": term.id}) if term.id else Q(**{f"{column}_id__in": _stores(field, term)})
+    if isinstance(field, ForeignKey):
+        field = field.target_field
+    if isinstance(field, UUIDField):
+        return Q(**{column: term.id}) if term.id else None
+    if isinstance(field, IntegerField):
+        return Q(**{column: int(typed)}) if typed.isascii() and typed.isdigit() and len(typed) < 19 else None
+    if column.endswith("email_key"):
+        return Q(**{f"{column}__in": {typed.lower(), emails.canonical(typed)}}) | term.begins(column)
+    if column == "tx_hash" and any(one.name == "chain" for one in model._meta.fields):
+        return Q(tx_hash=term.tx_hash, chain__in=_of_chain(model)) if term.tx_hash else None
+    return Q(**{column: term.tx_hash or term.address or typed})
+
+
+def _field(model: type[Model], path: str) -> "Field[Any, Any] | Any":
+    field: Any = None
+    for name in path.split("__"):
+        field = model._meta.get_field(name)
+        model = field.related_model or model
+    return field
+
+
+def _of_chain(model: type[Model]) -> "QuerySet[Any]":
+    """All of them: hashes are indexed by chain."""
+    chains: Any = _field(model, "chain").related_model
+    return cast("QuerySet[Any]", chains._base_manager.all())
+
+
+def _stores(field: Any, term: Term) -> list[Any]:
+    named = field.related_model._base_manager.filter(term.begins("name"))
+    return list(named.values_list("pk", flat=True)[:STORES_MAX])

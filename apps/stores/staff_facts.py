@@ -1,0 +1,44 @@
+"""What staff see of a store beside whatever they decide about it."""
+
+from typing import Any
+
+from django.urls import reverse
+
+from apps.core.staff import Section
+from apps.core.templatetags.tillgate import day
+from apps.stores.models import AuditEntry, Store, Verification
+
+LINES_MAX, LOOKED_AT_MAX = 5, 1_000
+
+
+def store_section(store: Store) -> Section:
+    """Who it is, for how long, and whether its business is known. Two statements."""
+    last = Verification.objects.filter(store=store).order_by("-created_at").first()
+    facts: list[tuple[str, Any]] = [
+        ("Name", store.name),
+        ("Country", store.country or "Unknown"),
+        ("First seen", day(store.created_at)),
+        ("Business", _business(store, last)),
+        ("Members", store.members.count()),
+    ]
+    if store.platform is not None:
+        facts.append(("Platform", store.platform.name))
+    return Section("Store", facts, reverse("admin:stores_store_change", args=[store.pk]), "Open store")
+
+
+def _business(store: Store, last: Verification | None) -> str:
+    name = last.business_legal_name if last is not None else ""
+    if store.kyc_confirmed_at is not None:
+        return f"Verified: {name}" if name else "Verified"
+    return f"Not verified: {name} ({last.status})" if last is not None else "Nothing submitted"
+
+
+def decisions(store: Store, *actions: str) -> list[tuple[str, Any]]:
+    """The last of these in the store's log, as far back as its last thousand lines."""
+    newest = AuditEntry.objects.filter(store_id=store.pk).order_by("-id").values("pk")[:LOOKED_AT_MAX]
+    found = AuditEntry.objects.filter(pk__in=newest, action__in=actions).order_by("-id")[:LINES_MAX]
+    return [(day(one.at), " · ".join(text for text in (_done(one.action), one.actor_name, one.reason) if text)) for one in found]
+
+
+def _done(action: str) -> str:
+    return action.partition(".")[2].replace("_", " ").capitalize()

@@ -1,0 +1,78 @@
+"""Every page of the staff site in a real browser: no barrier for anybody, and nothing wider than a phone."""
+
+import uuid
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from playwright.sync_api import Page
+
+from apps.chain.models import Address, UnmatchedTransfer
+from apps.console.staff_forms import FORMS
+from apps.core import clock
+from apps.core.staff import Queue
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.test_staff_requests import enter, member
+from tests.cast import Cast
+from tests.console.test_staff_roles import rows
+from tests.make import paid
+
+UGLY = "اسم طويل 🧾 " + "w" * 80
+LOOKS = {
+    "wide": {"bypass_csp": True},
+    "dark": {"dark": True, "bypass_csp": True},
+    "phone": {"width": 390, "height": 800, "bypass_csp": True},
+}
+admin.autodiscover()
+
+
+def pages(cast: Cast) -> list[str]:
+    """The list of every record, one record of each that has one, each decision, and each form."""
+    made = rows(cast)
+    found = [
+        "",
+        "proxies/",
+        "sending/",
+        "jobs/",
+        "trial-balance/",
+        "search/",
+        f"search/?q={UGLY[:9]}",
+        "payments/withdrawal/ask/",
+        *(f"stores/staffrequest/ask/{kind}/" for kind in FORMS),
+    ]
+    for model, one in admin.site._registry.items():
+        page = f"{model._meta.app_label}/{model._meta.model_name}"
+        found.append(f"{page}/")
+        row = model._base_manager.order_by("pk").values_list("pk", flat=True).first()
+        if row is not None:
+            found.append(f"{page}/{row}/change/")
+        if isinstance(one, Queue):
+            found.append(f"{page}/{made[page]}/decide/")
+    stray = UnmatchedTransfer.objects.create(
+        chain_id="sepolia", asset_id="SETH", address=Address.objects.order_by("created_at").last(), tx_hash="0x" + uuid.uuid4().hex * 2,
+        log_index=0, from_address="0x" + "a1" * 20, amount_atomic=10**17, block_number=1, reason=UGLY, detected_at=clock.real_now(),
+    )  # fmt: skip
+    return [*found, f"chain/unmatchedtransfer/{stray.pk}/resolve/"]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_no_page_of_the_staff_site_is_a_barrier_or_too_wide(world: Cast, open_page: OpenPage, look: str) -> None:
+    store = world.bakery.store
+    store.name = UGLY[:100]
+    store.save(update_fields=["name"])
+    paid(world.bakery.test, order_id=UGLY)
+    page = enter(open_page, member("Sam"), **LOOKS[look])
+    site = page.url.split("/admin/")[0] + "/admin/"
+    wrong = [told for path in pages(world) for told in judged(page, site, path, look)]
+    assert wrong == []
+
+
+def judged(page: Page, site: str, path: str, look: str) -> list[str]:
+    answer: Any = page.goto(site + path)
+    shoot(page, f"staff-{look}-{path.strip('/').replace('/', '-')[:60] or 'home'}")
+    found = [f"{path}: {told}" for told in barriers(page)]
+    if answer.status != 200:
+        found.append(f"{path}: {answer.status}")
+    if overflow(page) > 0:
+        found.append(f"{path}: {overflow(page)} px too wide")
+    return found

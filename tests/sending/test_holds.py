@@ -1,0 +1,66 @@
+"""Staff put sending on hold: nothing is signed meanwhile, of everything or of one asset, and two let it go on."""
+
+from datetime import timedelta
+
+import pytest
+
+from apps.assets.models import Asset
+from apps.chain import holds
+from apps.chain.models import OutgoingTransaction, SendingHold
+from apps.core import clock
+from apps.core.staff_roles import StaffForbidden
+from apps.stores import four_eyes
+from apps.stores.models import AuditEntry
+from tests import make
+from tests.sending.conftest import TOKEN, World
+
+
+def status(row: OutgoingTransaction) -> str:
+    row.refresh_from_db()
+    return row.status
+
+
+@pytest.mark.chain
+def test_nothing_is_signed_while_everything_is_on_hold(world: World) -> None:
+    hold = holds.place(None, None, "A strange payout", make.clerk("admin"), clock.real_now())
+    row = world.ask()
+    world.work()
+    assert status(row) == "requested"
+    first, second = make.clerk("finance"), make.clerk("finance")
+    asked = holds.request_lift(hold, "It was ours", first, clock.real_now())
+    world.work()
+    assert status(row) == "requested"
+    four_eyes.approve(holds.LIFT, asked.pk, second, clock.real_now(), digest=asked.digest)
+    world.finish()
+    assert status(row) == "confirmed"
+    assert AuditEntry.objects.filter(action="sending.held", reason="A strange payout").count() == 1
+    assert AuditEntry.objects.filter(action="sending.resumed", reason="It was ours").count() == 1
+
+
+@pytest.mark.chain
+def test_a_hold_of_one_asset_holds_no_other(world: World, token: str) -> None:
+    asset = Asset.objects.select_related("chain").get(pk="SETH")
+    hold = holds.place(None, asset, "A doubt", make.clerk("finance"), clock.real_now())
+    native, other = world.ask(), world.ask(10**6, token, TOKEN)
+    world.work()
+    assert status(native) == "requested" and status(other) != "requested"
+    assert holds.held_on(asset.chain) == holds.Held(False, frozenset({"SETH"}))
+    SendingHold.objects.filter(pk=hold.pk).update(lifted_at=clock.real_now())
+    world.finish()
+    assert status(native) == "confirmed"
+
+
+def test_support_holds_nothing_and_a_hold_needs_a_reason(db: None) -> None:
+    with pytest.raises(StaffForbidden):
+        holds.place(None, None, "x", make.clerk("support"), clock.real_now())
+    with pytest.raises(holds.HoldRefused):
+        holds.place(None, None, " ", make.clerk("admin"), clock.real_now())
+
+
+def test_the_same_is_held_once_at_a_time(db: None) -> None:
+    at, staff = clock.real_now(), make.clerk("admin")
+    hold = holds.place(None, None, "One", staff, at)
+    with pytest.raises(holds.AlreadyHeld):
+        holds.place(None, None, "Two", staff, at)
+    type(hold).objects.filter(pk=hold.pk).update(lifted_at=at)
+    assert holds.place(None, None, "Three", staff, at + timedelta(hours=1)).pk != hold.pk
