@@ -288,6 +288,8 @@ LOGGING = {
 
 # --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------
 
+# What must have ended before a store closes (apps.platforms.services.closing).
+CLOSING: list[str] = ["apps.billing.services.closing"]
 DUE: list[str] = [
     "apps.onramp.services.progress",
     "apps.payments.services.expire",

@@ -180,6 +180,17 @@ HOOK_DELETE = Operation("webhook_endpoint.delete", "Delete a webhook endpoint", 
 LINK_CREATE = Operation("onboarding_link.create", "Make an onboarding link", MANAGE, ACCOUNTS, code=RECENT, for_platforms=False)
 ACCOUNT_CLOSE = Operation("account.close", "Close a sub-merchant's account", MANAGE, ACCOUNTS, code=RECENT, for_platforms=False)
 
+STORE_CLOSE = Operation(
+    "store.close",
+    "Close the store",
+    OWN,
+    factor=ALWAYS,
+    code=RECENT,
+    has_mode=False,
+    for_platforms=False,
+    letter=OWNERS,
+)
+
 # People.
 INVITE = Operation("member.invite", "Invite somebody, or send the invitation again", MANAGE, code=RECENT, has_mode=False)
 INVITE_REVOKE = Operation("member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False)

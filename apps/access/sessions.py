@@ -5,14 +5,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib.sessions.models import Session
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 
 from apps.access.access import RECENT, Access
 from apps.access.models import SignIn
 from apps.core import clock, tenancy
 from apps.core.models import Mode
 from apps.stores import audit
-from apps.stores.models import Member, User
+from apps.stores.models import Member, Role, User
 
 PROOF_KEY, FRESH = "stepup", timedelta(minutes=5)
 STORE_KEY, MODE_KEY, SIGN_IN_KEY = "store_id", "mode", "sign_in_id"
@@ -95,12 +95,24 @@ def _age(session: Mapping[str, Any], key: str, at: datetime) -> timedelta:
 
 
 def member_of(user: Any, session: Mapping[str, Any]) -> Member | None:
-    """The membership of the chosen store, else of the person's first; None when there is none."""
+    """The membership of the chosen store, else of the person's first open one; None when there is none.
+
+    Of a closed store everybody reads the books and nobody changes anything, as an accountant does.
+    """
     if not isinstance(user, User):
         return None
-    members = Member.objects.filter(user=user, store__deleted_at=None).select_related("store").order_by("created_at")
+    members = memberships(user).order_by(F("store__deleted_at").asc(nulls_first=True), "created_at")
     wanted = session.get(STORE_KEY)
-    return (members.filter(store_id=wanted).first() if wanted else None) or members.first()
+    found: Member | None = (members.filter(store_id=wanted).first() if wanted else None) or members.first()
+    if found is not None and found.store.deleted_at is not None:
+        found.role = Role.ACCOUNTANT
+    return found
+
+
+def memberships(user: User) -> "QuerySet[Member]":
+    """Where a person can look: open stores, and their own that were closed."""
+    is_there = Q(store__deleted_at=None) | Q(store__platform=None)
+    return Member.objects.filter(is_there, user=user).select_related("store")
 
 
 def access_of(user: Any, session: Mapping[str, Any]) -> Access | None:

@@ -38,6 +38,7 @@ ACTS: dict[str, str] = {
     "passkey_add": "Add a passkey",
     "passkey_remove": "Remove a passkey",
     "settings_domain_change": "Change the domain of your checkout",
+    "settings_store_close": "Close the store",
     "member_invite": "Invite somebody to the team",
     "member_role": "Change a member's role",
     "member_remove": "Remove a member",

@@ -288,8 +288,7 @@ def _initials(person: User) -> str:
 
 
 def _memberships(person: User) -> "models.QuerySet[Member]":
-    rows = Member.objects.filter(user=person, store__deleted_at=None).select_related("store")
-    return rows.order_by("store__name", "store_id")[:STORES_SHOWN_MAX]
+    return sessions.memberships(person).order_by("store__name", "store_id")[:STORES_SHOWN_MAX]
 
 
 def go(name: str, *arguments: object) -> HttpResponse:

@@ -16,6 +16,7 @@ from apps.core.errors import Flat, NotFound
 from apps.core.forms import Form, sentences
 from apps.core.web import status_of
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
+from apps.platforms.services import closing
 from apps.stores import branding as looks
 from apps.stores import domains, services
 from apps.stores.models import Currency, Store
@@ -273,3 +274,23 @@ def _legibility(store: Store) -> Legibility | None:
         f"{looks.contrast(ink, ground):.1f}",
         looks.contrast(ground, looks.WHITE) < CONTRAST_MIN,
     )
+
+
+class CloseForm(Form):
+    names = ("name",)
+
+
+def close(request: PageRequest) -> HttpResponse:
+    """The last page of a store: its name is typed, and from then on it is only read."""
+    form = CloseForm.from_post(request.POST)
+    if request.method == "POST":
+        try:
+            closing.close_store(request.access, form.values["name"])
+        except Refusals as refusal:
+            form.refuse(refusal)
+        else:
+            messages.success(request, f"{request.access.store.name} is closed. You can still read and export its records.")
+            return go("home")
+    left = closing.what_is_left(request.access.store)
+    context = {"form": form, "errors": form.common_errors, "left": left}
+    return show(request, "dashboard/settings/close.html", context, status=form.status)

@@ -2,16 +2,16 @@
 
 from django.http import HttpResponse, HttpResponseRedirect
 
-from apps.access.sessions import MODE_KEY, STORE_KEY
+from apps.access.sessions import MODE_KEY, STORE_KEY, memberships
 from apps.core.errors import NotFound
 from apps.core.models import Mode
 from apps.dashboard.plumbing import PageRequest, find, go, next_url
-from apps.stores.models import Member, Store
+from apps.stores.models import Store
 
 
 def store(request: PageRequest) -> HttpResponse:
     """Another store of the person, always beginning at its first page: nothing of the old store may be shown in it."""
-    mine = Member.objects.filter(user=request.person, store__deleted_at=None).values("store_id")
+    mine = memberships(request.person).values("store_id")
     chosen = find(Store.objects.filter(pk__in=mine), request.POST.get("store_id", ""))
     request.session[STORE_KEY] = str(chosen.pk)
     return go("home")

@@ -233,6 +233,7 @@ PAGES = (
     Page("join/<str:token>", "join", join.join, EVERYBODY, methods=BOTH),
     Page("verification", "verification", verification.page, VIEW, MANAGE, methods=BOTH),
     Page("settings/store", "settings_store", settings.details, VIEW, MANAGE, methods=BOTH),
+    Page("settings/store/close", "settings_store_close", settings.close, OWN, methods=BOTH, stepup=True),
     Page("settings/embedding", "settings_embedding", settings.embedding, VIEW, MANAGE, methods=BOTH),
     Page("settings", "settings", settings.checkout, VIEW, MANAGE, methods=BOTH),
     Page("settings/assets", "settings_assets", settings.assets, VIEW, MANAGE, methods=BOTH),

@@ -198,6 +198,7 @@ APART = {
     T.APP_AGENT: "tests/contract/test_oauth.py",
     T.FACTOR_ENROLL: "tests/dashboard/test_sign_in.py",
     T.FACTOR_REMOVE: "tests/dashboard/test_sign_in.py",
+    T.STORE_CLOSE: "tests/platforms/test_store_closing.py",
 }
 # What belongs to both modes: as live as the most that it reaches, and the app here was let into live mode.
 OF_BOTH_MODES = {T.APP_CHANGE, T.APP_ROTATE}

@@ -208,6 +208,8 @@ BROKEN = [
     Broken("settings_store", at("settings/store"), {"name": ""}, "name", "The store name is required."),
     Broken("settings_store", at("settings/store"), {"name": "A", "website": "nowhere"}, "website",
            "The website must be a valid URL."),
+    Broken("settings_store_close", at("settings/store/close"), {"name": "Another"}, "name",
+           "Type the store's name exactly as it is shown."),
     Broken("settings_embedding", at("settings/embedding"), {"origins": "https://a.example/shop"}, "origins",
            "Each line must be an origin such as https://shop.example.com, without a path."),
     Broken("verification", at("verification"), {**BUSINESS, "street": ""}, "street", "The street is required."),

@@ -1,5 +1,6 @@
 """Sub-merchants of a platform: opened once per external id, changed, closed when nothing of theirs is left or under way, opened again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -171,14 +172,14 @@ def restore_account(access: Access, account_id: str) -> Store:
     return account
 
 
-def blockers(account: Store) -> list[Blocker]:
-    """What stands against closing an account, in both modes."""
-    held = sum(bool(one.total_atomic) for mode in Mode.values for one in balances(account.pk, mode).values())
+def blockers(account: Store, modes: Sequence[str] = tuple(Mode.values)) -> list[Blocker]:
+    """What stands against closing an account, in these modes."""
+    held = sum(bool(one.total_atomic) for mode in modes for one in balances(account.pk, mode).values())
     counts = {
         "store_balance": held,
-        "pending_payout": Payout.objects.filter(store=account).exclude(status__in=ENDED_PAYOUTS).count(),
-        "in_flight_payment_intent": Payment.objects.filter(store=account, status__in=IN_FLIGHT).count(),
-        "pending_refund": Refund.objects.filter(store=account, status__in=OPEN_REFUNDS).count(),
+        "pending_payout": Payout.objects.filter(store=account, mode__in=modes).exclude(status__in=ENDED_PAYOUTS).count(),
+        "in_flight_payment_intent": Payment.objects.filter(store=account, mode__in=modes, status__in=IN_FLIGHT).count(),
+        "pending_refund": Refund.objects.filter(store=account, mode__in=modes, status__in=OPEN_REFUNDS).count(),
     }
     return [Blocker(type, count) for type, count in counts.items() if count]
 

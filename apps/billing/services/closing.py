@@ -1,0 +1,10 @@
+"""What must end in billing before a store closes."""
+
+from apps.billing.models import Subscription
+from apps.billing.states import CANCELED
+from apps.stores.models import Store
+
+
+def closing_blockers(store: Store) -> dict[str, int]:
+    """Subscriptions of either mode would go on asking customers for money."""
+    return {"subscription": Subscription.objects.filter(store=store).exclude(status=CANCELED).count()}

@@ -1,0 +1,33 @@
+"""A store is closed in a real browser, and looked at afterwards: wide in the dark, and on a phone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.access import second_factor
+from apps.payments.models import Payment
+from tests import make
+from tests.browser.conftest import OpenPage
+from tests.browser.test_dashboard import code_of, sign_in
+from tests.browser.test_own_settings import judged
+from tests.cast import Cast
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
+def test_an_owner_closes_the_store(world: Cast, open_page: OpenPage, width: int, dark: bool) -> None:
+    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_page("/dashboard/settings/store/close", width=width, dark=dark)
+    sign_in(page, world.alice.email)
+    page.get_by_role("textbox", name="Code").fill(code_of(factor))
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("heading", name="Close Alice's Bakery?")).to_be_visible()
+    judged(page, f"close-store-{width}")
+    made = make.payment(world.bakery.live)
+    page.reload()
+    expect(page.get_by_text("It can't be closed yet.")).to_be_visible()
+    judged(page, f"close-store-not-yet-{width}")
+    Payment.objects.filter(pk=made["id"]).update(status="expired")
+    page.reload()
+    page.get_by_label("Type Alice's Bakery to confirm").fill("Alice's Bakery")
+    page.get_by_role("button", name="Close store").click()
+    expect(page.get_by_text("This store was closed on")).to_be_visible()
+    judged(page, f"closed-store-{width}")
