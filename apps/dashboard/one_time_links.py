@@ -1,4 +1,4 @@
-"""Creating a payment by hand: the form, then the link with its QR code."""
+"""One-time links: a payment created by hand, then its link with the QR code."""
 
 from django.http import HttpResponse
 
@@ -60,9 +60,9 @@ def create(request: PageRequest) -> HttpResponse:
 
 def show_link(request: PageRequest, id: str) -> HttpResponse:
     payment: Payment = find(payments_seen_by(request.access), id)
-    return show(request, "dashboard/payments/link.html", {"payment": payment, "url": hosted_url(payment)})
+    return show(request, "dashboard/one_time_links/detail.html", {"payment": payment, "url": hosted_url(payment)})
 
 
 def _form(request: PageRequest, form: LinkForm) -> HttpResponse:
     context = {"form": form, "errors": form.common_errors, "currencies": Currency.choices, "lifetimes": LIFETIMES}
-    return show(request, "dashboard/payments/create.html", context, status=form.status)
+    return show(request, "dashboard/one_time_links/create.html", context, status=form.status)
