@@ -1,0 +1,61 @@
+"""The list of payments over a month's 20,000: whatever filter is chosen, every table is read by an index."""
+
+import re
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from apps.billing.models import Customer
+from apps.console.grants import WEB
+from apps.core import clock, tenancy
+from apps.payments.models import Payment
+from tests.billing import records
+from tests.cast import Cast
+from tests.dashboard.browse import Browser
+from tests.dashboard.test_search import month_of_payments
+from tests.roles import acting_as
+
+TABLES = ("payments_payment", "payments_paymentaddress", "chain_deposit", "ledger_movement", "ledger_entry", "billing_invoicepayment")
+
+
+def plans(cast: Cast, path: str) -> list[tuple[str, float]]:
+    """How PostgreSQL answers each statement of the page that reads payments, and the milliseconds it takes."""
+    browser = Browser(cast.alice)
+    with CaptureQueriesContext(connection) as seen:
+        assert browser.get(path).status_code == 200
+    told = [one["sql"] or "" for one in seen]
+    asked = [one for one in told if one.lstrip().startswith("SELECT") and "payments_payment" in one]
+    found, page = [], [str(id) for id in Payment.objects.order_by("-created_at").values_list("pk", flat=True)[:25]]
+    with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")  # who owns the whole table is counted by reading it, else by an index
+        for statement in asked:
+            written = statement.replace("$1", f"'{{{','.join(page)}}}'")  # a prepared statement is told without its values
+            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS OFF) {written}")
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+            found.append((plan, float(re.findall(r"Execution Time: ([\d.]+) ms", plan)[0])))
+    return found
+
+
+def test_a_month_of_payments_is_listed_and_filtered_by_indexes(cast: Cast) -> None:
+    customer = Customer.objects.get(pk=records.customer(cast.bakery.test)["id"])
+    month_of_payments(cast)
+    today = clock.real_now().date()
+    for query in (
+        "",
+        "page=200",
+        "status=completed",
+        "status=failed",
+        "coin=ETH",
+        "coin=USDC",
+        "network=sepolia&status=completed",
+        "min=100&max=150",
+        f"from={today}&to={today}",
+        f"customer={customer.pk}",
+    ):
+        shown = plans(cast, f"payments?{query}")
+        assert shown, query
+        for plan, took in shown:
+            for table in TABLES:
+                rows = re.search(rf"Seq Scan on {table}\b.*?rows=(\d+)", plan)
+                assert rows is None, f"{query}\n{plan}"
+            assert took < 500, f"{query}\n{plan}"
