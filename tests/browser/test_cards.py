@@ -132,7 +132,7 @@ def test_the_dashboard_says_which_payment_needs_somebody(shop: Shop, open_page: 
     assert make.detail(shop.test, made["id"])["needs_attention"] == "card_refund"
     page = open_page(f"/dashboard/payments/{made['id']}")
     sign_in(page, world.alice.email)
-    expect(page.get_by_text("This payment needs you.")).to_be_visible()
+    expect(page.get_by_text("Action required.")).to_be_visible()
     expect(page.get_by_role("heading", name="Card payments")).to_be_visible()
     shoot(page, "dashboard-payment-card-desk")
     assert barriers(page) == []

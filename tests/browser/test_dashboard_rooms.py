@@ -66,5 +66,6 @@ def test_the_payment_page_gives_its_invoice(world: Cast, open_page: OpenPage) ->
     page = open_page(f"/dashboard/payments/{made['id']}")
     sign_in(page, world.alice.email)
     with page.expect_download() as given:
-        page.get_by_role("link", name="Invoice", exact=True).click()
+        page.locator("main summary", has_text="More").click()
+        page.get_by_role("link", name="Download invoice (PDF)").click()
     assert given.value.suggested_filename == f"invoice-{made['reference']}.pdf"
