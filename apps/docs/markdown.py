@@ -54,7 +54,7 @@ def render(text: str, own: str = "") -> Rendered:
             token.type = "html_block"
     html: str = parser.renderer.render(tokens, parser.options, {})
     html = _NAME.sub(lambda found: _BREAKS.sub(r"\g<0><wbr>", found[0]), html)
-    html = html.replace("<table>", '<div class="table-scroll" role="region" aria-label="Table" tabindex="0"><table>')
+    html = html.replace("<table>", '<div class="table-scroll" role="group" aria-label="Table" tabindex="0"><table>')
     return Rendered(html.replace("</table>", "</table></div>"), tuple(headings))
 
 

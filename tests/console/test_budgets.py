@@ -14,7 +14,13 @@ from config import bootstrap
 HEAVY = {
     *("aiohttp", "boto3", "storages", "anymail", "dns", "requests_toolbelt"),  # talking to strangers, buckets, mail services
     *("weasyprint", "pypdf", "PIL", "fontTools"),  # documents and pictures
-    *("drf_spectacular.generators", "drf_spectacular.openapi", "rest_framework.test", "jinja2"),  # drawing up the description
+    *(
+        "drf_spectacular.generators",
+        "drf_spectacular.openapi",
+        "rest_framework.test",
+        "jinja2",
+        "markdown_it",
+    ),  # the description and docs
     *("mcp", "pydantic"),
     *("webauthn", "OpenSSL", "pyasn1_modules", "cbor2", "cryptography", "jwcrypto"),  # passkeys, signed tokens, some of the keystores
     *("charset_normalizer", "greenlet", "rich", "yaml", "pygments", "opentelemetry"),  # found only because they are installed
@@ -36,7 +42,7 @@ STARTS = {
     ),
     "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | REDIS | DOORS, 1150),
     "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | REDIS | DOORS, 1200),
-    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY | REDIS | HTTP, 1650),
+    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY | REDIS | HTTP, 1700),
     "migrate": (
         "from django.core.management import call_command; call_command('showmigrations', '--plan', stdout=open('/dev/null', 'w'))",
         HEAVY | CELERY | REDIS | DOORS,
@@ -110,9 +116,9 @@ def test_asking_strangers_for_a_passkey_loads_nothing_that_verifies_one() -> Non
     assert HEAVY & set(json.loads(said.stdout.splitlines()[-1])) == set()
 
 
-def test_the_pages_of_the_api_load_nothing_that_draws_up_its_description() -> None:
-    asks = "from apps.api.description import docs; from django.http import HttpRequest; page = HttpRequest(); page.method = 'GET'"
-    lines = f"import django, json, sys; django.setup(); {asks}; docs(page); print(json.dumps(sorted(sys.modules)))"
+def test_the_documentation_loads_nothing_that_draws_it() -> None:
+    asks = "from apps.docs.views import explorer, show; from django.http import HttpRequest; page = HttpRequest(); page.method = 'GET'"
+    lines = f"import django, json, sys; django.setup(); {asks}; explorer(page); show(page); print(json.dumps(sorted(sys.modules)))"
     environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
     said = subprocess.run([sys.executable, "-c", lines], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)
     assert HEAVY & set(json.loads(said.stdout.splitlines()[-1])) == set()

@@ -14,6 +14,8 @@ from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_datetime
 from babel.numbers import format_compact_currency, format_currency, format_decimal, get_currency_precision
 from django import template
+from django.conf import settings
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -498,3 +500,9 @@ def qr(text: str, label: str) -> SafeString:
     """A QR code that scanners read in dark mode too; the text itself must stand on the page."""
     drawn = segno.make_qr(text, error="m").svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None)
     return format_html('<div class="qr" role="img" aria-label="{}">{}</div>', label, mark_safe(drawn))  # noqa: S308  our own drawing
+
+
+@register.simple_tag
+def docs_address() -> str:
+    """The documentation, at the API's host where that has one of its own."""
+    return (settings.API_URL if settings.API_HOST else "") + reverse("docs")

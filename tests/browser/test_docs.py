@@ -1,0 +1,60 @@
+"""The documentation in a real browser: tabs with and without a script, the search, a key of one's own; wide, on a phone and in the dark."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage, shoot
+from tests.browser.test_dashboard import fine
+
+PAGES = ("/docs", "/docs/quickstart", "/docs/errors", "/docs/reference/payments")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_has_no_barriers_and_fits(open_page: OpenPage, path: str) -> None:
+    name = path.strip("/").replace("/", "-")
+    for width in (390, 1280):
+        for dark in (False, True):
+            page = open_page(path, width=width, dark=dark)
+            fine(page)
+            shoot(page, f"{name}-{width}-{'dark' if dark else 'light'}")
+
+
+def test_tabs_work_without_a_script_and_with_one_are_chosen_for_the_whole_page(open_page: OpenPage) -> None:
+    plain = open_page("/docs/quickstart", script=False)
+    sample = plain.locator(".code-tabs").nth(1)
+    expect(sample.get_by_text("payment = tillgate.post(")).not_to_be_visible()
+    sample.get_by_text("Python", exact=True).click()
+    expect(sample.get_by_text("payment = tillgate.post(")).to_be_visible()
+
+    page = open_page("/docs/quickstart")
+    page.locator(".code-tabs").nth(1).get_by_text("PHP", exact=True).click()
+    expect(page.locator(".code-tabs").nth(2).locator("input:checked")).to_have_value("PHP")
+    page.reload()
+    expect(page.locator(".code-tabs").first.locator("input:checked")).to_have_value("PHP")
+
+
+def test_the_search_finds_while_one_types_and_without_a_script(open_page: OpenPage) -> None:
+    page = open_page("/docs")
+    page.get_by_role("searchbox").press_sequentially("create a pay")
+    hit = page.locator(".docs-hits").get_by_role("link", name="Create a payment", exact=False).first
+    expect(hit).to_be_visible()
+    fine(page)
+    hit.click()
+    expect(page).to_have_url(re.compile("/docs/"))
+
+    plain = open_page("/docs", script=False)
+    plain.get_by_role("searchbox").fill("mandate_required")
+    plain.get_by_role("searchbox").press("Enter")
+    expect(plain.get_by_role("main").get_by_role("link").first).to_be_visible()
+
+
+def test_a_test_key_is_put_into_the_examples_and_a_live_one_is_not(open_page: OpenPage) -> None:
+    page = open_page("/docs/quickstart", width=390)
+    page.get_by_label("Your test key").fill("svc_sk_live_0123456789")
+    expect(page.locator("[data-key]").first).to_have_text("svc_sk_test_YOUR_KEY")
+    page.get_by_label("Your test key").fill("svc_sk_test_0123456789")
+    expect(page.locator("[data-key]").first).to_have_text("svc_sk_test_0123456789")
+    page.goto(page.url.replace("quickstart", "reference/refunds"))
+    expect(page.locator("[data-key]").first).to_have_text("svc_sk_test_0123456789")
