@@ -34,6 +34,7 @@ ACTS: dict[str, str] = {
     "security_take_off": "Remove your authenticator app",
     "security_codes": "Make new backup codes",
     "security_password": "Change your password",
+    "security_close": "Close your account",
     "security_email": "Change your email address",
     "passkey_add": "Add a passkey",
     "passkey_remove": "Remove a passkey",
@@ -49,7 +50,7 @@ ACTS: dict[str, str] = {
     "oauth_app_rotate": "Replace an app's secret",
     "oauth_consent": "Let an app into your store",
 }
-PERSONAL = ("security_take_off", "security_codes", "security_password", "security_email", "passkey_add", "passkey_remove")
+PERSONAL = ("security_take_off", "security_codes", "security_password", "security_email", "security_close", "passkey_add", "passkey_remove")
 
 
 def act_of(url: str) -> tuple[str, bool]:

@@ -1,11 +1,12 @@
 """The person's own account: password, authenticator app, backup codes."""
 
 from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpResponse
+from django.shortcuts import render
 from django_otp import login as otp_login
 
-from apps.access import email_change, own_factor, passkeys, second_factor, sessions, sign_in, stepup
+from apps.access import account_closing, email_change, own_factor, passkeys, second_factor, sessions, sign_in, stepup
 from apps.access.access import RECENT
 from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
@@ -153,3 +154,26 @@ def _picture(request: PageRequest, form: Form) -> HttpResponse:
         "errors": form.common_errors,
     }
     return show(request, "dashboard/security/enrol.html", context, status=form.status)
+
+
+class CloseForm(Form):
+    names = ("password",)
+    secrets = ("password",)
+
+
+def close(request: PageRequest) -> HttpResponse:
+    """The account itself; with it goes the session."""
+    form = CloseForm.from_post(request.POST)
+    if request.method == "POST":
+        typed, address = form.secret_values["password"], client_address(request)
+        try:
+            account_closing.close_account(request.person, typed, address)
+            logout(request)
+            return render(request, "dashboard/security/closed.html")
+        except sign_in.Refused:
+            form.refuse(NotYourPassword())
+        except Failure as refusal:
+            form.refuse(refusal)
+    alone = account_closing.owned_alone(request.person)
+    context = {"form": form, "errors": form.common_errors, "alone": alone}
+    return show(request, "dashboard/security/close.html", context, status=form.status)

@@ -259,6 +259,7 @@ PAGES = (
     Page("security/passkeys/<str:id>/rename", "passkey_rename", passkeys.rename, SIGNED_IN, methods=POST),
     Page("security/passkeys/<str:id>/remove", "passkey_remove", passkeys.remove, SIGNED_IN, methods=BOTH, stepup=True),
     Page("security/email", "security_email", security.email, SIGNED_IN, methods=BOTH, stepup=True),
+    Page("security/close", "security_close", security.close, SIGNED_IN, methods=BOTH, stepup=True),
     Page("security/password", "security_password", security.password, SIGNED_IN, methods=BOTH, stepup=True),
 )
 

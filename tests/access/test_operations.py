@@ -22,6 +22,7 @@ SAVES = {"create", "update_or_create", "get_or_create", "bulk_create", "save", "
 WRITES = {"audit.record", "sender.request", *CHANGES, *SAVES}
 # What a door calls and what writes, but moves no money and opens no way for it.
 ELSEWHERE = {
+    "access.account_closing.close_account": "their own, with the password and a fresh code",
     "access.email_change.finish": "by a link that was sent to the new address, asked for with the password",
     "access.invitations.accept": "by the invited person, with the token of the letter",
     "access.invitations.accept_as_new": "by the invited person, with the token of the letter",

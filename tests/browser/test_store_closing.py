@@ -1,15 +1,16 @@
-"""A store is closed in a real browser, and looked at afterwards: wide in the dark, and on a phone."""
+"""A store and an account are closed in a real browser: wide in the dark, and on a phone."""
 
 import pytest
 from playwright.sync_api import expect
 
 from apps.access import second_factor
 from apps.payments.models import Payment
+from apps.stores.models import Member
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_dashboard import code_of, sign_in
 from tests.browser.test_own_settings import judged
-from tests.cast import Cast
+from tests.cast import PASSWORD, Cast
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
@@ -31,3 +32,18 @@ def test_an_owner_closes_the_store(world: Cast, open_page: OpenPage, width: int,
     page.get_by_role("button", name="Close store").click()
     expect(page.get_by_text("This store was closed on")).to_be_visible()
     judged(page, f"closed-store-{width}")
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
+def test_a_person_closes_their_account(world: Cast, open_page: OpenPage, width: int, dark: bool) -> None:
+    page = open_page("/dashboard/security/close", width=width, dark=dark)
+    sign_in(page, world.alice.email)
+    expect(page.get_by_text("You are the only owner of this store")).to_be_visible()
+    judged(page, f"close-account-owner-{width}")
+    Member.objects.filter(user=world.bob).update(role="owner")
+    page.reload()
+    page.get_by_label("Password").fill(PASSWORD)
+    judged(page, f"close-account-{width}")
+    page.get_by_role("button", name="Close account").click()
+    expect(page.get_by_role("heading", name="Your account is closed")).to_be_visible()
+    judged(page, f"closed-account-{width}")

@@ -20,6 +20,7 @@ from apps.dashboard.urls import PAGES
 from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services.destinations import add_wallet
 from apps.payouts.services.schedules import create_schedule
+from apps.stores.models import Member
 from tests import make
 from tests.billing import records as billing
 from tests.cast import PASSWORD, Cast
@@ -210,6 +211,9 @@ BROKEN = [
            "The website must be a valid URL."),
     Broken("settings_store_close", at("settings/store/close"), {"name": "Another"}, "name",
            "Type the store's name exactly as it is shown."),
+    Broken("security_close",
+           lambda world: Member.objects.filter(user=world.cast.bob).update(role="owner") and "security/close",
+           {"password": "not it at all"}, "password", "Your current password is not right."),
     Broken("settings_embedding", at("settings/embedding"), {"origins": "https://a.example/shop"}, "origins",
            "Each line must be an origin such as https://shop.example.com, without a path."),
     Broken("verification", at("verification"), {**BUSINESS, "street": ""}, "street", "The street is required."),
