@@ -54,7 +54,7 @@ def test_a_refund_says_what_leaves_and_where_to_before_it_is_sent(cast: Cast, ma
     (refund,) = Refund.objects.all()
     assert str(refund.amount_atomic) == made["payment_addresses"][0]["crypto_amount_atomic"]
     page = text(browser.get(f"payments/{made['id']}"))
-    assert "Refund in progress" in page and "Waiting to be sent" in page and made["transaction"]["from_address"] in page
+    assert "Refund in progress" in page and "Refund requested" in page and made["transaction"]["from_address"] in page
     assert f"/dashboard/payments/{made['id']}/refund" not in page
 
 
