@@ -11,7 +11,9 @@ from django.test import Client
 
 from apps.core import buckets
 from apps.links.models import LinkPayment, PaymentLink
-from apps.links.services.links import archive_link, pause_link
+from apps.links.requests import LinkRequest, Purchase
+from apps.links.services.buy import buy
+from apps.links.services.links import archive_link, pause_link, update_link
 from apps.payments.models import Payment
 from apps.stores.models import Store
 from tests.cast import Cast, Shop
@@ -83,6 +85,13 @@ def test_what_can_not_be_bought_is_told_at_its_input(bakery: Shop, fields: dict[
 def test_a_fixed_price_is_not_the_customers_to_choose(bakery: Shop) -> None:
     send(made_link(bakery), choice="other", amount="0.01")
     assert Payment.objects.get().settlement_amount_cents == 1200
+
+
+def test_a_price_that_changes_at_the_same_moment_is_the_locked_one(bakery: Shop) -> None:
+    read_before = made_link(bakery)
+    update_link(bakery.owner_access(), read_before, LinkRequest(title="Mug", currency="JPY", amount_cents=90000))
+    made = buy(read_before, Purchase(form_key="a" * 32))
+    assert (made.settlement_amount_cents, made.settlement_currency) == (90000, "JPY")
 
 
 def test_a_button_may_ask_for_an_amount(bakery: Shop) -> None:

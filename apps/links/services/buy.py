@@ -36,10 +36,10 @@ def buy(link: PaymentLink, purchase: Purchase) -> Payment:
 
     Raises Invalid, LinkClosed, SoldOut, or what creating a payment raises.
     """
-    cents = purchase.check(link)
-    key = _key(link, purchase, cents)
     with transaction.atomic():
         row = locked_link(link.pk)
+        cents = purchase.check(row)
+        key = _key(row, purchase, cents)
         found = _made_before(row, key)
         if found is not None:
             return found
