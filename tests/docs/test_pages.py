@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.urls import resolve
 
 from apps.docs import tree
 from apps.docs.site import index_file, page, site
@@ -132,6 +133,7 @@ import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 import django
 from django.test import Client
+from django.urls import resolve
 django.setup()
 from apps.docs import site
 answer = Client(HTTP_HOST="localhost").get("/docs")
@@ -151,3 +153,10 @@ def test_the_image_holds_what_is_drawn() -> None:
     dockerfile, ignored = ((settings.BASE_DIR / name).read_text() for name in ("Dockerfile", ".dockerignore"))
     for name in ("docs/guide", "docs/reference", "CHANGELOG.md"):
         assert f"COPY {name} " in dockerfile and f"!{name}\n" in ignored
+
+
+def test_links_into_the_dashboard_lead_to_a_page(read: dict[str, Reader]) -> None:
+    links = {link for one in read.values() for link in one.links if link.startswith("/dashboard")}
+    assert links
+    for link in links:
+        resolve(link.partition("#")[0].partition("?")[0])
