@@ -60,6 +60,8 @@ def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(world: 
         page = open_page("/dashboard/?range=7", width=width, dark=dark)
         sign_in(page, world.alice.email)
         page.get_by_text("Show as table").click()
+        plot = page.locator(".plot").bounding_box()
+        assert plot is not None and plot["x"] + plot["width"] < width, "the table doesn't push the plot out of its card"
         _looked_at(page, f"home-{width}-{'dark' if dark else 'light'}")
 
 
