@@ -13,7 +13,7 @@ from msgspec import Struct
 from apps.docs import tree
 from apps.docs.catalogs import errors, events
 from apps.docs.markdown import Heading, address_of, render
-from apps.docs.reference import groups, page_of
+from apps.docs.reference import groups, objects, page_of
 from apps.docs.site import Hit, Link, Menu, Page, Site
 
 FOLDER = settings.BASE_DIR / "docs" / "guide"
@@ -55,6 +55,7 @@ def _sources() -> Iterator[Source]:
     for group in groups():
         entry = tree.Entry(f"reference/{group.slug}", group.title)
         yield _source("API reference", entry, page_of(group, description))
+    yield _source("API reference", tree.OBJECTS, objects(description))
     changes = _ELSEWHERE.sub(r"\1", (settings.BASE_DIR / "CHANGELOG.md").read_text())
     yield _source("Look up", tree.CHANGELOG, changes)
 

@@ -136,6 +136,50 @@ def meanings() -> dict[str, str]:
     return dict(line.split(" | ", 1) for line in lines if " | " in line)
 
 
+# The objects that most integrators read, in the order of the reference, and what they are called there.
+OBJECTS = {
+    "PaymentIntentDetail": "Payment",
+    "PaymentAddress": "Payment address",
+    "Transaction": "Deposit",
+    "LateDeposit": "Late deposit",
+    "Refund": "Refund",
+    "WebhookEndpoint": "Webhook endpoint",
+    "WebhookDelivery": "Webhook delivery",
+    "Balance": "Balance",
+    "Payout": "Payout",
+    "PayoutSchedule": "Payout schedule",
+    "Swap": "Swap",
+    "SupportedAsset": "Asset",
+    "Customer": "Customer",
+    "Product": "Product",
+    "Price": "Price",
+    "Subscription": "Subscription",
+    "Invoice": "Invoice",
+    "InvoiceLine": "Invoice line",
+    "Mandate": "Mandate",
+    "Settlement": "Settlement",
+}
+
+
+def objects(description: Schema) -> str:
+    """What the fields of answers mean."""
+    parts = [
+        "# Objects",
+        "What the fields of answers mean. Times are ISO 8601 in UTC with microseconds. Amounts named `…_atomic` are integers as "
+        "text, in the asset's smallest unit; amounts named `…_cents` are integers, in hundredths of the currency. New fields may be "
+        "added at any time: ignore those that you don't know.",
+    ]
+    for name, title in OBJECTS.items():
+        fields = description["components"]["schemas"][name]["properties"]
+        rows = [f"| `{field}` | {_type(told, description)} | {_meaning(name, field)} |" for field, told in fields.items()]
+        parts += [f"## {title}", "\n".join(["| field | type | meaning |", "|---|---|---|", *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _meaning(name: str, field: str) -> str:
+    return meanings().get(f"{name}.{field}") or meanings().get(field, "")
+
+
 # --- fields ---------------------------------------------------------------------------------------
 
 

@@ -53,4 +53,5 @@ GUIDE = (
     ),
     Section("Look up", (Entry("events", "Events"), Entry("errors", "Errors"), Entry("limits", "Rate limits"))),
 )
+OBJECTS = Entry("reference/objects", "Objects")
 CHANGELOG = Entry("changelog", "Changelog")

@@ -53,6 +53,13 @@ def test_a_path_is_at_its_host_and_at_no_other(hosts: Any, db: None, path: str, 
     assert found == {host: status if host in homes else 404 for host in hosts.ALLOWED_HOSTS}
 
 
+def test_the_dashboard_leads_to_the_documentation_at_the_host_of_the_api(hosts: Any, db: None) -> None:
+    page = Client().get("/dashboard/sign-in", headers={"Host": DASH}).content.decode()
+    assert f'href="https://{API}/docs"' in page
+    docs = Client().get("/docs", headers={"Host": API}).content.decode()
+    assert f'href="https://{DASH}/dashboard/"' in docs
+
+
 def test_the_wrong_host_answers_like_an_unknown_path(hosts: Any, db: None) -> None:
     wrong = Client().get("/api/v2/payments", headers={"Host": DASH})
     assert wrong.json() == {"error": {"message": "Not found", "code": None}}

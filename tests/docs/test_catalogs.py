@@ -11,6 +11,8 @@ from django.urls import get_resolver
 from apps.docs.catalogs import RAISED, advice, codes
 from apps.docs.site import page
 from apps.webhooks.catalogue import EVENTS
+from tests import make
+from tests.cast import Shop
 
 
 def html_of(slug: str) -> str:
@@ -40,3 +42,32 @@ def test_every_event_is_told_with_a_body(event: str) -> None:
     assert found is not None
     section = found.markdown.partition(f"## {event}\n")[2].partition("\n## ")[0]
     assert json.loads(section.partition("```json\n")[2].partition("\n```")[0])["type"] == event
+
+
+def scenarios() -> list[list[str]]:
+    text = (settings.BASE_DIR / "docs" / "guide" / "testing.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| `(exact|under|over|unconf|failed)", line)]
+    return [[cell.strip("`") for cell in row] for row in rows]
+
+
+@pytest.mark.parametrize("row", scenarios(), ids=lambda row: row[0])
+def test_a_scenario_ends_as_its_row_says(bakery: Shop, row: list[str]) -> None:
+    scenario, _, status, reason = row
+    made = make.payment(bakery.test)
+    make.simulated(bakery.test, made["id"], scenario)
+    told = make.detail(bakery.test, made["id"])
+    assert (told["status"], told["state_reason"]) == (status, None if reason == "null" else reason)
+
+
+def test_an_expired_payment_can_have_a_late_deposit(bakery: Shop) -> None:
+    made = make.payment(bakery.test, expires_in=300)
+    make.advance(bakery.test, 400)
+    assert make.detail(bakery.test, made["id"])["status"] == "expired"
+    make.simulated(bakery.test, made["id"], "exact", late=True)
+    assert len(make.detail(bakery.test, made["id"])["late_deposits"]) == 1
+
+
+def test_every_field_of_an_object_has_a_meaning() -> None:
+    found = page("reference/objects")
+    assert found is not None
+    assert not re.findall(r"^\| `(\w+)` \| [^|]+ \|  \|$", found.markdown, re.M)
