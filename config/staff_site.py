@@ -15,6 +15,7 @@ from apps.console import staff_groups, staff_home, staff_pages
 from apps.core import clock, staff_roles, tenancy
 from apps.core.acting import Kind, become
 from apps.core.staff import ReadOnly, may, typed_reason
+from apps.core.staff_labels import LABELS
 from apps.stores import audit
 from apps.stores.models import Store, User
 from config import proxies
@@ -44,7 +45,7 @@ def _record(action: str, obj: Any, message: Any, reason: str) -> None:
 
 
 def _named(model: dict[str, Any], name: str) -> dict[str, Any]:
-    return {**model, "name": staff_groups.LABELS.get(name, model["name"])}
+    return {**model, "name": LABELS.get(name, model["name"])}
 
 
 class StaffSite(AdminSite):

@@ -20,6 +20,7 @@ from django.utils.html import format_html
 
 from apps.core import money, staff_roles
 from apps.core.errors import Failure
+from apps.core.staff_labels import LABELS
 from apps.core.staff_lists import CappedPaginator, found_by
 from apps.core.staff_roles import StaffMember, StaffOperation
 from apps.core.templatetags.tillgate import badge
@@ -94,7 +95,7 @@ class ReadOnly(_ModelAdmin):
     show_facets = admin.ShowFacets.NEVER  # which count whole tables
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        title = str(self.opts.verbose_name_plural)
+        title = LABELS.get(self.opts.label, str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title[:1].upper() + title[1:], **(extra_context or {})})
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:

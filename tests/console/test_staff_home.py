@@ -13,9 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from apps.access.models import SecondFactor
 from apps.chain.models import SendingHold, UnmatchedTransfer
 from apps.console import staff_home, trial_balance
-from apps.console.staff_groups import GROUPS, LABELS
+from apps.console.staff_groups import GROUPS
 from apps.core import clock, rows
 from apps.core.models import RowFailure
+from apps.core.staff_labels import LABELS
 from apps.payments.models import PaymentAddress
 from apps.payouts.models import Payout
 from apps.stores.models import AuditEntry, StaffRequest, User

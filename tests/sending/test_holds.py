@@ -1,5 +1,6 @@
 """Staff put sending on hold: nothing is signed meanwhile, of everything or of one asset, and two let it go on."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,13 @@ from apps.stores import four_eyes
 from apps.stores.models import AuditEntry
 from tests import make
 from tests.sending.conftest import TOKEN, World
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_on_hold(_django_db_helper: None) -> Iterator[None]:
+    """What these tests write is committed: the next ones send."""
+    yield
+    SendingHold.objects.filter(lifted_at=None).update(lifted_at=clock.real_now())
 
 
 def status(row: OutgoingTransaction) -> str:
