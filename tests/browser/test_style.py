@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.template import engines
 
-from apps.core.templatetags.tillgate import BADGES
+from apps.core.badges import BADGES
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 
 LOOKS = {"desk": {}, "dark": {"dark": True}, "phone": {"width": 390, "height": 844}}

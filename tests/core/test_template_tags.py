@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.utils import translation
 
+from apps.core.badges import BADGES
 from apps.core.templatetags import tillgate
 from apps.payments.models import Payment
 
@@ -52,7 +53,7 @@ def test_a_moment_is_utc_with_its_second_in_the_title() -> None:
 
 @pytest.mark.parametrize("status", Payment.Status.values)
 def test_every_status_of_a_payment_has_words(status: str) -> None:
-    assert status in tillgate.BADGES["payment"]
+    assert status in BADGES["payment"]
 
 
 def test_an_unknown_status_is_shown_as_it_is_and_escaped() -> None:

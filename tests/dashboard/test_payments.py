@@ -5,7 +5,7 @@ import io
 from typing import Any
 
 from apps.core import clock
-from apps.core.templatetags.tillgate import BADGES
+from apps.core.badges import BADGES
 from apps.ledger.selectors import balances
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment
