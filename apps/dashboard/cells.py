@@ -10,7 +10,8 @@ from django.utils.text import Truncator
 
 from apps.assets.models import Asset
 from apps.billing.models import Customer
-from apps.core.templatetags.tillgate import coin_badge, crypto_short, fiat, moment
+from apps.core.coin_badges import coin_badge
+from apps.core.templatetags.tillgate import crypto_short, fiat, moment
 
 NONE = mark_safe('<span class="muted">–</span>')  # ours alone
 NAME_SHOWN = 60

@@ -23,6 +23,7 @@ from django.utils.translation import get_language, gettext_lazy, ngettext, to_lo
 
 from apps.core import money
 from apps.core.badges import BADGES, QUIET
+from apps.core.coin_badges import coin_badge
 
 register = template.Library()
 _LETTER_AND_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)")
@@ -86,29 +87,7 @@ def crypto_short(amount_atomic: int | str, atomic_decimals: int, symbol: str) ->
     return format_html(shown, whole, symbol, short, symbol)
 
 
-# What stands in a coin's disc; of any other coin it is the first letter.
-_COIN_SIGNS = {
-    "ETH": "\N{GREEK CAPITAL LETTER XI}",
-    "USDC": "$",
-    "USDT": "\N{TUGRIK SIGN}",
-    "DAI": "\N{LATIN CAPITAL LETTER D WITH STROKE}",
-}
-
-
-@register.simple_tag
-def coin_badge(symbol: str, network: str = "") -> SafeString:
-    """A coin by sign and word, with its network."""
-    shown = '<span class="coin">{}<span>{}{}</span></span>'
-    where = format_html(' <span class="muted"><span class="on">on </span>{}</span>', network) if network else ""
-    return format_html(shown, coin_sign(symbol), symbol, where)
-
-
-@register.simple_tag
-def coin_sign(symbol: str) -> SafeString:
-    """Its disc alone, beside words that name it."""
-    known = symbol.lower() if symbol in _COIN_SIGNS else ""
-    sign = _COIN_SIGNS.get(symbol, symbol[:1])
-    return format_html('<span class="coin-sign {}" aria-hidden="true">{}</span>', known, sign)
+register.simple_tag(coin_badge)
 
 
 @register.simple_tag

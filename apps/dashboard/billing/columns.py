@@ -13,7 +13,7 @@ from apps.billing.models import Customer, Invoice, Subscription
 from apps.billing.services.outlook import cycle_cents
 from apps.billing.states import CANCELED, OPEN, PAUSED
 from apps.core import clock, money
-from apps.core.templatetags.tillgate import badge, cycle_words, day, fiat
+from apps.core.templatetags.tillgate import badge, cycle_words, day, document_day, fiat
 from apps.dashboard import cells
 from apps.dashboard.columns import cents_column, day_column, id_column, number_column, text_column, time_column
 from apps.dashboard.lists import Column, Listing, listing
@@ -116,6 +116,12 @@ def _invoice_cents(key: str, label: str, attribute: str, *, is_default: bool = F
     )
 
 
+def _due(line: InvoiceLine) -> SafeString:
+    """The day that the invoice itself names."""
+    at = line.invoice.due_at
+    return cells.NONE if at is None else format_html('<span class="muted">{}</span>', document_day(at))
+
+
 def _subscription_of(line: InvoiceLine) -> SafeString:
     one = line.invoice
     return cells.link("subscription", one.subscription_id, "View") if one.subscription_id else cells.NONE
@@ -147,7 +153,7 @@ INVOICES = listing(
             text_column("currency", "Currency", lambda line: line.invoice.currency, is_default=False),
             _invoice_cents("paid", "Paid", "amount_paid_cents", is_default=True),
             Column("status", "Status", _invoice_status, {"status": lambda line: line.invoice.status}, on_phone=True),
-            day_column("due", "Due", lambda line: line.invoice.due_at, name="due_at", on_phone=True),
+            Column("due", "Due", _due, {"due_at": lambda line: clock.iso(line.invoice.due_at)}, on_phone=True),
             _invoice_cents("subtotal", "Subtotal", "subtotal_cents"),
             _invoice_cents("discount", "Discount", "discount_cents"),
             _invoice_cents("tax", "Tax", "tax_cents"),
