@@ -73,7 +73,7 @@ def take_over(request: PageRequest, id: str) -> HttpResponse:
     return taken_over(request, find(_rows(request), id), "keys", "API keys")
 
 
-def taken_over(request: PageRequest, row: makers.Credential, back: str, room: str) -> HttpResponse:
+def taken_over(request: PageRequest, row: makers.Credential, back: str, title: str) -> HttpResponse:
     """The page of a key or agent that its maker can't answer for any more."""
     lost = makers.lost_by([row], request.access.store_id).get(row.pk)
     if lost is None:
@@ -89,7 +89,7 @@ def taken_over(request: PageRequest, row: makers.Credential, back: str, room: st
         else:
             messages.success(request, "It is yours now, and works as before.")
             return go(back)
-    context = {"row": row, "lost": lost, "back": reverse(f"dashboard:{back}"), "room": room, "errors": errors}
+    context = {"row": row, "lost": lost, "back": reverse(f"dashboard:{back}"), "back_title": title, "errors": errors}
     return show(request, "dashboard/credentials/take_over.html", context, status=status)
 
 

@@ -1,4 +1,4 @@
-"""A platform's rooms: becoming one, its figures, its sub-merchants and their payments. Other stores only see how to become one."""
+"""A platform's pages: becoming one, its figures, its sub-merchants and their payments. Other stores only see how to become one."""
 
 from decimal import Decimal
 
