@@ -18,7 +18,7 @@ from apps.docs.site import Hit, Link, Menu, Page, Site
 
 FOLDER = settings.BASE_DIR / "docs" / "guide"
 # The address that the files name: a demo's, so that what they say can be tried from a checkout. Pages name the service's own.
-WORDS_MAX = 240
+WORDS_MAX = 200
 # Where a page of the guide has a catalog that is drawn.
 CATALOGS: dict[str, Callable[[], str]] = {"errors": errors, "events": events}
 _CATALOG = re.compile(r"\[\[(\w+)\]\]")

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,11 +67,12 @@ def _operation(operation: Operation, description: Schema) -> Iterator[str]:
     parameters = [one for one in told.get("parameters", []) if one["in"] == "query"]
     if parameters:
         yield "### Query"
-        yield _table((one["name"], _type(one["schema"], description), one.get("required", False)) for one in parameters)
+        rows = ((one["name"], _type(one["schema"], description), one.get("required", False)) for one in parameters)
+        yield _table(rows, "?")
     body = next(iter(told.get("requestBody", {}).get("content", {}).values()), None)
     if body is not None:
         yield "### Body"
-        yield _table(_fields(body["schema"], description))
+        yield _table(_fields(body["schema"], description), ".")
     example = examples()[f"{operation.method} {operation.path}"]
     yield "### Example"
     yield samples(operation.method, example, _credential(operation, told))
@@ -183,10 +184,10 @@ def _meaning(name: str, field: str) -> str:
 # --- fields ---------------------------------------------------------------------------------------
 
 
-def _table(rows: Any) -> str:
+def _table(rows: Iterable[tuple[str, str, bool]], where: str) -> str:
     lines = ["| field | type | meaning |", "|---|---|---|"]
     for name, kind, is_required in rows:
-        meaning = meanings().get(name) or meanings().get(name.rpartition(".")[2], "")
+        meaning = meanings().get(f"{where}{name}") or meanings().get(name) or meanings().get(name.rpartition(".")[2], "")
         need = "**Required.** " if is_required else ""
         lines.append(f"| `{name}` | {kind} | {need}{meaning} |")
     return "\n".join(lines)
