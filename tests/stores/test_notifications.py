@@ -333,7 +333,7 @@ def test_a_day_on_which_nothing_ran_is_made_up_for(cast: Cast) -> None:
     completed(cast, NIGHT - timedelta(hours=8))
     completed(cast, NIGHT + timedelta(hours=8))
     assert len(summaries(NIGHT + timedelta(days=1, hours=4))) == 1
-    assert "2 × payments, €25.00" in django_mail.outbox[0].body
+    assert "2 payments: €25.00" in django_mail.outbox[0].body
 
 
 def test_each_completed_payment_is_told_where_somebody_asks_for_it(cast: Cast) -> None:
