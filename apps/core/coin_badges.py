@@ -14,8 +14,12 @@ _SIGNS = {
 
 def coin_badge(symbol: str, network: str = "") -> SafeString:
     """By sign and word, never by sign alone."""
-    known = symbol.lower() if symbol in _SIGNS else ""
-    sign = _SIGNS.get(symbol, symbol[:1])
     where = format_html(' <span class="muted"><span class="on">on </span>{}</span>', network) if network else ""
-    shown = '<span class="coin"><span class="coin-sign {}" aria-hidden="true">{}</span><span>{}{}</span></span>'
-    return format_html(shown, known, sign, symbol, where)
+    return format_html('<span class="coin">{}<span>{}{}</span></span>', coin_sign(symbol), symbol, where)
+
+
+def coin_sign(symbol: str) -> SafeString:
+    """The disc alone, beside words that name the coin."""
+    known = symbol.lower() if symbol in _SIGNS else ""
+    shown = '<span class="coin-sign {}" aria-hidden="true">{}</span>'
+    return format_html(shown, known, _SIGNS.get(symbol, symbol[:1]))

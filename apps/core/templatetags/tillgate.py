@@ -23,7 +23,7 @@ from django.utils.translation import get_language, gettext_lazy, ngettext, to_lo
 
 from apps.core import money
 from apps.core.badges import BADGES, QUIET
-from apps.core.coin_badges import coin_badge
+from apps.core.coin_badges import coin_badge, coin_sign
 
 register = template.Library()
 _LETTER_AND_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)")
@@ -88,6 +88,7 @@ def crypto_short(amount_atomic: int | str, atomic_decimals: int, symbol: str) ->
 
 
 register.simple_tag(coin_badge)
+register.simple_tag(coin_sign)
 
 
 @register.simple_tag
