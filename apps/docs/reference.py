@@ -6,18 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 from django.conf import settings
 
+from apps.core.literal import Schema
 from apps.docs.markdown import anchor_of
-from apps.docs.samples import samples
+from apps.docs.samples import Example, samples
 
 FOLDER: Path = settings.BASE_DIR / "docs" / "reference"
 METHODS = ("get", "post", "patch", "put", "delete")
 DEPTH_MAX = 3
 _GROUP = re.compile(r"\[([a-z0-9-]+)\] (.+)")
-Schema = dict[str, Any]
 
 
 class Operation(NamedTuple):
@@ -98,12 +99,12 @@ def _credential(operation: Operation, told: Schema) -> str:
     return "key" if "basic" in schemes else "token"
 
 
-def _answer(example: Schema) -> str:
-    if example["response"] is None:
-        what = f"a file of the type `{example['type']}`" if example["type"] else "no body"
-        return f"Response: `{example['status']}`, {what}."
-    text = json.dumps(example["response"], indent=2, ensure_ascii=False)
-    return f"Response: `{example['status']}`. Lists are shortened.\n\n```json\n{text}\n```"
+def _answer(example: Example) -> str:
+    if example.response is None:
+        what = f"a file of the type `{example.type}`" if example.type else "no body"
+        return f"Response: `{example.status}`, {what}."
+    text = json.dumps(example.response, indent=2, ensure_ascii=False)
+    return f"Response: `{example.status}`. Lists are shortened.\n\n```json\n{text}\n```"
 
 
 def _own_refusals(told: Schema, description: Schema) -> Iterator[str]:
@@ -125,9 +126,8 @@ def usual(description: Schema) -> dict[str, str]:
 
 
 @cache
-def examples() -> dict[str, Schema]:
-    found: dict[str, Schema] = json.loads((FOLDER / "examples.json").read_text())
-    return found
+def examples() -> dict[str, Example]:
+    return msgspec.json.decode((FOLDER / "examples.json").read_bytes(), type=dict[str, Example])
 
 
 @cache

@@ -4,15 +4,27 @@ import json
 from typing import Any
 
 from django.conf import settings
+from msgspec import Struct
 
 from apps.docs.markdown import KEY
 
 CREDENTIALS = {"agent": "svca_test_YOUR_CREDENTIAL", "token": "YOUR_ACCESS_TOKEN", "key": KEY}
 
 
-def samples(method: str, example: dict[str, Any], who: str) -> str:
+class Example(Struct, frozen=True, kw_only=True):
+    """A call and its answer, as docs/reference/examples.json has them. `request` and `response` are any JSON."""
+
+    path: str
+    key: str
+    request: Any
+    status: int
+    type: str
+    response: Any
+
+
+def samples(method: str, example: Example, who: str) -> str:
     """Fences with tabs. `who` is key, agent, token, session or nobody."""
-    url = f"{settings.API_URL}/api/v2{example['path']}"
+    url = f"{settings.API_URL}/api/v2{example.path}"
     made = (
         ("sh", "curl", _curl(method, url, example, who)),
         ("python", "Python", _python(method, url, example, who)),
@@ -22,39 +34,39 @@ def samples(method: str, example: dict[str, Any], who: str) -> str:
     return "\n\n".join(f"```{language} tab={name}\n{text}\n```" for language, name, text in made)
 
 
-def _headers(example: dict[str, Any], who: str) -> dict[str, str]:
+def _headers(example: Example, who: str) -> dict[str, str]:
     headers = {"Authorization": f"Bearer {CREDENTIALS[who]}"} if who in CREDENTIALS else {}
     if who == "session":
         headers |= {"Cookie": "session=…", "X-CSRFToken": "…"}
-    if example["key"]:
-        headers["Idempotency-Key"] = example["key"]
+    if example.key:
+        headers["Idempotency-Key"] = example.key
     return headers
 
 
-def _curl(method: str, url: str, example: dict[str, Any], who: str) -> str:
+def _curl(method: str, url: str, example: Example, who: str) -> str:
     lines = [f"curl '{url}'" if method in ("GET", "POST") else f"curl -X {method} '{url}'"]
-    if method == "POST" and example["request"] is None:
+    if method == "POST" and example.request is None:
         lines[0] = f"curl -X POST '{url}'"
     headers = _headers(example, who)
     if who == "key":
         headers.pop("Authorization")
         lines.append(f"-u '{KEY}:'")
-    if example["request"] is not None:
+    if example.request is not None:
         headers["Content-Type"] = "application/json"
     lines += [f"-H '{name}: {value}'" for name, value in headers.items()]
-    if example["request"] is not None:
-        lines.append("-d '{}'".format(_json(example["request"]).replace("'", "'\\''")))
+    if example.request is not None:
+        lines.append("-d '{}'".format(_json(example.request).replace("'", "'\\''")))
     return " \\\n  ".join(lines)
 
 
-def _python(method: str, url: str, example: dict[str, Any], who: str) -> str:
+def _python(method: str, url: str, example: Example, who: str) -> str:
     lines = ["import requests", "", f"answer = requests.{method.lower()}(", f'    "{url}",']
     headers = _headers(example, who)
     if headers:
         lines.append(f"    headers={_json(headers, 4)},")
-    if example["request"] is not None:
-        lines.append(f"    json={_literal(_json(example['request'], 4))},")
-    shown = "answer.json()" if example["type"] == "application/json" else "answer.status_code"
+    if example.request is not None:
+        lines.append(f"    json={_literal(_json(example.request, 4))},")
+    shown = "answer.json()" if example.type == "application/json" else "answer.status_code"
     return "\n".join([*lines, ")", f"print({shown})"])
 
 
@@ -62,23 +74,23 @@ def _literal(text: str) -> str:
     return text.replace(": true", ": True").replace(": false", ": False").replace(": null", ": None")
 
 
-def _typescript(method: str, url: str, example: dict[str, Any], who: str) -> str:
+def _typescript(method: str, url: str, example: Example, who: str) -> str:
     headers = _headers(example, who)
-    if example["request"] is not None:
+    if example.request is not None:
         headers["Content-Type"] = "application/json"
     options = [] if method == "GET" else [f'  method: "{method}",']
     if headers:
         options.append(f"  headers: {_json(headers, 2)},")
-    if example["request"] is not None:
-        options.append(f"  body: JSON.stringify({_json(example['request'], 2)}),")
+    if example.request is not None:
+        options.append(f"  body: JSON.stringify({_json(example.request, 2)}),")
     call = [f'const answer = await fetch("{url}", {{', *options, "});"] if options else [f'const answer = await fetch("{url}");']
-    shown = "await answer.json()" if example["type"] == "application/json" else "answer.status"
+    shown = "await answer.json()" if example.type == "application/json" else "answer.status"
     return "\n".join([*call, f"console.log({shown});"])
 
 
-def _php(method: str, url: str, example: dict[str, Any], who: str) -> str:
+def _php(method: str, url: str, example: Example, who: str) -> str:
     headers = _headers(example, who)
-    if example["request"] is not None:
+    if example.request is not None:
         headers["Content-Type"] = "application/json"
     lines = [f"$curl = curl_init('{url}');", "curl_setopt_array($curl, [", "    CURLOPT_RETURNTRANSFER => true,"]
     if method != "GET":
@@ -86,8 +98,8 @@ def _php(method: str, url: str, example: dict[str, Any], who: str) -> str:
     if headers:
         listed = ", ".join(f"'{name}: {value}'" for name, value in headers.items())
         lines.append(f"    CURLOPT_HTTPHEADER => [{listed}],")
-    if example["request"] is not None:
-        text = _json(example["request"], 4).replace("'", "\\'")
+    if example.request is not None:
+        text = _json(example.request, 4).replace("'", "\\'")
         lines.append(f"    CURLOPT_POSTFIELDS => '{text}',")
     return "\n".join([*lines, "]);", "echo curl_exec($curl);"])
 
