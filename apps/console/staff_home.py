@@ -179,7 +179,7 @@ def _floor(asset: Asset) -> int:
     return cold.float_of(asset).kept_atomic if asset.pk in cold.assets() else 0
 
 
-def context() -> dict[str, Any]:
+def context() -> dict[str, object]:
     now = clock.real_now()
     found = queues(now)
     return {

@@ -4,7 +4,6 @@ One statement counts every kind; rows are read of the kinds alone that have any,
 well pays for the count and nothing else.
 """
 
-import contextlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,14 +11,13 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import CharField, QuerySet, Value
-from redis.exceptions import RedisError
 
 from apps.access.access import Access
 from apps.assets.attention import stopped_assets
 from apps.billing import attention as billing
 from apps.chain.attention import sendings_in_review
+from apps.core import kept
 from apps.dashboard import notices
 from apps.dashboard.notices import Notice
 from apps.payments import attention as payments
@@ -108,20 +106,17 @@ class Inbox:
     def badge(self) -> str:
         """The number beside Home, empty without one: on pages that show no rows it may be KEPT_SECONDS old."""
         if "counts" not in self.__dict__:
-            with contextlib.suppress(RedisError):
-                kept: str | None = cache.get(self._key)
-                if kept is not None:
-                    return kept
+            badge = kept.get(self._key)
+            if isinstance(badge, str):
+                return badge
         return _badge(self.counts)
 
     def forget(self) -> None:
         """What this person has just done may have resolved something."""
-        with contextlib.suppress(RedisError):
-            cache.delete(self._key)
+        kept.forget(self._key)
 
     def _keep(self, counts: Counter[str]) -> None:
-        with contextlib.suppress(RedisError):
-            cache.set(self._key, _badge(counts), KEPT_SECONDS)
+        kept.put(self._key, _badge(counts), KEPT_SECONDS)
 
     @property
     def _key(self) -> str:

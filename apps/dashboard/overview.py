@@ -6,9 +6,8 @@ The figures are those of `GET /payments/summary`, in one currency and never conv
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.core.cache import cache
-
 from apps.access.access import Access
+from apps.core import kept
 from apps.core.templatetags.tillgate import fiat
 from apps.dashboard.charts import Chart, line_chart
 from apps.payments.documents.summary import PaymentSummaryDocument, summary
@@ -98,10 +97,11 @@ def _net(access: Access, currency: str, now: Days, before: Days, count: int) -> 
     if count < KEPT_FROM:
         return net_cents(access, currency, now, before)
     key = f"overview:{access.store_id}:{access.mode}:{currency}:{now.first}:{now.last}"
-    found: tuple[int, int] | None = cache.get(key)
-    if found is None:
-        found = net_cents(access, currency, now, before)
-        cache.set(key, found, KEPT_SECONDS)
+    match kept.get(key):
+        case (int(gross), int(prior)):
+            return gross, prior
+    found = net_cents(access, currency, now, before)
+    kept.put(key, found, KEPT_SECONDS)
     return found
 
 

@@ -5,12 +5,11 @@ from typing import cast
 
 import msgspec
 from django.conf import settings
-from django.core.cache import cache
 from django.utils.module_loading import import_string
 
 from apps.agents.documents.agents import MarketFiguresDocument
 from apps.agents.providers.base import MarketData, MarketFigures, ProviderError, TokenUnknown, UpstreamThrottled
-from apps.core.buckets import unreachable
+from apps.core import kept
 from apps.core.errors import Coded, NotFound, RefusalKind
 
 KEPT_SECONDS, UNKNOWN_KEPT_SECONDS = 60, 300
@@ -48,13 +47,13 @@ def market_data(query: str | None, currency: str | None) -> MarketFiguresDocumen
     if not _is_plain(wanted) or not _is_plain(money):
         raise TokenNotFound
     key = f"market:json:{wanted}:{money}"
-    kept = _kept(key)
-    if kept is None:
-        kept = _asked(wanted, money)
-        _keep(key, kept, KEPT_SECONDS if kept != UNKNOWN else UNKNOWN_KEPT_SECONDS)
-    if kept == UNKNOWN:
+    figures = kept.get(key)
+    if not isinstance(figures, bytes):
+        figures = _asked(wanted, money)
+        kept.put(key, figures, KEPT_SECONDS if figures != UNKNOWN else UNKNOWN_KEPT_SECONDS)
+    if figures == UNKNOWN:
         raise TokenNotFound
-    return msgspec.json.decode(kept, type=MarketFiguresDocument)
+    return msgspec.json.decode(figures, type=MarketFiguresDocument)
 
 
 def _is_plain(text: str) -> bool:
@@ -94,17 +93,3 @@ def _number(value: int | Decimal) -> float:
 
 def _number_or_none(value: int | Decimal | None) -> float | None:
     return None if value is None else _number(value)
-
-
-def _kept(key: str) -> bytes | None:
-    try:
-        return cast("bytes | None", cache.get(key))
-    except unreachable():
-        return None
-
-
-def _keep(key: str, value: bytes, seconds: int) -> None:
-    try:
-        cache.set(key, value, seconds)
-    except unreachable():
-        return

@@ -1,0 +1,25 @@
+"""What may be computed anew at any time, kept in Redis for a while. Without Redis nothing is kept, and nothing fails."""
+
+import contextlib
+
+from django.core.cache import cache
+
+from apps.core.buckets import unreachable
+
+
+def get(key: str) -> object:
+    """What was kept; None without it."""
+    with contextlib.suppress(*unreachable()):
+        found: object = cache.get(key)
+        return found
+    return None
+
+
+def put(key: str, value: object, seconds: int) -> None:
+    with contextlib.suppress(*unreachable()):
+        cache.set(key, value, seconds)
+
+
+def forget(key: str) -> None:
+    with contextlib.suppress(*unreachable()):
+        cache.delete(key)
