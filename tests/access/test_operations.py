@@ -46,6 +46,7 @@ ELSEWHERE = {
     "agents.x402_offers.make_offer": "asks a customer for money",
     "agents.x402_settle.settle": "takes a customer's money for the store",
     "payments.cancel.cancel_payment": "an agent's scope, and only closes an intent that nothing has come to",
+    "payments.cancel.cancel_for_merchant": "only closes an intent that nothing has come to",
     "payments.simulate.simulate_deposit": "test mode, coins of nothing",
     "payments.test_wallet.send_test_payment": "test mode, coins of nothing",
     "payouts.batches.open_batch": "a list that waits for its release",

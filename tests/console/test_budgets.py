@@ -34,7 +34,7 @@ DOORS = {"rest_framework.views", "apps.api.urls", "apps.dashboard.urls", "apps.h
 
 # Process -> what it does until its work begins, what it must not have loaded by then, how many modules there may be.
 STARTS = {
-    "web": ("import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY | HTTP, 1650),
+    "web": ("import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY | HTTP, 1700),
     "worker": (
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
