@@ -342,7 +342,7 @@ def _units(one: Refundable) -> list[tuple[str, str]]:
     """What an amount can be typed in: the coin, or the currency at one of the rates."""
     currency = one.locked.currency
     today = [(TODAY, f"{currency} at today's rate")] if one.current is not None else []
-    return [("", one.asset.coin_symbol), (LOCKED, f"{currency} at the rate of the payment"), *today]
+    return [("", one.asset.coin_symbol), (LOCKED, f"{currency} at the payment's rate"), *today]
 
 
 def _maximums(one: Refundable) -> list[tuple[str, str, str]]:
