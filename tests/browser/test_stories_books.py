@@ -1,0 +1,117 @@
+"""A bookkeeper joins by invitation on a phone, reads a month in money, takes it away as files, and can't send anything anywhere."""
+
+import csv
+import io
+import re
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import expect
+
+from apps.core import clock
+from apps.payouts.models import Payout
+from apps.reports.services.generate import generate_due
+from tests import make
+from tests.browser.conftest import OpenPage
+from tests.browser.stories import Teller, begin, letter_to
+from tests.cast import Cast
+
+EMAIL = "dora@books.example"
+CLOSED_TO_READERS = ("payouts/new", "payouts/destinations/wallet", "swaps/new", "api-keys/new", "team/invite")
+
+
+def decimals(text: str) -> Decimal:
+    """The figure of "€1,234.50" or "0.0055 ETH"."""
+    return Decimal(re.sub(r"[^0-9.-]", "", text.replace("−", "-").split()[0]))
+
+
+def invited(world: Cast, open_page: OpenPage) -> Teller:
+    """Alice's invitation for the role, accepted by its letter on a phone."""
+    alice = begin(open_page, "books", world.alice, "team/invite")
+    alice.page.get_by_label("Email").fill(EMAIL)
+    alice.page.get_by_role("radio", name="Accountant").check()
+    alice.see("Invite somebody", "invite")
+    alice.press("Send the invitation")
+    alice.reads(f"on its way to {EMAIL}")
+    found = re.search(r"/dashboard/join/\S+", letter_to(EMAIL).text)
+    assert found is not None
+    dora = Teller(open_page(found.group(), width=390, height=844), "books")
+    dora.see("Join Alice's Bakery", "join-phone")
+    dora.page.get_by_label("Your name").fill("Dora")
+    dora.page.get_by_label("Choose a password").fill("a long enough sentence")
+    dora.press("Make an account and join")
+    dora.reads("Welcome to Alice's Bakery.")
+    return dora
+
+
+def sold(world: Cast) -> str:
+    """Two sales, a refund and a payout of the month; the id of the payment that nobody refunded."""
+    make.paid(world.bakery.test, amount="120.00", title="Wedding cake")
+    kept = make.paid(world.bakery.test, amount="80.00", title="Bread for a week")
+    make.payout(world.bakery.test, 10**16)
+    return str(kept["id"])
+
+
+def test_a_bookkeeper_reads_the_month_and_can_not_send_money(
+    world: Cast, open_page: OpenPage, server: str, settings: Any, tmp_path: Path
+) -> None:
+    settings.PUBLIC_URL = server
+    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+    payment = sold(world)
+    dora = invited(world, open_page)
+    dora.page.set_viewport_size({"width": 1280, "height": 900})
+    read_the_statement(dora, world)
+    take_a_report(dora)
+    find_no_way_to_send(dora, world, payment)
+
+
+def read_the_statement(dora: Teller, world: Cast) -> None:
+    page, today = dora.page, clock.now(world.bakery.store, "test").date()
+    dora.go("statement")
+    dora.follow("This month")
+    expect(page.get_by_role("link", name="This month")).to_have_attribute("aria-current", "true")
+    dora.see("Statement", "statement")
+    dora.reads("Wedding cake")
+    page.get_by_label("From (UTC)").fill(str(today - timedelta(days=1)))
+    page.get_by_label("To (UTC)").fill(str(today + timedelta(days=1)))
+    dora.press("Apply")
+    page.wait_for_url(re.compile(f"from={today - timedelta(days=1)}"))
+    expect(page.get_by_role("link", name="This month")).not_to_have_attribute("aria-current", "true")
+
+    foot = page.locator("tfoot")
+    told = {name: decimals(foot.locator(f"[data-label={name}]").inner_text()) for name in ("Amount", "Value")}
+    with page.expect_download() as taken:
+        dora.follow("Export CSV")
+    rows = list(csv.DictReader(io.StringIO(taken.value.path().read_text("utf-8-sig"))))
+    assert len(rows) == page.locator("tbody tr").count() == 3
+    assert sum(Decimal(row["value"]) for row in rows) == told["Value"] > 0
+    assert sum(Decimal(row["amount"]) for row in rows).quantize(Decimal("0.000001")) == told["Amount"].quantize(Decimal("0.000001"))
+    assert {row["currency"] for row in rows} == {"EUR"} and all(row["rate"] for row in rows)
+
+
+def take_a_report(dora: Teller) -> None:
+    dora.go("reports")
+    dora.press("Last month")
+    generate_due()
+    expect(dora.page.get_by_text("Ready", exact=True)).to_be_visible(timeout=20_000)
+    dora.see("Reports", "reports")
+    with dora.page.expect_download() as taken:
+        dora.page.get_by_role("link", name=re.compile("^Download")).first.click()
+    assert taken.value.path().stat().st_size > 100
+
+
+def find_no_way_to_send(dora: Teller, world: Cast, payment: str) -> None:
+    page, count = dora.page, Payout.objects.filter(store=world.bakery.store).count()
+    for path in ("", "balances", "payouts", "payouts/destinations", f"payments/{payment}"):
+        dora.go(path)
+        expect(page.locator("main h1").first).to_be_visible()
+        for name in ("Pay out", "Refund", "Add wallet", "New schedule"):
+            sends = page.locator("main").get_by_role("link", name=name, exact=True)
+            expect(sends.or_(page.locator("main").get_by_role("button", name=name, exact=True))).to_have_count(0)
+    token = page.locator("input[name=csrfmiddlewaretoken]").first.get_attribute("value") or ""
+    for path in (*CLOSED_TO_READERS, f"payments/{payment}/refund"):
+        answer = page.request.post(dora.base + path, form={"csrfmiddlewaretoken": token}, headers={"Referer": dora.base}, max_redirects=0)
+        assert answer.status == 403, path
+    assert Payout.objects.filter(store=world.bakery.store).count() == count

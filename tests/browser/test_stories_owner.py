@@ -1,0 +1,209 @@
+"""An owner's way from signing up to money in the bank, through the list of what to do; begun on a phone, ended in the dark."""
+
+import re
+import uuid
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.access import second_factor, sign_up
+from apps.assets.models import Asset
+from apps.core import clock
+from apps.payouts.models import Destination, Payout
+from apps.payouts.services.progress import advance_payouts
+from apps.stores.models import Store, User, Verification
+from tests.browser.conftest import OpenPage
+from tests.browser.stories import Teller, breaches, letter_to
+from tests.browser.test_staff_requests import enter, member
+from tests.cast import Cast
+from tests.dashboard.browse import code_of, next_code
+
+PASSWORD = "a sentence to remember"
+COIN = "USDC_SETH"  # banks are paid out of stablecoins
+NEXT = "li[aria-current=step]"
+
+
+@pytest.fixture
+def stablecoin(world: Cast) -> None:
+    """Test mode has one, as on a service whose operator has put its contract on the test chain."""
+    Asset.objects.filter(pk=COIN).update(contract_address="0x" + "01" * 20, is_active=True)
+
+
+def test_an_owner_signs_up_and_is_paid_at_the_bank(
+    stablecoin: None, open_page: OpenPage, server: str, settings: Any, tmp_path: Path
+) -> None:
+    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+    settings.SIGN_UP, settings.PUBLIC_URL = sign_up.OPEN, server
+    known = breaches()
+    kim = joined(open_page)
+    be_paid(kim, open_page)
+    kim.page.set_viewport_size({"width": 1280, "height": 900})
+    protect(kim)
+    make_a_key(kim)
+    add_an_endpoint(kim)
+    be_verified(kim, open_page)
+    kim.page.emulate_media(color_scheme="dark")
+    add_the_bank(kim, open_page)
+    pay_out(kim)
+    read_the_books(kim)
+    assert breaches() <= known
+
+
+def joined(open_page: OpenPage) -> Teller:
+    """A stranger on a phone, who has a store three pages later."""
+    email = f"kim-{uuid.uuid4().hex[:8]}@example.com"
+    kim = Teller(open_page("/dashboard/sign-up", width=390, height=844), "owner")
+    kim.page.get_by_label("Email").fill(email)
+    kim.press("Continue")
+    code = re.search(r"^\s+(\d{6})$", letter_to(email).text, re.MULTILINE)
+    assert code is not None
+    kim.page.get_by_label("Code").fill(code.group(1))
+    kim.press("Verify email")
+    kim.fill(store_name="Records of Kim", your_name="Kim", password=PASSWORD)
+    kim.press("Create store")
+    kim.reads("Welcome to Records of Kim")
+    kim.see("Home", "welcome-phone")
+    kim.person = User.objects.get(email=email)
+    return kim
+
+
+def be_paid(kim: Teller, open_page: OpenPage) -> None:
+    """The first step of the list: a link, whose checkout a customer pays."""
+    expect(kim.page.locator(NEXT)).to_contain_text("Take a test payment")
+    kim.follow("Create a test payment")
+    kim.fill(amount="480.00")
+    kim.page.get_by_label("Title").fill("A crate of records")
+    kim.press("Create link")
+    kim.reads("One-time link")
+    customer = Teller(open_page((kim.page.locator("#link").text_content() or "") + f"?asset={COIN}", width=390, height=844), "owner")
+    customer.reads("A crate of records")
+    customer.press("Exact amount")
+    expect(customer.page.get_by_role("heading", name="Paid")).to_be_visible()
+    kim.go("")
+    kim.see("Home", "paid-phone")
+    expect(kim.page.locator(NEXT)).to_contain_text("Make your first API call")
+
+
+def protect(kim: Teller) -> None:
+    assert kim.person is not None
+    kim.go("security/authenticator")
+    kim.page.get_by_label("Your password").fill(PASSWORD)
+    kim.page.get_by_role("textbox", name="Code").fill(code_of(second_factor.pending(kim.person)))
+    kim.press("Turn it on")
+    kim.reads("They are not shown again.")
+
+
+def make_a_key(kim: Teller) -> None:
+    """With it comes the call that uses it."""
+    kim.go("api-keys/new")
+    if kim.page.get_by_role("heading", name="Verify it’s you").count():
+        kim.give_code()
+        kim.press("Confirm")
+    kim.page.get_by_label("Name").fill("Web shop")
+    kim.page.get_by_role("checkbox", name="payments:write").check()
+    kim.press("Create key")
+    kim.see("Your new test key", "key")
+    secret = kim.page.locator("#secret").text_content() or ""
+    body = {"payment_intent": {"amount": "4.20", "currency": "EUR"}}
+    answer = kim.page.request.post(
+        kim.base.replace("/dashboard/", "/api/v2/payments"), data=body, headers={"Authorization": f"Bearer {secret}"}
+    )
+    assert answer.status == 201, answer.text()
+
+
+def add_an_endpoint(kim: Teller) -> None:
+    kim.go("")
+    expect(kim.page.locator(NEXT)).to_contain_text("Add a webhook endpoint")
+    kim.follow("Add endpoint")
+    kim.page.get_by_label("URL").fill("https://1.1.1.1/hooks")
+    kim.press("Add endpoint")
+    kim.reads("Endpoint created")
+
+
+def be_verified(kim: Teller, open_page: OpenPage) -> None:
+    kim.go("")
+    expect(kim.page.locator(NEXT)).to_contain_text("Verify your business")
+    kim.see("Home", "go-live")
+    kim.follow("Start verification")
+    kim.fill(
+        legal_name="Kim Records GmbH", legal_form="GmbH", representative="Kim Kern", street_and_number="Hauptstraße 1", city="Berlin",
+        what_you_sell="Records and record players",
+    )  # fmt: skip
+    kim.page.get_by_label("Country").select_option("DE")
+    kim.press("Submit for review")
+    kim.reads("Under review since")
+
+    staff = member("Sam")
+    desk = enter(open_page, staff, bypass_csp=True)
+    asked = Verification.objects.get(store=store_of(kim))
+    desk.goto(f"{kim.base.replace('/dashboard/', '/admin/')}stores/verification/{asked.pk}/decide/")
+    expect(desk.get_by_text("Kim Records GmbH").first).to_be_visible()
+    desk.get_by_label("Reason").fill("As in the register")
+    if desk.get_by_label("Code").count():
+        desk.get_by_label("Code").fill(next_code(staff))
+    desk.get_by_role("button", name="Approve").click()
+    desk.wait_for_url(re.compile(r"/stores/verification/(\?.*)?$"))
+    kim.go("")
+    expect(kim.page.locator(NEXT)).to_contain_text("Add a payout account")
+
+
+def store_of(kim: Teller) -> Store:
+    return Store.objects.get(members__user=kim.person)
+
+
+def add_the_bank(kim: Teller, open_page: OpenPage) -> None:
+    """It can be paid once staff has found that it is the store's."""
+    kim.go("payouts/destinations/bank")
+    kim.page.get_by_label("Account holder").fill("Kim Records GmbH")
+    kim.page.get_by_label("IBAN or account number").fill("DE89370400440532013000")
+    kim.page.get_by_label("Name").fill("House bank")
+    kim.see("Add test bank account", "bank-dark")
+    kim.press("Add bank account")
+    kim.give_code()
+    kim.press("Confirm")
+    kim.reads("Waits for verification")
+    bank = Destination.objects.get(store=store_of(kim), kind="bank")
+
+    desk = enter(open_page, member("Tess"), bypass_csp=True)
+    desk.goto(f"{kim.base.replace('/dashboard/', '/admin/')}payouts/destination/?q={bank.pk}")
+    desk.locator("input[name=_selected_action]").check()
+    desk.get_by_label("Action:").select_option("verify")
+    desk.get_by_label("Reason").fill("The statement of the account was shown")
+    desk.get_by_role("button", name="Go").click()
+    desk.wait_for_load_state()
+    kim.page.reload()
+    kim.reads("Verified")
+
+
+def pay_out(kim: Teller) -> None:
+    kim.go("payouts/new")
+    kim.page.get_by_label("Amount", exact=True).fill("200")
+    kim.page.get_by_role("radio", name="House bank").check()
+    kim.see("Pay out", "payout-dark")
+    kim.press("Review payout")
+    kim.reads("House bank")
+    kim.see("Confirm payout", "payout-review-dark")
+    kim.give_code()
+    kim.press("Send payout")
+    kim.reads("Pending")
+    payout = Payout.objects.get(store=store_of(kim))
+    advance_payouts()
+    Payout.objects.filter(pk=payout.pk).update(submitted_real_at=clock.real_now() - timedelta(minutes=1))
+    advance_payouts()
+    kim.page.reload()
+    kim.see("Payout", "payout-paid-dark")
+    payout.refresh_from_db()
+    assert payout.paid_fiat_amount_cents and payout.paid_external_reference
+
+
+def read_the_books(kim: Teller) -> None:
+    kim.go("statement")
+    kim.reads("A crate of records")
+    kim.reads("Payout to House bank")
+    kim.see("Statement", "statement-dark")
+    kim.go("balances")
+    expect(kim.page.locator("main")).to_contain_text("USDC")
+    kim.see("Balances", "balances-dark")
