@@ -96,7 +96,7 @@ def index(request: PageRequest) -> HttpResponse:
     told = overview(access, request.GET.get("from"), request.GET.get("to"))
     fees = told.platform_fee_earned
     symbols = dict(Asset.objects.filter(pk__in=[one.asset_id for one in fees]).values_list("pk", "coin_symbol"))
-    context = {"told": told, "earned": [(one, symbols[one.asset_id]) for one in fees], "tab": "overview"}
+    context = {"told": told, "earned": [(one, symbols[one.asset_id]) for one in fees]}
     return show(request, "dashboard/platforms/overview.html", context)
 
 
@@ -123,7 +123,7 @@ def index_accounts(request: PageRequest) -> HttpResponse:
     page = window(found, request.GET, {"q": wanted})
     closed = Store.objects.filter(platform=access.store).exclude(deleted_at=None).order_by("-deleted_at")[:ACCOUNTS_SHOWN]
     found_accounts = [(one, _percent(one.fee)) for one in selectors.described(access, page.rows)]
-    context = {"accounts": found_accounts, "window": page, "closed": closed, "q": wanted, "tab": "accounts"}
+    context = {"accounts": found_accounts, "window": page, "closed": closed, "q": wanted}
     return show(request, "dashboard/platforms/accounts.html", context)
 
 
@@ -272,7 +272,6 @@ def index_payments(request: PageRequest) -> HttpResponse:
         "account_id": account_id,
         "statuses": Payment.Status.values,
         "choices": [(str(pk), name) for pk, name in choices],
-        "tab": "payments",
     }
     return show(request, "dashboard/platforms/payments.html", context)
 

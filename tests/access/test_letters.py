@@ -33,7 +33,11 @@ def test_every_row_that_a_person_does_in_live_mode_is_done_here() -> None:
     people = {row for row in operations.TABLE if row.permission and row not in APART}
     assert people - {line.row for line in DONE} == {operations.LATE_DEPOSIT}, "its coins are in test mode alone; it has no letter"
     assert not operations.LATE_DEPOSIT.letter
-    assert {row for row in APART if row.letter} == {operations.FACTOR_ENROLL, operations.FACTOR_REMOVE}
+    assert {row for row in APART if row.letter} == {
+        operations.FACTOR_ENROLL,
+        operations.FACTOR_REMOVE,
+        operations.STORE_CLOSE,
+    }
     assert {row.letter for row in operations.TABLE} == {"", OWNERS, PERSON, TEAM}
     assert {row for row in operations.TABLE if row.letter == TEAM} == HANDS_ON
 

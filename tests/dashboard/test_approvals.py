@@ -36,14 +36,14 @@ def answered(browser: Browser, path: str, fields: dict[str, str]) -> Any:
 
 def test_the_room_is_shown_only_to_a_store_that_has_to_do_with_it(cast: Cast) -> None:
     alice = Browser(cast.alice)
-    assert "/dashboard/approvals" not in text(alice.get())
+    assert "/dashboard/approvals" not in text(alice.get("payouts"))
     two = two_people(cast)
-    assert "/dashboard/approvals" in text(alice.get()) and "Payouts above 100.00 EUR wait" in text(alice.get("approvals"))
+    assert "/dashboard/approvals" in text(alice.get("payouts")) and "Payouts above 100.00 EUR wait" in text(alice.get("approvals"))
     make.payout(two.key, MUCH)
     ApprovalRule.objects.update(above_cents=None)
-    assert "/dashboard/approvals" in text(alice.get()), "one waits still"
+    assert "/dashboard/approvals" in text(alice.get("payouts")), "one waits still"
     PayoutApproval.objects.update(status="rejected", decided_at="2026-01-01T00:00:00Z")
-    assert 'href="/dashboard/approvals"' not in text(alice.get())
+    assert 'href="/dashboard/approvals"' not in text(alice.get("payouts"))
 
 
 def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> None:

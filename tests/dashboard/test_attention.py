@@ -19,10 +19,9 @@ from apps.chain.addresses import ZERO_ADDRESS
 from apps.chain.models import Deposit, OutgoingTransaction
 from apps.chain.simulated import put
 from apps.console.grants import WEB
-from apps.core import clock, tenancy
+from apps.core import clock, kept, tenancy
 from apps.core.machine import Step
 from apps.core.money import cents_from_text
-from apps.dashboard import inbox
 from apps.dashboard.inbox import KIND_MAX, KINDS, Inbox
 from apps.ledger.models import Movement
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
@@ -388,7 +387,7 @@ def test_pages_are_shown_while_nothing_can_be_kept(cast: Cast, monkeypatch: pyte
         raise RedisConnectionError
 
     for name in ("get", "set", "delete"):
-        monkeypatch.setattr(inbox.cache, name, away)
+        monkeypatch.setattr(kept.cache, name, away)
     assert browser.get("products").context["inbox"].badge == "1"
     assert browser.post("mode", mode="live").status_code == 302
 
