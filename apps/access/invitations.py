@@ -46,7 +46,7 @@ class AlreadyMember(Flat):
 
 class AlreadyInvited(Flat):
     field = "email"
-    message = "This address has been invited already. Send the letter again instead."
+    message = "This address has been invited already. Resend the invitation instead."
 
 
 class TooManyInvitations(Flat):

@@ -192,7 +192,7 @@ STORE_CLOSE = Operation(
 )
 
 # People.
-INVITE = Operation("member.invite", "Invite somebody, or send the invitation again", MANAGE, code=RECENT, has_mode=False)
+INVITE = Operation("member.invite", "Invite someone, or send the invitation again", MANAGE, code=RECENT, has_mode=False)
 INVITE_REVOKE = Operation("member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False)
 ROLE_CHANGE = Operation("member.change_role", "Change a member's role", MANAGE, code=RECENT, has_mode=False, letter=TEAM)
 MEMBER_REMOVE = Operation("member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=TEAM)

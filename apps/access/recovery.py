@@ -29,7 +29,7 @@ _tokens = _Tokens()
 
 
 def ask(email: str, address: str) -> None:
-    """Send the letter if somebody has this address. Raises TooManyAttempts or Closed."""
+    """Send the link if someone has this address. Raises TooManyAttempts or Closed."""
     email = email.strip()[: sign_in.EMAIL_LENGTH_MAX]
     sign_in.count_attempt(f"reset:{emails.canonical(email)}", address)
     try:

@@ -40,7 +40,7 @@ ACTS: dict[str, str] = {
     "passkey_remove": "Remove a passkey",
     "settings_domain_change": "Change the domain of your checkout",
     "settings_store_close": "Close the store",
-    "member_invite": "Invite somebody to the team",
+    "member_invite": "Invite someone to the team",
     "member_role": "Change a member's role",
     "member_remove": "Remove a member",
     "member_hand_over": "Hand the ownership over",

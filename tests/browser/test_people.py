@@ -34,7 +34,7 @@ def test_somebody_is_invited_reads_the_letter_and_joins(world: Cast, open_page: 
     page.get_by_label("Email").fill("dora@bakery.example")
     fine(page)
     shoot(page, "team-invite")
-    page.get_by_role("button", name="Send the invitation").click()
+    page.get_by_role("button", name="Send invitation").click()
     expect(page.get_by_text("A letter is on its way to dora@bakery.example.")).to_be_visible()
     fine(page)
     shoot(page, "team")
@@ -58,7 +58,7 @@ def test_somebody_is_invited_reads_the_letter_and_joins(world: Cast, open_page: 
     shoot(dora, "join-phone")
     dora.get_by_label("Your name").fill("Dora")
     dora.get_by_label("Choose a password").fill("a long enough sentence")
-    dora.get_by_role("button", name="Make an account and join").click()
+    dora.get_by_role("button", name="Create account and join").click()
     expect(dora.get_by_text("Welcome to Alice's Bakery.")).to_be_visible()
 
 
@@ -91,7 +91,7 @@ def test_a_forgotten_password_is_replaced_on_a_phone(open_page: OpenPage, server
     page.get_by_role("link", name="Forgot your password?").click()
     fine(page)
     page.get_by_label("Email").fill(somebody.email)
-    page.get_by_role("button", name="Send the letter").click()
+    page.get_by_role("button", name="Send reset link").click()
     expect(page.get_by_role("heading", name="Check your email")).to_be_visible()
     fine(page)
     found = re.search(r"/dashboard/reset/\S+", letter_to(somebody.email).text)

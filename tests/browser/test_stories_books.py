@@ -32,8 +32,8 @@ def invited(world: Cast, open_page: OpenPage) -> Teller:
     alice = begin(open_page, "books", world.alice, "team/invite")
     alice.page.get_by_label("Email").fill(EMAIL)
     alice.page.get_by_role("radio", name="Accountant").check()
-    alice.see("Invite somebody", "invite")
-    alice.press("Send the invitation")
+    alice.see("Invite someone", "invite")
+    alice.press("Send invitation")
     alice.reads(f"on its way to {EMAIL}")
     found = re.search(r"/dashboard/join/\S+", letter_to(EMAIL).text)
     assert found is not None
@@ -41,7 +41,7 @@ def invited(world: Cast, open_page: OpenPage) -> Teller:
     dora.see("Join Alice's Bakery", "join-phone")
     dora.page.get_by_label("Your name").fill("Dora")
     dora.page.get_by_label("Choose a password").fill("a long enough sentence")
-    dora.press("Make an account and join")
+    dora.press("Create account and join")
     dora.reads("Welcome to Alice's Bakery.")
     return dora
 

@@ -68,7 +68,7 @@ def admin(cast: Cast) -> User:
 def test_somebody_new_is_invited_makes_an_account_and_is_in_the_store(cast: Cast, alice: Browser) -> None:
     assert invite(alice, f" {NEW} ").status_code == 303
     visitor, path = Browser(), link(NEW)
-    assert "Make an account and join" in text(visitor.get(path))
+    assert "Create account and join" in text(visitor.get(path))
     answer = visitor.post(path, name="Dora", password="a long enough sentence")
     assert answer.headers["Location"] == "/dashboard/"
     shown = text(visitor.get(""))

@@ -18,7 +18,7 @@ class InvitationResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[InvitationResult]):
-    help = "Invite somebody to create an account and a store"
+    help = "Invite someone to create an account and a store"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email", help="who gets the link; it works for a week")
