@@ -45,7 +45,10 @@ class Statement:
         is_text: bool = connection.has_to_tell()  # type: ignore[attr-defined]  # core.postgresql
         kind, text = (psycopg.ClientCursor, self._with_values) if is_text else (psycopg.RawCursor, self.text)
         with wrap(kind(connection.connection)) as cursor:  # type: ignore[arg-type]  # the stubs know the wrapper alone
-            cursor.execute(text, values if is_text else [values[name] for name in self.names])
+            # With its scope told already, a statement passes by the wrapper that tells it, if that is the only one.
+            is_alone = not (is_text or connection.queries_logged) and len(connection.execute_wrappers) <= 1
+            execute = cursor._execute if is_alone else cursor.execute
+            execute(text, values if is_text else [values[name] for name in self.names])
             found: list[tuple[Any, ...]] = cursor.fetchall()
             return found
 
@@ -63,8 +66,12 @@ class Narrowing(Statement):
     )
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
-        with connections[DEFAULT_DB_ALIAS].telling_itself():  # type: ignore[attr-defined]  # core.postgresql
+        connection = connections[DEFAULT_DB_ALIAS]
+        connection.begin_telling()  # type: ignore[attr-defined]  # core.postgresql
+        try:
             return super().rows(is_local=settings.DATABASE_POOLER, **values)
+        finally:
+            connection.end_telling()  # type: ignore[attr-defined]  # core.postgresql
 
     @staticmethod
     def narrow(store: tenancy.OwnedStore, mode: str) -> None:

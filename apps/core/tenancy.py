@@ -57,8 +57,9 @@ def of(stores: Iterable[OwnedStore], modes: Iterable[str]) -> Scope:
     """The rows of these stores in these modes."""
     found = list(stores)
     ids = [str(store.pk) for store in found]
-    told = [*ids, *(str(store.platform_id) for store in found if store.platform_id is not None)]
-    return Scope(_array(ids), _array(modes), _array(dict.fromkeys(told)))
+    platforms = [str(store.platform_id) for store in found if store.platform_id is not None]
+    own = _array(ids)
+    return Scope(own, _array(modes), _array(dict.fromkeys([*ids, *platforms])) if platforms else own)
 
 
 def _array(values: Iterable[str]) -> str:

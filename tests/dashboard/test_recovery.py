@@ -90,7 +90,7 @@ def test_a_bad_password_is_told_and_the_link_stays(cast: Cast) -> None:
 def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_letter(cast: Cast, email: str) -> None:
     known, unknown = (Browser().post("forgot", email=one) for one in (cast.alice.email, email))
     assert (known.status_code, unknown.status_code) == (200, 200)
-    assert "a letter is on its way" in text(unknown)
+    assert "an email is on its way" in text(unknown)
     assert OutgoingMail.objects.count() == 1
 
 

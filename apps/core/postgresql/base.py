@@ -5,8 +5,7 @@ that went away has closed its end of the socket, so an idle connection with some
 """
 
 import select
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import psycopg
@@ -39,14 +38,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.execute_wrappers.insert(0, self._in_scope)
         return super().get_new_connection(conn_params)
 
-    @contextmanager
-    def telling_itself(self) -> Iterator[None]:
-        """The statement in here reads no owned row in a scope, and sets one; `has_told` says which."""
+    def begin_telling(self) -> None:
+        """Until `end_telling` a statement reads no owned row in a scope, and sets one; `has_told` says which."""
         self._tells_itself, self._told = True, None
-        try:
-            yield
-        finally:
-            self._tells_itself = False
+
+    def end_telling(self) -> None:
+        self._tells_itself = False
 
     def has_told(self, one: Scope) -> None:
         """The last statement set this scope. Behind a pooler it was the transaction's alone."""
@@ -98,5 +95,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._told = None
 
     def _savepoint_rollback(self, sid: str) -> None:
-        with self.telling_itself():  # what is aborted takes no statement before this one
+        self.begin_telling()  # what is aborted takes no statement before this one
+        try:
             super()._savepoint_rollback(sid)  # type: ignore[misc]  # the stubs leave it out
+        finally:
+            self.end_telling()
