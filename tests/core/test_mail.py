@@ -152,7 +152,7 @@ def test_a_worker_that_was_overtaken_writes_nothing(db: None, settings: Any) -> 
 def test_a_demo_shows_what_it_would_have_sent(db: None, settings: Any, tmp_path: Any) -> None:
     settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
     client = Client()
-    assert "No mail yet" in client.get("/dev/mailbox").content.decode()
+    assert "No email yet" in client.get("/dev/mailbox").content.decode()
     queue()
     mail.send_due()
     (letter,) = mailbox.letters()

@@ -92,7 +92,7 @@ def test_opening_the_letters_link_approves_nothing(two: Two) -> None:
 def test_the_maker_is_told_that_somebody_else_has_to_and_may_reject(two: Two) -> None:
     held, adam = held_of(make.payout(two.key, MUCH)["id"]), Browser(two.adam)
     page = text(adam.get(f"approvals/{held.pk}"))
-    assert "Somebody else has to approve it" in page and ">Approve</button>" not in page
+    assert "Someone else has to approve it" in page and ">Approve</button>" not in page
     path, fields = opened(adam, held)
     refused = adam.post(path, **fields)
     assert "somebody else has to approve it" in text(adam.get(refused.headers["Location"]))
