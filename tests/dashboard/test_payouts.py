@@ -272,7 +272,7 @@ def test_only_destinations_that_fit_are_offered_and_the_last_used_is_chosen(rich
     make.payout(rich.bakery.test, 10**17, crypto_payout_detail_id=str(older.pk))
     page = alice.get("payouts/new").content.decode()
     assert re.findall(r'name="destination" value="([^"]*)" (checked)?', page)[0] == (f"wallet:{older.pk}", "checked")
-    assert page.count('name="destination"') == 3 and "(base)" not in page
+    assert page.count('name="destination"') == 3 and "(Base)" not in page
 
 
 def test_the_form_asks_no_more_questions_with_more_destinations(rich: Cast, alice: Browser) -> None:

@@ -183,7 +183,7 @@ def _save(store: Store, mode: str, by: Access | None, usable_from: datetime | No
 def title(destination: Destination) -> str:
     """What people call it; never the account number."""
     if destination.is_wallet:
-        return f"{checksummed(destination.address)} ({destination.network})"
+        return f"{checksummed(destination.address)} ({destination.get_network_display()})"
     return f"{destination.currency} account ending in {destination.account_hint}"
 
 
