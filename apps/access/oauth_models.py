@@ -6,6 +6,7 @@ All codes and tokens that one consent led to share a `token_family`, and are rev
 
 import uuid
 from typing import Any
+from urllib.parse import SplitResult
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -18,8 +19,20 @@ from oauth2_provider.models import (
     AbstractRefreshToken,
 )
 
+from apps.core.literal import split_url
 from apps.core.models import Mode
 from apps.stores.models import Store, User
+
+# The name localhost isn't among them: it may lead elsewhere, so its port stays as registered.
+LOOPBACK_ADDRESSES = ("127.0.0.1", "::1")
+
+
+def _without_port(uri: str) -> SplitResult | None:
+    """A clean address of the loopback interface on no port; None for every other one."""
+    parts = split_url(uri)
+    if parts is None or parts.scheme != "http" or parts.hostname not in LOOPBACK_ADDRESSES:
+        return None
+    return parts._replace(netloc=parts.hostname)
 
 
 class Application(AbstractApplication):  # type: ignore[misc]  # oauth2_provider has no types
@@ -34,8 +47,13 @@ class Application(AbstractApplication):  # type: ignore[misc]  # oauth2_provider
     is_active = models.BooleanField(default=True)
 
     def redirect_uri_allowed(self, uri: str) -> bool:
-        """Exact match, without the loopback ports that the base class lets vary."""
-        return uri in self.redirect_uris.split()
+        """Exact match. Of a loopback address the port may be any: an app on the computer of its
+        user listens where the system lets it (RFC 8252, 7.3)."""
+        allowed = self.redirect_uris.split()
+        if uri in allowed:
+            return True
+        anywhere = _without_port(uri)
+        return anywhere is not None and any(anywhere == _without_port(one) for one in allowed)
 
     def is_usable(self, request: Any) -> bool:
         return self.is_active

@@ -3,12 +3,14 @@
 A code that comes a second time, and a refresh token that comes long after its replacement, revoke their whole family.
 """
 
+import base64
 import hashlib
 import re
 import secrets
 import uuid
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
+from urllib.parse import unquote_plus
 
 from django.db.models import Exists, OuterRef, Q
 from oauthlib.oauth2.rfc6749 import errors
@@ -79,6 +81,19 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
 
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
         return bool(stored_secret) and secrets.compare_digest(checksum(provided_secret), stored_secret)
+
+    def _authenticate_basic_auth(self, request: Any) -> bool:
+        """A public app has no secret to prove: its id with an empty password names it, as its id
+        in the body does. What it proves is the verifier of its code."""
+        if super()._authenticate_basic_auth(request):
+            return True
+        encoded = self._extract_basic_auth(request) or ""
+        try:
+            name, _, password = base64.b64decode(encoded, validate=True).decode("ascii").partition(":")
+        except ValueError:
+            return False
+        client = self._load_application(unquote_plus(name), request) if name and not password else None
+        return client is not None and client.client_type == client.CLIENT_PUBLIC
 
     def validate_scopes(self, client_id: str, scopes: list[str], client: Any, request: Any, *args: Any, **options: Any) -> bool:
         return bool(scopes) and set(scopes) <= set(client.scopes)

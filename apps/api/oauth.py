@@ -113,7 +113,16 @@ class OAuthDoor(Door):
 
 class AuthorizationQuery(Query, frozen=True, kw_only=True):
     client_id: str | None
-    redirect_uri: Annotated[str, described("One of the application's, to the letter", format="uri")] | None
+    redirect_uri: (
+        Annotated[
+            str,
+            described(
+                "One of the application's, to the letter; of a loopback address the port may be any",
+                format="uri",
+            ),
+        ]
+        | None
+    )
     response_type: Annotated[str, choice(["code"])] | None
     scope: Annotated[str, described("Separated by spaces")] | None = None
     code_challenge: Annotated[str, Meta(min_length=43, max_length=128)] | None

@@ -20,6 +20,7 @@ SENTENCES = {
     "reference": "{field} must be a string of 1 to 255 characters",
     "url": "{field} must be a valid URL",
     "https": "{field} must be an https URL",
+    "https_or_loopback": "{field} must be an https URL, or http on localhost, 127.0.0.1 or [::1]",
     "http_url": "{field} must be http or https",
     "https_only": "{field} must be https",
     "clean_url": "{field} is not valid",

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from apps.core.invalid import Invalid as Invalid
 
 MAX_INTEGER = 2**63 - 1
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 EXACT_MAX = 2**53  # up to here every JSON reader has the same integer
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -191,7 +192,8 @@ class AtomicAmount(Pattern):
 class Url(Field):
     """An absolute http(s) URL that is safe in an href: ASCII, no user info, no quotes or brackets.
 
-    `plain_http` tells for which hosts http is allowed ("any", "localhost" or "none").
+    `plain_http` tells for which hosts http is allowed: "any", "localhost", "loopback" (its
+    addresses as well, for apps on the same computer) or "none".
     """
 
     def __init__(self, *, longest: int = 2048, plain_http: str = "none", **options: Any) -> None:
@@ -206,9 +208,19 @@ class Url(Field):
         parts = split_url(value)
         if parts is None:
             raise Invalid(name, "url")
-        if parts.scheme == "http" and not (self.plain_http == "any" or (self.plain_http == "localhost" and parts.hostname == "localhost")):
-            raise Invalid(name, "https")
+        if parts.scheme == "http" and not self._may_be_plain(parts.hostname):
+            raise Invalid(name, "https_or_loopback" if self.plain_http == "loopback" else "https")
         return value
+
+    def _may_be_plain(self, host: str | None) -> bool:
+        match self.plain_http:
+            case "any":
+                return True
+            case "localhost":
+                return host == "localhost"
+            case "loopback":
+                return host in LOOPBACK
+        return False
 
     def schema(self) -> Schema:
         return {"type": "string", "format": "uri", "maxLength": self.longest}

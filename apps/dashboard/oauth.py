@@ -51,8 +51,10 @@ def consent(request: PageRequest) -> HttpResponse:
     }
     response = render(request, "dashboard/oauth/consent.html", context, status=status)
     parts = urlsplit(wanted.redirect_uri)
-    # Browsers hold the redirect after a form to the policy of its page.
-    response._csp_update = {"form-action": [f"{parts.scheme}://{parts.netloc}"]}  # type: ignore[attr-defined]  # read by the policy's middleware
+    # Browsers hold the redirect after a form to the policy of its page, in which an IPv6 address
+    # can't be named: there the scheme stands for it.
+    target = f"{parts.scheme}:" if "[" in parts.netloc else f"{parts.scheme}://{parts.netloc}"
+    response._csp_update = {"form-action": [target]}  # type: ignore[attr-defined]  # read by the policy's middleware
     return response
 
 
