@@ -3,7 +3,8 @@
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
-from apps.access.models import AgentCredential, ApiKey, Application
+from apps.access.access import SESSION
+from apps.access.models import AgentCredential, ApiKey, Application, RequestEntry
 from apps.core.clock import iso
 from apps.core.documents import Document, Id, Time
 from apps.stores.models import Store
@@ -24,6 +25,26 @@ class ApiKeyDocument(Document, frozen=True, kw_only=True):
 
 class ApiKeyWithSecret(ApiKeyDocument, frozen=True, kw_only=True):
     secret: str
+
+
+class RequestEntryDocument(Document, frozen=True, kw_only=True):
+    """One call of the API. `credential_id` is null for people in the dashboard, who are named nowhere here."""
+
+    id: Id
+    method: str
+    path: str
+    status: int
+    request_id: str
+    duration_ms: int
+    credential_kind: str
+    credential_id: Id | None
+    idempotency_key: str | None
+    is_replay: bool
+    is_body_different: bool
+    error_code: str | None
+    error_message: str | None
+    livemode: bool
+    created_at: Time
 
 
 class OAuthAppDocument(Document, frozen=True, kw_only=True):
@@ -108,6 +129,28 @@ class UserInfo(Document, frozen=True, kw_only=True):
     sub: Id
     name: str
     email: str
+
+
+def entry_document(entry: RequestEntry) -> RequestEntryDocument:
+    """The entry must have been read by apps.access.request_log, which says whether its body is another."""
+    is_person = entry.credential_kind == SESSION
+    return RequestEntryDocument(
+        id=str(entry.pk),
+        method=entry.method,
+        path=entry.path,
+        status=entry.status,
+        request_id=entry.request_id,
+        duration_ms=entry.duration_ms,
+        credential_kind=entry.credential_kind,
+        credential_id=None if is_person or entry.credential_id is None else str(entry.credential_id),
+        idempotency_key=entry.idempotency_key or None,
+        is_replay=entry.is_replay,
+        is_body_different=entry.is_body_different,  # type: ignore[attr-defined]  # annotated
+        error_code=entry.error_code or None,
+        error_message=entry.error_message or None,
+        livemode=entry.is_live,
+        created_at=iso(entry.created_at),
+    )
 
 
 def key_document(key: ApiKey) -> ApiKeyDocument:

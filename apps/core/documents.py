@@ -50,6 +50,13 @@ class Paginated(Document, Generic[Item], frozen=True, kw_only=True):
     pagination: PageFigures
 
 
+class Feed(Document, Generic[Item], frozen=True, kw_only=True):
+    """Newest first, up to some record. Nothing is counted, so that it may be asked every second."""
+
+    data: list[Item]
+    has_more: bool
+
+
 class Data(Document, Generic[Item], frozen=True, kw_only=True):
     """A list that is never longer than a page."""
 

@@ -5,13 +5,14 @@ A whole secret is in the answers that made it and nowhere else.
 
 from typing import Annotated, Generic, TypeVar
 
+from django.conf import settings
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from apps.core.clock import iso
 from apps.core.documents import Digits, Document, FreeForm, Id, Time
 from apps.webhooks.catalogue import SUBSCRIBABLE
-from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.models import Delivery, Endpoint, Event
 
 Object = TypeVar("Object")
 EndpointStatus = Annotated[str, Meta(extra_json_schema={"enum": Endpoint.Status.values})]
@@ -103,6 +104,22 @@ class EventDocument(Document, Generic[Object], frozen=True, kw_only=True):
     data: EventData[Object]
 
 
+class WebhookEventData(Document, frozen=True, kw_only=True):
+    object: FreeForm
+
+
+class WebhookEventDocument(Document, frozen=True, kw_only=True):
+    """An event as it is delivered, in the newest version of the API."""
+
+    id: Id
+    type: str
+    created: int
+    livemode: bool
+    api_version: str
+    account: Id | UnsetType = UNSET
+    data: WebhookEventData
+
+
 class PayoutEvent(Document, frozen=True, kw_only=True):
     """The object of payout.*, which can be subscribed to and are sent by send_test alone."""
 
@@ -172,6 +189,18 @@ def delivery_document(delivery: Delivery) -> WebhookDeliveryDocument:
         next_attempt_at=iso(delivery.next_attempt_at),
         delivered_at=iso(delivery.delivered_at),
         created_at=iso(delivery.created_at),
+    )
+
+
+def event_document(event: Event) -> WebhookEventDocument:
+    return WebhookEventDocument(
+        id=str(event.pk),
+        type=event.type,
+        created=int(event.created_at.timestamp()),
+        livemode=event.is_live,
+        api_version=settings.API_VERSION,
+        account=UNSET if event.account_id is None else str(event.account_id),
+        data=WebhookEventData(object=event.object),
     )
 
 

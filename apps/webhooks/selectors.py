@@ -11,6 +11,11 @@ from apps.webhooks.models import Delivery, Endpoint, Event, Host
 RECENT, ABOUT_MAX = 25, 100
 
 
+def events(access: Access) -> models.QuerySet[Event]:
+    """What happened in a store, whether or not an endpoint asked for it, with the events that send_test made up."""
+    return Event.objects.seen_by(access)
+
+
 def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[Delivery]:
     """What is due to hosts that answer. Anybody can name one that never has; what waits for it is late by its own doing."""
     answering = Endpoint.objects.filter(host__in=Host.objects.values("name"))

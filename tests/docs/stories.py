@@ -4,6 +4,7 @@ import base64
 import hashlib
 from typing import Any
 
+from apps.access import request_log
 from apps.assets.models import Asset
 from apps.core.clock import real_now
 from apps.payouts.services.destinations import add_bank
@@ -121,6 +122,9 @@ def webhooks(tell: Recorder, shop: Shop) -> None:
     tell(api, "POST", "/webhook_endpoints/{id}/redeliver", {"delivery_id": str(delivery.pk)}, id=one)
     tell(api, "POST", "/webhook_endpoints/{id}/send_test", {"event_type": "payment_intent.completed"}, id=one)
     tell(api, "DELETE", "/webhook_endpoints/{id}", id=one)
+    tell(api, "GET", "/events", query="?per_page=2")
+    request_log.flush()
+    tell(api, "GET", "/request_log", query="?per_page=2")
 
 
 def cards(tell: Recorder, shop: Shop) -> None:

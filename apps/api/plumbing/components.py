@@ -3,11 +3,11 @@
 from typing import Any, get_args, get_origin
 
 from apps.api.plumbing.refusals import AnyError, AnyErrors, BlockedOrNot
-from apps.core.documents import Data, Page, Paginated, fields_of, is_document, schema_by
+from apps.core.documents import Data, Feed, Page, Paginated, fields_of, is_document, schema_by
 from apps.core.literal import Schema
 
 _CHOICES: dict[Any, str] = {AnyError: "AnyError", AnyErrors: "AnyErrors", BlockedOrNot: "ErrorMaybeWithBlockers"}
-_LISTS = {Page: "Page", Paginated: "Page", Data: "List"}
+_LISTS = {Page: "Page", Paginated: "Page", Data: "List", Feed: "Feed"}
 _told: dict[str, object] = {}  # name -> what has been told by it
 
 

@@ -1,12 +1,13 @@
-"""Paging: the page and size that a query asks for; a page past the end is empty."""
+"""Paging: the page and size that a query asks for; a page past the end is empty. A feed goes on from a record instead."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
 from django.db import models
 
-from apps.api.plumbing.queries import Paged
-from apps.core.documents import Page, PageFigures, Paginated
+from apps.api.plumbing.queries import Fed, Paged
+from apps.core.documents import Feed, Page, PageFigures, Paginated
+from apps.core.literal import is_uuid
 
 Item = TypeVar("Item")
 Row = TypeVar("Row", bound=models.Model)
@@ -26,6 +27,19 @@ def page_by(asked: Paged, read: "Read[Row]", document: Callable[[Row], Item]) ->
 def paginated(asked: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Paginated[Item]:
     items, figures = _read(asked, _reader(rows), document)
     return Paginated(data=items, pagination=figures)
+
+
+def feed(asked: Fed, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Feed[Item]:
+    """Newest first. What is older than an unknown record is nothing: whoever asks again and again would begin anew for ever."""
+    found = rows.order_by("-created_at", "-pk")
+    if asked.before is not None:
+        last = rows.filter(pk=asked.before).values_list("created_at", "pk").first() if is_uuid(asked.before) else None
+        if last is None:
+            return Feed(data=[], has_more=False)
+        at, id = last
+        found = found.filter(created_at__lte=at).exclude(created_at=at, pk__gte=id)
+    read = list(found[: asked.per_page + 1])
+    return Feed(data=[document(row) for row in read[: asked.per_page]], has_more=len(read) > asked.per_page)
 
 
 def _reader(rows: "models.QuerySet[Row]") -> "Read[Row]":

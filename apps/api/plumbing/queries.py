@@ -47,6 +47,18 @@ class Paged(Query, frozen=True, kw_only=True):
         return values
 
 
+class Fed(Query, frozen=True, kw_only=True):
+    """Of a feed: what is older than the record named `before`. An unreadable size is the usual one."""
+
+    before: Annotated[str, Meta(extra_json_schema={"format": "uuid"})] | None = None
+    per_page: PerPage = 25
+
+    @classmethod
+    def _values(cls, sent: dict[str, str]) -> dict[str, str | int | None]:
+        size = _integer(sent.get("per_page"), 25)
+        return {**super()._values(sent), "per_page": min(max(1, size), PER_PAGE_MAX)}
+
+
 class Days(Query, frozen=True, kw_only=True):
     """A range of days."""
 

@@ -82,6 +82,7 @@ class Door(APIView):
     asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code
     asks_on: ClassVar[tuple[str, ...]] = ("POST",)  # the methods for which it does
     asks_for_second_factor: ClassVar[bool] = False  # whether it also must have a second factor
+    is_logged: ClassVar[bool] = True  # whether the request log notes its calls; of what is asked every second it doesn't
     is_act: ClassVar[bool] = False  # whether the code opens this one call alone: what moves money or opens a way for it
     access: Access
     _taken: buckets.Taken | None = None
@@ -262,7 +263,7 @@ class Door(APIView):
         asked = request.headers.get("Access-Control-Request-Headers", "")
         for name, value in cors.headers(self.route, str(request.method), request.headers.get("Authorization", ""), asked).items():
             response[name] = value
-        if hasattr(self, "access"):
+        if self.is_logged and hasattr(self, "access"):
             request_log.note(request, response, self.access, self.route, self.kwargs, self._began)
         return response
 

@@ -989,6 +989,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened, newest first, each as the body of a webhook's delivery. Events are kept for some weeks.
+         * @description Scope: `webhooks:read`.
+         */
+        get: operations["get_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/payment_currencies": {
         parameters: {
             query?: never;
@@ -1621,6 +1641,26 @@ export interface paths {
          * @description Scope: `balances:read`.
          */
         get: operations["get_reports_merchant_statement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/request_log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The calls of the API in this mode, newest first, without what they sent and were answered. They come within two seconds.
+         * @description Scope: `stores:read`.
+         */
+        get: operations["get_request_log"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3744,6 +3784,29 @@ export interface components {
             status: string;
             url: string;
         };
+        RequestEntry: {
+            /** Format: date-time */
+            created_at: string;
+            credential_id: string | null;
+            credential_kind: string;
+            duration_ms: number;
+            error_code: string | null;
+            error_message: string | null;
+            /** Format: uuid */
+            id: string;
+            idempotency_key: string | null;
+            is_body_different: boolean;
+            is_replay: boolean;
+            livemode: boolean;
+            method: string;
+            path: string;
+            request_id: string;
+            status: number;
+        };
+        RequestEntryFeed: {
+            data: components["schemas"]["RequestEntry"][];
+            has_more: boolean;
+        };
         Settlement: {
             amount_atomic: string;
             asset_id: string;
@@ -4196,6 +4259,26 @@ export interface components {
             updated_at: string;
             url: string;
             verified_at: string | null;
+        };
+        WebhookEvent: {
+            /** Format: uuid */
+            account?: string;
+            api_version: string;
+            created: number;
+            data: components["schemas"]["WebhookEventData"];
+            /** Format: uuid */
+            id: string;
+            livemode: boolean;
+            type: string;
+        };
+        WebhookEventData: {
+            object: {
+                [key: string]: unknown;
+            };
+        };
+        WebhookEventFeed: {
+            data: components["schemas"]["WebhookEvent"][];
+            has_more: boolean;
         };
     };
     responses: never;
@@ -5843,6 +5926,29 @@ export interface operations {
             };
         };
     };
+    get_events: {
+        parameters: {
+            query?: {
+                before?: string;
+                per_page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEventFeed"];
+                };
+            };
+        };
+    };
     get_payment_currencies: {
         parameters: {
             query?: never;
@@ -6956,6 +7062,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReportPending"];
+                };
+            };
+        };
+    };
+    get_request_log: {
+        parameters: {
+            query?: {
+                before?: string;
+                method?: "GET" | "POST" | "PATCH" | "DELETE";
+                per_page?: number;
+                status?: "2" | "3" | "4" | "5";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestEntryFeed"];
                 };
             };
         };
