@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "apps.core.middleware.ContentSecurityPolicy",
+    "apps.hosted.languages.CustomerLanguage",
     "config.hosts.OwnHosts",
     "apps.api.plumbing.guard.ApiGuard",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -142,8 +143,25 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "/dashboard/sign-in"
 PASSWORD_RESET_TIMEOUT = 3600
-LANGUAGE_CODE = "en-us"
-LANGUAGES = [("en-us", "English")]  # those that are complete
+LANGUAGE_CODE = "en"
+# What customers can read, each by its own name. Merchants and staff read English (apps/hosted/languages.py says who is a customer).
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("fr", "Français"),
+    ("es", "Español"),
+    ("pt", "Português (Brasil)"),
+    ("it", "Italiano"),
+    ("nl", "Nederlands"),
+    ("pl", "Polski"),
+    ("tr", "Türkçe"),
+    ("ja", "日本語"),
+    ("zh-hans", "简体中文"),
+    ("ko", "한국어"),
+    ("ar", "العربية"),
+]
+DASHBOARD_LANGUAGES = LANGUAGES[:1]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

@@ -17,6 +17,7 @@ from django.db.models import Max, Min
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from apps.assets.models import Chain, Rate
@@ -137,8 +138,9 @@ def _chains(at: datetime) -> Iterable[Component]:
     late = OutgoingTransaction.objects.filter(status__in=UNMINED, requested_at__lte=at - SENT_LATE)
     waiting = dict(late.order_by().values_list("chain_id").annotate(since=Min("requested_at")))
     for chain in Chain.objects.filter(pk__in=[name for name, urls in settings.CHAIN_URLS.items() if urls]).order_by("mode", "name"):
-        deposits = _("%(chain)s deposits") % {"chain": chain.name}
-        payouts = _("%(chain)s payouts") % {"chain": chain.name}
+        # Formatted when it is shown: a report is kept for readers of every language.
+        deposits = format_lazy(_("{chain} deposits"), chain=chain.name)
+        payouts = format_lazy(_("{chain} payouts"), chain=chain.name)
         head = heads.get(chain.pk)
         if head is None:
             yield Component(deposits, State.UNKNOWN, about=_("The chain hasn't been read yet."))

@@ -1,18 +1,16 @@
-"""THE table of what statuses are called on pages, and in which tone: never told by color alone."""
+"""THE table of what statuses are called on pages, and in which tone: never told by color alone.
+
+Those of customers' pages stand in customer_badges.py, whose words are translated.
+"""
 
 from django.utils.translation import gettext_lazy as _
 
-GOOD, WAIT, BAD, INFO, QUIET = "good", "wait", "bad", "info", "quiet"
+from apps.core.customer_badges import CUSTOMER_BADGES
+from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
 
 # noun -> status -> (tone, words). A status missing here is shown as it is.
 BADGES = {
-    "component": {
-        "operational": (GOOD, _("Operational")),
-        "delayed": (WAIT, _("Delayed")),
-        "paused": (WAIT, _("Paused")),
-        "down": (BAD, _("Outage")),
-        "unknown": (QUIET, _("Unknown")),
-    },
+    **CUSTOMER_BADGES,
     "payment": {
         "pending": (INFO, _("Awaiting payment")),
         "processing": (WAIT, _("Processing")),
@@ -57,14 +55,6 @@ BADGES = {
         "failed": (BAD, _("Failed")),
     },
     "attention": {"card_refund": (BAD, _("Action required")), "dust_refund": (WAIT, _("Action required"))},
-    "deposit": {
-        "pending": (WAIT, _("Seen")),
-        "confirming": (WAIT, _("Confirming")),
-        "confirmed": (GOOD, _("Confirmed")),
-        "submitted": (WAIT, _("Sent")),
-        "failed": (BAD, _("Failed")),
-        "unmatched": (BAD, _("Unmatched")),
-    },
     "refund": {
         "pending": (WAIT, _("Waiting to be sent")),
         "submitted": (WAIT, _("Sent, not yet confirmed")),
@@ -117,22 +107,6 @@ BADGES = {
         "paid": (GOOD, _("Paid")),
         "void": (QUIET, _("Void")),
         "uncollectible": (BAD, _("Written off")),
-    },
-    # the same in the words of whoever is billed
-    "hosted_invoice": {
-        "open": (INFO, _("To pay")),
-        "part_paid": (WAIT, _("Partly paid")),
-        "past_due": (BAD, _("Past due")),
-        "paid": (GOOD, _("Paid")),
-        "void": (QUIET, _("Canceled")),
-        "uncollectible": (QUIET, _("Closed")),
-    },
-    "subscription": {
-        "trialing": (INFO, _("On trial")),
-        "active": (GOOD, _("Active")),
-        "past_due": (BAD, _("Past due")),
-        "paused": (WAIT, _("Paused")),
-        "canceled": (QUIET, _("Canceled")),
     },
     "invoice_change": {
         "open": (INFO, _("Finalized")),

@@ -1,10 +1,13 @@
 """Countries by their code (ISO 3166-1, two letters), their names in English, and the code behind what people write for one."""
 
 import json
-from functools import cache
+import unicodedata
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 
 from babel import Locale
+from django.utils.translation import get_language, to_locale
 
 # Code -> capitalized names in the languages of those who are billed most, as Babel has them. A file of our own: eleven languages
 # stay in a process that has asked Babel for one name in each, nine megabytes of them.
@@ -36,17 +39,31 @@ def _codes() -> dict[str, str]:
     return known | _OTHER_NAMES | {code: code for code in names}
 
 
-@cache
 def countries() -> list[tuple[str, str]]:
-    """(code, name in English) of every country, by name."""
-    named = [(str(code), str(name)) for code, name in Locale("en").territories.items()]
+    """(code, name) of every country, by name, in the reader's language."""
+    return _countries(get_language() or "en")
+
+
+@lru_cache(maxsize=4)
+def _countries(language: str) -> list[tuple[str, str]]:
+    named = [(str(code), str(name)) for code, name in _territories(language).items()]
     found = [(code, name) for code, name in named if len(code) == 2 and code not in _NOT_COUNTRIES]
-    return sorted(found, key=lambda country: country[1])
+    return sorted(found, key=lambda country: (_plain(country[1]), country[1]))
 
 
 def country_name(code: str) -> str:
-    """`DE` -> `Germany`; what is no code stays as it is."""
-    return str(Locale("en").territories.get(code, code)) if country_code(code) == code else code
+    """`DE` -> `Germany`, in the reader's language; what is no code stays as it is."""
+    return str(_territories(get_language() or "en").get(code, code)) if country_code(code) == code else code
+
+
+def _territories(language: str) -> Mapping[str, str]:
+    known: Mapping[str, str] = Locale.parse(to_locale(language)).territories
+    return known
+
+
+def _plain(name: str) -> str:
+    """As people look it up: accents don't count (`Österreich` stands among the O)."""
+    return "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one)).casefold()
 
 
 def country_code(text: object) -> str | None:

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from apps.core.errors import Failure, Listed
-from apps.core.invalid import Invalid, InvalidFields
+from apps.core.invalid import SENTENCES, Invalid, InvalidFields
 from apps.core.web import status_of
 
 
@@ -80,14 +81,18 @@ def _clean(text: object, is_literal: bool) -> str:
 
 
 def sentences(refusal: Exception, label: str = "") -> list[str]:
-    """What a refusal says to people, of a field that they know as `label`: a capital first, a full stop last."""
+    """What a refusal says to people, of a field that they know as `label`: a capital first, a full stop last.
+
+    Customers read it in their language, where apps/hosted/sentences.py has it.
+    """
     if isinstance(refusal, Listed):
-        return [_sentence(text) for text in refusal.messages]
-    if isinstance(refusal, Invalid) and label:
-        return [_sentence(refusal.text_of(label))]
-    return [_sentence(str(refusal))]
+        return [_sentence(gettext(text)) for text in refusal.messages]
+    if isinstance(refusal, Invalid):
+        words = gettext(SENTENCES[refusal.rule])
+        return [_sentence(words.format(field=gettext(label) if label else refusal.field, **refusal.params))]
+    return [_sentence(gettext(str(refusal)))]
 
 
 def _sentence(text: str) -> str:
     text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+    return text if text.endswith((".", "!", "?", "。", "؟")) else f"{text}."

@@ -18,7 +18,7 @@ from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
 from django.db.models import Count, Q
 from django.template import Context, Engine, engines
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from apps.core import crypto, emails, jobs
 from apps.core.clock import real_now
@@ -56,6 +56,7 @@ def send(
     context: Mapping[str, Any],
     store: Sender | None = None,
     zone: tzinfo = UTC,
+    language: str = "",
     unsubscribe_path: str = "",
 ) -> bool:
     """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was used before does nothing.
@@ -63,13 +64,14 @@ def send(
     False when it is dropped, because others have had too many of them sent there in a day.
 
     `key` says which letter it is ("invoice_open:<id>"). With `store` it goes out in the store's name, answers to its support
-    address. Templates also get `base_url` and `sender`; times are in `zone`.
+    address. Templates also get `base_url` and `sender`; times are in `zone`, words in `language`.
     Never waits for a mail server and never fails because of one.
     """
     at, id = real_now(), uuid.uuid4()
     sender = (store.brand_name or store.name) if store is not None else _own_name()
     values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
-    with timezone.override(zone):  # of the reader, and never of whoever causes the letter
+    # Of the reader, and never of whoever causes the letter.
+    with timezone.override(zone), translation.override(language or settings.LANGUAGE_CODE):
         text = _render(f"email/{template}.txt", values, is_html=False)
         html = _render(f"email/{template}.html", values, is_html=True)
     subject, _, body = text.partition("\n")

@@ -41,7 +41,7 @@ def _form(request: PageRequest, form: Form) -> HttpResponse:
         "form": form,
         "errors": form.common_errors,
         "zones": profile.zone_names(),
-        "languages": settings.LANGUAGES,
+        "languages": settings.DASHBOARD_LANGUAGES,
         "here": f"{here:%H:%M} {zone_name(here)}",
         "own_zone": request.zone.key,
     }

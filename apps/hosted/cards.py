@@ -10,11 +10,14 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.core import clock
-from apps.core.countries import countries
+from apps.core.countries import countries, country_name
 from apps.core.errors import Failure
+from apps.core.forms import sentences
 from apps.core.literal import Invalid
 from apps.hosted import plumbing
 from apps.hosted.domains import store_of
@@ -33,7 +36,7 @@ _METHODS = (("onramp_methods", True), ("onramp_methods_reference", False))
 _SESSIONS = (("onramp_sessions", True), ("onramp_sessions_reference", False))
 # Providers whose coverage differs between the regions of these ask for one.
 _WITH_REGIONS = ("US", "CA", "AU")
-TOO_OFTEN = "Too many attempts. Wait a moment and try again."
+TOO_OFTEN = _("Too many attempts. Wait a moment and try again.")
 CHOICE_SEPARATOR = "|"
 
 
@@ -115,19 +118,19 @@ def _prices(request: HttpRequest, payment: Payment) -> Prices:
     prices = Prices(
         countries=[] if at_edge else countries(),
         country=chosen,
-        country_name=dict(countries()).get(chosen, chosen),
+        country_name=country_name(chosen),
         region=region,
         takes_region=chosen in _WITH_REGIONS,
     )
     try:
         place = place_of(request.headers, payment.store, country, region)
         if plumbing.is_too_often(request, payment.reference, _METHODS):
-            return replace(prices, problem=TOO_OFTEN)
+            return replace(prices, problem=gettext(TOO_OFTEN))
         choices = _choices(price_methods(payment, place))
     except CountryRequired:
         return prices
     except Failure as failure:
-        return replace(prices, problem=failure.text)
+        return replace(prices, problem=" ".join(sentences(failure)))
     recommended, others = ([one for one in choices if one.is_recommended is wanted] for wanted in (True, False))
     return replace(prices, choices=recommended, others=others, is_asked=True)
 
@@ -151,7 +154,7 @@ def _choices(priced: Priced) -> list[Choice]:
 def start(request: HttpRequest, payment: Payment) -> str:
     """Open the card payment that the form asks for; the problem in words, or nothing when it is open."""
     if plumbing.is_too_often(request, payment.reference, _SESSIONS):
-        return TOO_OFTEN
+        return gettext(TOO_OFTEN)
     method_id, _, service_id = request.POST.get("choice", "")[:400].partition(CHOICE_SEPARATOR)
     email = request.POST.get("customer_email", "").strip()
     place = request.POST.get("country", ""), request.POST.get("region", "")
@@ -159,7 +162,7 @@ def start(request: HttpRequest, payment: Payment) -> str:
         asked = CardRequest.read({"payment_method_id": method_id, "provider_service_id": service_id, "customer_email": email or None})
         open_session(payment, asked, lambda: place_of(request.headers, payment.store, *place))
     except (Failure, Invalid) as refusal:
-        return refusal.text
+        return " ".join(sentences(refusal))
     return ""
 
 

@@ -13,8 +13,9 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.core.forms import sentences
 from apps.core.literal import Invalid
-from apps.hosted import cards, plumbing
+from apps.hosted import cards, languages, plumbing
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, Framing, public_page
 from apps.payments import states
@@ -67,7 +68,7 @@ def simulated(request: HttpRequest, payment: Payment) -> str:
         asked = SimulationRequest.read({**sent, "scenario": scenario, "confirmations": 1 if scenario == "unconfirmed" else 0})
         simulate_deposit(Access.for_public(payment.store, payment.mode), payment, asked)
     except (Failure, Invalid) as refusal:
-        return refusal.text
+        return " ".join(sentences(refusal))
     return ""
 
 
@@ -91,7 +92,7 @@ def _kept(text: str) -> str:
     """Of a query that came back with a form, the choices this page knows."""
     given = QueryDict(text[:200])
     kept = QueryDict(mutable=True)
-    for name in ("asset", "code", "pay", "country", "region"):
+    for name in ("asset", "code", "pay", "country", "region", languages.PARAMETER):
         if name in given:
             kept[name] = given[name]
     return kept.urlencode()

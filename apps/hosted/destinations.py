@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.core.acting import become
 from apps.core.errors import Flat, NotFound
+from apps.core.forms import sentences
 from apps.hosted.onboarding import private, too_many
 from apps.hosted.plumbing import Context, host_shown
 from apps.payouts.services.destinations import title
@@ -93,7 +94,7 @@ def _show(request: HttpRequest, token: str, row: DestinationConfirmation, refusa
         "minutes": int(confirmations.CODE_LIFETIME.total_seconds()) // 60,
         "is_spent": row.tries >= confirmations.TRIES_MAX,
         "was_sent": "sent" in request.GET,
-        "errors": [refusal.text] if refusal else [],
+        "errors": sentences(refusal) if refusal else [],
         "return_url": row.link.return_url if row.link.completed_at is not None else None,
         "continue_host": host_shown(row.link.return_url),
     }

@@ -19,6 +19,7 @@ from apps.billing.states import OPEN, PAID
 from apps.core import clock
 from apps.core.drawings import NotDrawn
 from apps.core.errors import Failure
+from apps.core.forms import sentences
 from apps.core.outage import unavailable
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.cards import card_of
@@ -46,7 +47,7 @@ def pay(request: HttpRequest, reference: str) -> HttpResponse:
     except InvoiceNotFound:
         raise Http404 from None
     except Failure as failure:
-        return _page(request, reference, problem=failure.text, status=422)
+        return _page(request, reference, problem=" ".join(sentences(failure)), status=422)
     return HttpResponseRedirect(request.path.removesuffix("/pay"), status=303)
 
 

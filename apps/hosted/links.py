@@ -7,6 +7,7 @@ import uuid
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils.translation import gettext_noop as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.core import clock
@@ -37,7 +38,7 @@ class PurchaseForm(Form):
 
     names = ("choice", "amount", "email", "name")
     hidden = ("form_key",)
-    labels = {"amount": "The amount", "email": "Your email address", "name": "Your name"}
+    labels = {"amount": _("The amount"), "email": _("Your email address"), "name": _("Your name")}
 
     def purchase(self, link: PaymentLink) -> Purchase:
         """Raises Invalid."""

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.assets.selectors import active_assets
@@ -16,7 +18,7 @@ from apps.core import buckets
 from apps.core.acting import become
 from apps.core.countries import countries
 from apps.core.errors import Coded, Failure, RefusalKind
-from apps.core.forms import Form
+from apps.core.forms import Form, sentences
 from apps.core.literal import Invalid
 from apps.core.middleware import client_address
 from apps.core.web import status_of
@@ -31,7 +33,7 @@ Page = Callable[[HttpRequest, OnboardingLink, str], HttpResponse]
 VALUE_MAX = 200
 INVALID_VERIFICATION = "invalid_verification"
 BUSINESS, PAYOUT = "business", "payout"
-TITLES = {BUSINESS: "Your business", PAYOUT: "Where your money goes"}
+TITLES = {BUSINESS: _("Your business"), PAYOUT: _("Where your money goes")}
 
 
 class BusinessForm(Form):
@@ -39,14 +41,14 @@ class BusinessForm(Form):
 
     names = VerificationRequest.__struct_fields__
     labels = {
-        "business_legal_name": "Business legal name",
-        "business_country": "Business country",
-        "registration_number": "Registration number",
-        "tax_id": "Tax number",
-        "business_website": "Business website",
-        "contact_email": "Contact email",
-        "contact_phone": "Contact phone",
-        "business_description": "Business description",
+        "business_legal_name": _("Business legal name"),
+        "business_country": _("Business country"),
+        "registration_number": _("Registration number"),
+        "tax_id": _("Tax number"),
+        "business_website": _("Business website"),
+        "contact_email": _("Contact email"),
+        "contact_phone": _("Contact phone"),
+        "business_description": _("Business description"),
     }
 
     def request(self) -> VerificationRequest:
@@ -132,7 +134,7 @@ def too_many(request: HttpRequest) -> HttpResponse | None:
 
 
 def _unusable(request: HttpRequest, refusal: onboarding.Unusable | onboarding.OutOfScope) -> HttpResponse:
-    context = {"sentence": refusal.text, "code": refusal.machine_code, "is_expired": refusal.kind is RefusalKind.GONE}
+    context = {"sentence": sentences(refusal)[0], "code": refusal.machine_code, "is_expired": refusal.kind is RefusalKind.GONE}
     return render(request, "hosted/onboarding/unusable.html", context, status=status_of(refusal))
 
 
@@ -237,6 +239,6 @@ def _frame(link: OnboardingLink, token: str, step: str) -> Context:
         "platform_name": link.store.brand_name or link.store.name,
         "path": f"/onboarding/{token}",
         "step": step,
-        "steps": [{"name": one, "title": TITLES[one], "is_told": told[one], "is_current": one == step} for one in wanted],
+        "steps": [{"name": one, "title": gettext(TITLES[one]), "is_told": told[one], "is_current": one == step} for one in wanted],
         "return_host": host_shown(link.return_url),
     }

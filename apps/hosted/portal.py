@@ -11,6 +11,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from msgspec.structs import asdict
 
@@ -26,6 +27,7 @@ from apps.billing.services.subscription import cancel_subscription, uncancel_sub
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
 from apps.core import acting
 from apps.core.errors import Failure
+from apps.core.forms import sentences
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, public_page
 
@@ -90,9 +92,9 @@ def cancel(request: HttpRequest, reference: str, customer: Customer, id: str) ->
             if (request.POST.get("when") == "period_end") == is_at_end:
                 cancel_subscription(access, subscription, at_period_end=is_at_end)
                 return HttpResponseRedirect(f"/portal/{reference}", status=303)
-            problem = "This subscription has changed. Look again before you cancel it."
+            problem = gettext("This subscription has changed. Check it again before you cancel it.")
         except Failure as failure:
-            problem = failure.text
+            problem = " ".join(sentences(failure))
     context = _frame(reference, customer) | {"subscription": _subscription(subscription), "is_at_end": is_at_end, "problem": problem}
     return render(request, "hosted/portal/cancel.html", context, status=422 if problem else 200)
 

@@ -57,7 +57,7 @@ def zone_of(user: User, browsers: str = "") -> ZoneInfo:
 
 def language_of(user: User) -> str:
     """The language that a person chose, while there is one of that name."""
-    return user.language if user.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
+    return user.language if user.language in dict(settings.DASHBOARD_LANGUAGES) else settings.LANGUAGE_CODE
 
 
 def change_profile(user: User, request: ProfileRequest) -> None:
@@ -65,7 +65,7 @@ def change_profile(user: User, request: ProfileRequest) -> None:
     zone = request.time_zone or ""
     if zone and zone not in zone_names():
         raise UnknownZone
-    if request.language not in dict(settings.LANGUAGES):
+    if request.language not in dict(settings.DASHBOARD_LANGUAGES):
         raise UnknownLanguage
     user.name, user.time_zone, user.language = request.name, zone, request.language
     with transaction.atomic():

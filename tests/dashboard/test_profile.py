@@ -19,7 +19,7 @@ from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 
 LATE = datetime(2026, 11, 30, 23, 30, tzinfo=UTC)
-FORM = {"name": "Alice Baker", "time_zone": "Asia/Tokyo", "language": "en-us"}
+FORM = {"name": "Alice Baker", "time_zone": "Asia/Tokyo", "language": "en"}
 
 
 def test_a_moment_is_told_in_the_zone_that_is_active_and_its_element_in_utc() -> None:

@@ -194,7 +194,7 @@ def test_a_refusal_is_told_on_the_page(bakery: Shop) -> None:
 def test_a_reference_that_can_not_be_one_is_told_on_the_page(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     answer = press(made, scenario="exact", reference="x" * 256)
-    assert answer.status_code == 422 and b"reference must be a string of 1 to 255 characters" in answer.content
+    assert answer.status_code == 422 and b"Reference must be a string of 1 to 255 characters." in answer.content
     assert make.detail(bakery.test, made["id"])["status"] == "pending"
 
 

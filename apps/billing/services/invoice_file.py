@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Invoice, InvoicePayment
@@ -38,7 +40,7 @@ _FACTUR_X = Vocabulary(
         "ConformanceLevel": (e_invoice.PROFILE, "Text", "The profile of the embedded XML document"),
     },
 )
-_WORDS = {PAID: "Paid", VOID: "Canceled", UNCOLLECTIBLE: "Closed, not paid"}
+_WORDS = {PAID: _("Paid"), VOID: _("Canceled"), UNCOLLECTIBLE: _("Closed, not paid")}
 
 
 def invoice_pdf(invoice: Invoice) -> bytes:
@@ -82,11 +84,12 @@ def words_for(invoice: Invoice, now: datetime) -> str:
     """Whether it is paid, in words."""
     if invoice.status == OPEN:
         if invoice.due_at is not None and invoice.due_at < now:
-            return "Past due"
-        return "Partly paid" if invoice.amount_paid_cents else "Not paid"
+            return gettext("Past due")
+        return gettext("Partly paid") if invoice.amount_paid_cents else gettext("Not paid")
     if invoice.status == PAID and invoice.refunded_cents:
-        return "Paid, refunded" if invoice.refunded_cents >= invoice.amount_paid_cents else "Paid, partly refunded"
-    return _WORDS[invoice.status]
+        is_whole = invoice.refunded_cents >= invoice.amount_paid_cents
+        return gettext("Paid, refunded") if is_whole else gettext("Paid, partly refunded")
+    return str(_WORDS[invoice.status])
 
 
 def percent_text(bps: int) -> str:

@@ -11,19 +11,20 @@ from functools import lru_cache
 import heroicons
 import segno
 from babel import Locale, UnknownLocaleError
-from babel.dates import format_date, format_datetime
-from babel.numbers import format_compact_currency, format_currency, format_decimal, get_currency_precision
+from babel.dates import format_date, format_datetime, format_skeleton
+from babel.numbers import format_compact_currency, format_currency, format_decimal, get_currency_precision, get_decimal_symbol
 from django import template
 from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext_lazy, ngettext, to_locale
+from django.utils.translation import get_language, get_language_bidi, gettext_lazy, ngettext_lazy, to_locale
 
 from apps.core import money
-from apps.core.badges import BADGES, QUIET
+from apps.core.badges import BADGES
 from apps.core.coin_badges import coin_badge, coin_sign
+from apps.core.tones import QUIET
 
 register = template.Library()
 _LETTER_AND_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)")
@@ -60,7 +61,14 @@ def fiat_short(cents: int, currency: str) -> str:
 
 def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
     shown = format_currency(money.text_from_cents(int(cents)), currency, locale=_locale(), currency_digits=currency_digits)
-    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
+    return isolated(_LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown))
+
+
+def isolated(text: str) -> str:
+    """An amount within a sentence that runs from right to left keeps its own order, in plain text too."""
+    if not get_language_bidi():
+        return text
+    return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
 
 
 @register.filter
@@ -71,8 +79,8 @@ def count(number: int) -> str:
 
 @register.simple_tag
 def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> SafeString:
-    """Coins as a wallet takes them: a point, no grouping, every place that matters."""
-    text = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
+    """Coins with every place that matters and no grouping, in the reader's form."""
+    text = decimal_mark(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))
     if not symbol:
         return format_html('<bdi class="amount">{}</bdi>', text)
     return format_html('<bdi class="amount">{} <span class="unit">{}</span></bdi>', text, symbol)
@@ -82,7 +90,7 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
 def crypto_short(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> SafeString:
     """The same in six significant digits, for lists: the whole amount is in its title."""
     whole = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
-    short = money.short_from_atomic(int(amount_atomic), atomic_decimals)
+    short = decimal_mark(money.short_from_atomic(int(amount_atomic), atomic_decimals))
     shown = '<bdi class="amount" title="{} {}">{} <span class="unit">{}</span></bdi>'
     return format_html(shown, whole, symbol, short, symbol)
 
@@ -91,9 +99,15 @@ register.simple_tag(coin_badge)
 register.simple_tag(coin_sign)
 
 
+@register.filter
+def decimal_mark(number: str) -> str:
+    """A plain number (`0.0138`) as it is shown: with the reader's decimal mark, and still every digit."""
+    return str(number).replace(".", get_decimal_symbol(_locale()))
+
+
 @register.simple_tag
 def coins(amount_atomic: int | str, atomic_decimals: int) -> str:
-    """The same as bare text, to be copied."""
+    """Coins as bare text with a point, as a wallet takes them: to be copied. To be shown it goes through `decimal_mark`."""
     return money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
 
 
@@ -105,6 +119,19 @@ def shorten(text: str) -> str:
 
 def _moment(value: datetime | str) -> datetime:
     return (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+
+
+def _dated(own: datetime, pattern: str) -> str:
+    """By a pattern of ours in English; by the reader's own order of day, month and year in every other language."""
+    locale, plain = _locale(), own.replace(tzinfo=None)
+    if locale.language == "en":
+        return format_datetime(plain, pattern, locale=locale)
+    day, _, hour = pattern.partition(", ")
+    shown = format_date(plain, "long", locale) if "MMMM" in day else format_skeleton("yMMMd", plain, locale=locale)
+    if not hour:
+        return isolated(shown)
+    joined: str = locale.datetime_formats["medium"]
+    return isolated(joined.replace("{1}", shown).replace("{0}", format_datetime(plain, hour, locale=locale)))
 
 
 def zone_name(at: datetime) -> str:
@@ -126,7 +153,7 @@ def moment(value: datetime | str | None) -> str:
         return ""
     at = _moment(value)
     own = timezone.localtime(at)
-    shown = format_datetime(own.replace(tzinfo=None), "d MMM y, HH:mm", locale=_locale())
+    shown = _dated(own, "d MMM y, HH:mm")
     return _time(at, f"{shown} {zone_name(own)}")
 
 
@@ -134,7 +161,7 @@ def moment(value: datetime | str | None) -> str:
 def plain_moment(value: datetime | str) -> str:
     """The same as bare text, for emails."""
     own = timezone.localtime(_moment(value))
-    shown = format_datetime(own.replace(tzinfo=None), "d MMMM y, HH:mm", locale=_locale())
+    shown = _dated(own, "d MMMM y, HH:mm")
     return f"{shown} {zone_name(own)}"
 
 
@@ -145,14 +172,14 @@ def second(value: datetime | str | None) -> str:
         return ""
     at = _moment(value)
     own = timezone.localtime(at)
-    shown = format_datetime(own.replace(tzinfo=None), "d MMM y, HH:mm:ss", locale=_locale())
+    shown = _dated(own, "d MMM y, HH:mm:ss")
     return _time(at, f"{shown} {zone_name(own)}")
 
 
 @register.filter
 def plain_day(value: datetime | str) -> str:
     """The day as bare text, for emails."""
-    return format_date(timezone.localtime(_moment(value)).date(), "d MMMM y", locale=_locale())
+    return _dated(timezone.localtime(_moment(value)), "d MMMM y")
 
 
 @register.filter
@@ -161,7 +188,7 @@ def day(value: datetime | str | None) -> str:
     if not value:
         return ""
     at = _moment(value)
-    return _time(at, format_date(timezone.localtime(at).date(), "d MMM y", locale=_locale()))
+    return _time(at, _dated(timezone.localtime(at), "d MMM y"))
 
 
 @register.filter
@@ -170,7 +197,7 @@ def document_day(value: datetime | str | None) -> str:
     if not value:
         return ""
     at = _moment(value)
-    return _time(at, format_date(at.date(), "d MMM y", locale=_locale()))
+    return _time(at, _dated(at, "d MMM y"))
 
 
 def _time(at: datetime, shown: str) -> SafeString:
@@ -178,21 +205,24 @@ def _time(at: datetime, shown: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, shown)
 
 
+_DAYS, _HOURS = ngettext_lazy("%d day", "%d days"), ngettext_lazy("%d hour", "%d hours")
+_MINUTES, _SECONDS = ngettext_lazy("%d minute", "%d minutes"), ngettext_lazy("%d second", "%d seconds")
+
+
 @register.filter
 def span(seconds: int) -> str:
     """A length of time in words: days and hours, hours and minutes, minutes; under two minutes also the seconds."""
     seconds = max(0, int(seconds))
     days, hours, minutes = seconds // 86400, seconds // 3600 % 24, seconds // 60 % 60
-    parts = []
     if days:
-        parts = [_plural(days, "%d day", "%d days"), hours and _plural(hours, "%d hour", "%d hours")]
+        parts = [(days, _DAYS), (hours, _HOURS)]
     elif hours:
-        parts = [_plural(hours, "%d hour", "%d hours"), minutes and _plural(minutes, "%d minute", "%d minutes")]
+        parts = [(hours, _HOURS), (minutes, _MINUTES)]
     elif seconds >= 120:
-        parts = [_plural(minutes, "%d minute", "%d minutes")]
+        parts = [(minutes, _MINUTES)]
     else:
-        parts = [minutes and _plural(minutes, "%d minute", "%d minutes"), _plural(seconds % 60, "%d second", "%d seconds")]
-    return " ".join(str(part) for part in parts if part)
+        return " ".join([*([_MINUTES % minutes] if minutes else []), _SECONDS % (seconds % 60)])
+    return " ".join(words % number for number, words in parts if number)
 
 
 # interval -> (one of them, so many of them)
@@ -209,10 +239,6 @@ def cycle_words(interval: str, interval_count: int) -> str:
     """How often a price is billed: `every month`, `every 3 months`."""
     one, many = _CYCLES[interval]
     return str(one) if interval_count == 1 else str(many) % interval_count
-
-
-def _plural(number: int, one: str, many: str) -> str:
-    return ngettext(one, many, number) % number
 
 
 @register.simple_tag

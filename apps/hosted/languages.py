@@ -1,0 +1,100 @@
+"""Which language a customer reads: the one they chose (`?lang=`, then a cookie), else the one we know
+them by, else what their browser asks for, else English.
+
+Only customers' pages have one. The API, the dashboard, the staff site and the documentation speak English whatever a browser asks for.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+from apps.hosted import domains
+from config.hosts import HOMES
+
+PARAMETER, COOKIE = "lang", "checkout_language"
+COOKIE_SECONDS = 365 * 24 * 3600
+# Everything that isn't somebody else's is for customers, so that what they mistype is too. The mailbox of a demo is for who runs it.
+_NOT_CUSTOMERS = (*(prefix for prefixes, _ in HOMES for prefix in prefixes), "/dev/", "/internal/")
+_ACCEPTED_MAX = 500
+
+
+@dataclass(frozen=True)
+class Link:
+    """A language by its own name, and the same page in it."""
+
+    code: str
+    name: str
+    href: str
+    is_current: bool
+
+
+class CustomerLanguage:
+    """Activates the language of a customer's page while it is made."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not is_for_customers(request):
+            with translation.override(settings.LANGUAGE_CODE):
+                return self.get_response(request)
+        chosen = chosen_by(request)
+        request.language_links = lambda: links(request)  # type: ignore[attr-defined]  # hosted/_languages.html
+        with translation.override(chosen or asked_by_browser(request) or settings.LANGUAGE_CODE):
+            response = self.get_response(request)
+            response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
+        patch_vary_headers(response, ("Accept-Language", "Cookie"))
+        _remember(request, response)
+        return response
+
+
+def is_for_customers(request: HttpRequest) -> bool:
+    """Whether whoever looks is somebody's customer. At a store's own domain everybody is."""
+    return domains.store_of(request) is not None or not request.path.startswith(_NOT_CUSTOMERS)
+
+
+def known(code: str | None) -> str:
+    """The code of a language that there is; empty for any other."""
+    return code if code and code in dict(settings.LANGUAGES) else ""
+
+
+def chosen_by(request: HttpRequest) -> str:
+    """What the customer chose by hand, here or earlier."""
+    return known(request.GET.get(PARAMETER)) or known(request.COOKIES.get(COOKIE))
+
+
+def asked_by_browser(request: HttpRequest) -> str:
+    """The first language of the browser's list that there is: `pt-PT` is served `pt`, `zh-TW` is served `zh-hans`."""
+    for code, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:_ACCEPTED_MAX]):
+        try:
+            return translation.get_supported_language_variant(code)
+        except LookupError:
+            continue
+    return ""
+
+
+def speak_as_known(request: HttpRequest, language: str) -> None:
+    """From here on in the language that we know this customer by, unless they chose another by hand."""
+    if known(language) and not chosen_by(request):
+        translation.activate(language)
+
+
+def links(request: HttpRequest) -> Iterator[Link]:
+    """The same page in every language."""
+    current = translation.get_language()
+    for code, name in settings.LANGUAGES:
+        query = request.GET.copy()
+        query[PARAMETER] = code
+        yield Link(code, name, f"?{query.urlencode()}", is_current=code == current)
+
+
+def _remember(request: HttpRequest, response: HttpResponse) -> None:
+    """Only who chose by hand gets a cookie, and not within somebody else's page: there the frame's address says it."""
+    chosen = known(request.GET.get(PARAMETER))
+    if chosen and chosen != request.COOKIES.get(COOKIE) and request.GET.get("embed") != "1":
+        response.set_cookie(COOKIE, chosen, max_age=COOKIE_SECONDS, secure=request.is_secure(), httponly=True, samesite="Lax")

@@ -1,0 +1,53 @@
+"""What services may say to customers, so that it is translated where a customer's page shows it (apps.core.forms.sentences).
+
+The services themselves speak English: their sentences are the API's too. A sentence that isn't here is shown in English.
+"""
+
+from django.utils.translation import gettext_noop as _
+
+# Rules of apps/core/invalid.py that a customer's form can break.
+RULES = (
+    _("{field} is required"),
+    _("{field} contains characters that can't be stored"),
+    _("{field} is too long (maximum is {maximum} characters)"),
+    _("{field} can't be blank"),
+    _("{field} must be a valid URL"),
+    _("{field} must be an email address"),
+    _("{field} is not an email address"),
+    _("{field} must be at least {minimum}"),
+    _("{field} must be at most {maximum}"),
+    _("{field} must be greater than zero"),
+    _("{field} must be a whole number in {currency}"),
+    _("{field} must be a number such as 12.50"),
+    _("the form is too old; open it again"),
+)
+# Refusals.
+REFUSALS = (
+    _("Card payments are not available"),
+    _("Card payments are not available for this amount"),
+    _("Country is required"),
+    _("Invoice can't be paid"),
+    _("Name the holder of the account"),
+    _("Network is not supported"),
+    _("No current exchange rate for any accepted asset"),
+    _("No quote in time"),
+    _("Nothing is outstanding on this payment; give an amount"),
+    _("Payment can no longer be paid"),
+    _("Payment has already been funded by card"),
+    _("Payment provider error"),
+    _("That is not an account number"),
+    _("That is not an address of this network"),
+    _("That is not the code of the last email, or it is too old"),
+    _("The contact of this business has had many of these emails. Try again tomorrow."),
+    _("The email was sent a moment ago. Wait a minute before you send it again."),
+    _("The payment has no deposit address for this asset"),
+    _("The payment is already finalized"),
+    _("The store accepts no asset"),
+    _("This onboarding link can't be used any more; ask for a new one"),
+    _("This onboarding link has expired; ask for a new one"),
+    _("This onboarding link is not for this step"),
+    _("This wallet is already saved"),
+    _("Unknown payment method"),
+    _("What is outstanding is too small to underpay"),
+    _("region is invalid"),
+)

@@ -1,0 +1,56 @@
+"""The catalogs of what customers read: nothing missing, nothing stale, every placeholder where it belongs, compiled as they stand."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from dev import messages
+
+messages.set_up()
+COLLECTED = messages.collect()
+PLACEHOLDER = re.compile(r"%\([a-z_]+\)[sd]|%[sd%]|\{[a-z_]+\}|</?[a-z]+>")
+# Who finishes a language adds it here: from then on no message may be without a translation.
+FINISHED: tuple[str, ...] = ()
+LANGUAGES = messages.languages()
+
+
+def placeholders(text: str) -> Counter[str]:
+    return Counter(PLACEHOLDER.findall(text))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_message_stands_in_the_catalog_and_no_other(language: str) -> None:
+    catalog = messages.read(language)
+    assert set(catalog.texts) == COLLECTED, "run python -m dev.messages"
+    assert catalog.path.read_text("utf-8") == messages.po_text(catalog)
+
+
+@pytest.mark.parametrize("language", FINISHED)
+def test_a_finished_language_lacks_nothing(language: str) -> None:
+    assert messages.read(language).missing == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_compiled_is_what_stands_in_the_catalog(language: str) -> None:
+    catalog = messages.read(language)
+    assert catalog.path.with_suffix(".mo").read_bytes() == messages.mo_bytes(catalog), "run python -m dev.messages"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_translation_has_the_placeholders_of_its_message(language: str) -> None:
+    wrong = []
+    for (one, several), texts in messages.read(language).texts.items():
+        for text in filter(None, texts):
+            # One of several forms may spell a number out ("a day") or leave it out, as English does.
+            expected = [placeholders(one)] if not several else [placeholders(one), placeholders(several)]
+            if placeholders(text) not in expected:
+                wrong.append((one, text))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_translation_begins_and_ends_as_its_message(language: str) -> None:
+    """Spaces and line breaks at the ends belong to the sentence around it."""
+    pairs = [(id[0], text) for id, texts in messages.read(language).texts.items() for text in texts if text]
+    assert [pair for pair in pairs if (pair[0] == pair[0].strip()) != (pair[1] == pair[1].strip())] == []
