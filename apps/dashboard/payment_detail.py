@@ -89,6 +89,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL),
         list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
         entries,
+        selectors.renewals_of(payment),
         roles.may(request.member.role, roles.MANAGE),
     )
     invoice = invoice_of(request.access, payment)

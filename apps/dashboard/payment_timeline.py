@@ -20,7 +20,7 @@ from apps.onramp.models import FundingSession
 from apps.payments import states
 from apps.payments.documents.deposits import heads_for
 from apps.payments.models import Payment, PaymentEvent, Refund
-from apps.payments.selectors import confirmations_of
+from apps.payments.selectors import Renewals, confirmations_of
 from apps.payments.services.cancel import CANCELED
 from apps.payments.services.late import ACCEPTED_EVENT
 from apps.payments.whole import Whole
@@ -61,6 +61,7 @@ class Story:
     deliveries: Sequence[Delivery] = ()
     cards: Sequence[FundingSession] = ()
     entries: Sequence[AuditEntry] = ()
+    renewals: Renewals = field(default_factory=Renewals)
     is_naming: bool = False
 
     @property
@@ -87,6 +88,7 @@ class Timeline:
 
 def timeline_of(story: Story, limit: int = SHOWN) -> Timeline:
     steps = [*_events(story), *_deposits(story), *_refunds(story), *_cards(story.cards), *_deliveries(story.deliveries)]
+    steps += _renewals(story.renewals)
     steps = [one for _, one in sorted(enumerate(steps), key=lambda pair: (pair[1].at, pair[1].rank, pair[0]), reverse=True)]
     return Timeline(steps[:limit], len(steps))
 
@@ -177,6 +179,20 @@ def _cards(sessions: Iterable[FundingSession]) -> Iterator[Step]:
         if one.paid_at:
             number = f"Provider’s number {one.provider_txid}" if one.provider_txid else ""
             yield Step(one.paid_at, "credit-card", GOOD, "Card charged", number, rank=1)
+
+
+def _renewals(renewals: Renewals) -> Iterator[Step]:
+    """What the API doesn't tell: that two payments are one order."""
+    if renewals.before is not None:
+        earlier = renewals.before.earlier
+        links = (Link("View expired payment", reverse("dashboard:payment", args=[earlier.pk])),)
+        text = format_html('Replaces <span class="mono">{}</span>', earlier.reference)
+        yield Step(renewals.before.created_at, "arrow-path", QUIET, "New quote for an expired payment", text, links=links, rank=1)
+    if renewals.after is not None:
+        later = renewals.after.later
+        links = (Link("View new payment", reverse("dashboard:payment", args=[later.pk])),)
+        text = format_html('Continued as <span class="mono">{}</span>', later.reference)
+        yield Step(renewals.after.created_at, "arrow-path", QUIET, "Customer requested a new quote", text, links=links, rank=4)
 
 
 _DELIVERED = {

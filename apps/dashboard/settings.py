@@ -29,7 +29,14 @@ CONTRAST_MIN = 3.0
 class CheckoutForm(Form):
     """A switch is `on` or empty."""
 
-    names = ("settlement_currency", "support_email", "customer_pays_fee", "accept_overpayments", "accept_underpayments")
+    names = (
+        "settlement_currency",
+        "support_email",
+        "customer_pays_fee",
+        "accept_overpayments",
+        "accept_underpayments",
+        "offers_new_quotes",
+    )
 
     @classmethod
     def of(cls, store: Store) -> "CheckoutForm":
@@ -46,6 +53,7 @@ class CheckoutForm(Form):
             customer_pays_fee=typed["customer_pays_fee"] == "on",
             accept_overpayments=typed["accept_overpayments"] == "on",
             accept_underpayments=typed["accept_underpayments"] == "on",
+            offers_new_quotes=typed["offers_new_quotes"] == "on",
         )
 
 

@@ -3,6 +3,7 @@
 It shows what the public checkout document holds and nothing more; a card payment that went through is not a paid intent.
 """
 
+import re
 from functools import cache
 
 from django.conf import settings
@@ -15,9 +16,11 @@ from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.forms import sentences
 from apps.core.literal import Invalid
-from apps.hosted import cards, languages, plumbing
+from apps.hosted import cards, languages, plumbing, stages
+from apps.hosted.answers import answer_shown
 from apps.hosted.brand import brand_of, sheet
-from apps.hosted.plumbing import Context, Framing, public_page
+from apps.hosted.plumbing import Context, Framing, missing_in_frame, public_page
+from apps.hosted.quotes import next_step
 from apps.payments import states
 from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts, CheckoutTransaction, checkout_facts
 from apps.payments.documents.order import order_of
@@ -30,6 +33,8 @@ from config.local_chain import LOCAL_CHAIN_ID
 # What the QR code may hold: the address alone, or an EIP-681 link with chain, coin and amount.
 ADDRESS, LINK = "address", "link"
 CODE_COOKIE, CODE_KEPT_SECONDS = "checkout_code", 365 * 24 * 3600
+# The forms of the page are sent to paths below its own.
+_FORMS = re.compile(r"/(simulate|card|quote|sent|receipt)$")
 # A stage has a template of its own, hosted/stages/<stage>.html.
 PAY, UNDERPAID, CONFIRMING, COMPLETED, EXPIRED, FAILED, REFUNDED = (
     "pay",
@@ -43,9 +48,10 @@ PAY, UNDERPAID, CONFIRMING, COMPLETED, EXPIRED, FAILED, REFUNDED = (
 
 
 @require_safe
+@missing_in_frame
 @public_page("checkout")
 def checkout(request: HttpRequest, reference: str) -> HttpResponse:
-    return _page(request, plumbing.payment_of(reference))
+    return page(request, plumbing.payment_of(reference))
 
 
 @require_POST
@@ -54,7 +60,7 @@ def simulate(request: HttpRequest, reference: str) -> HttpResponse:
     """A button of the test panel: anybody with the link may press it, in test mode only."""
     problem = simulated(request, plumbing.payment_of(reference))
     if problem:
-        return _page(request, plumbing.payment_of(reference), problem=problem, status=422)
+        return page(request, plumbing.payment_of(reference), problem=problem, status=422)
     return back_from_simulating(request)
 
 
@@ -84,7 +90,7 @@ def pay_by_card(request: HttpRequest, reference: str) -> HttpResponse:
     payment = plumbing.payment_of(reference)
     problem = cards.start(request, payment)
     if problem:
-        return _page(request, plumbing.payment_of(reference), card_problem=problem, status=422)
+        return page(request, plumbing.payment_of(reference), card_problem=problem, status=422)
     return HttpResponseRedirect(f"{request.path}/leave", status=303)
 
 
@@ -115,11 +121,17 @@ def _script() -> bytes:
     return (settings.BASE_DIR / "static" / "js" / "embed.js").read_bytes()
 
 
-def _page(request: HttpRequest, payment: Payment, *, problem: str = "", card_problem: str = "", status: int = 200) -> HttpResponse:
-    path = request.path.removesuffix("/simulate").removesuffix("/card")
+def page(
+    request: HttpRequest, payment: Payment, *, problem: str = "", card_problem: str = "", quote_problem: str = "", status: int = 200
+) -> HttpResponse:
+    path = _FORMS.sub("", request.path)
     framing = Framing.asked_by(request, payment.store)
     card = cards.card_of(request, payment, problem=card_problem)
-    context = checkout_context(request, payment, card, path) | {"framing": framing, "problem": problem}
+    context = checkout_context(request, payment, card, path) | {
+        "framing": framing,
+        "problem": problem,
+        "quote_problem": quote_problem,
+    }
     template = "hosted/_checkout.html" if is_part(request) else "hosted/checkout.html"
     response = render(request, template, context, status=status)
     remember_code(request, response)
@@ -143,6 +155,14 @@ def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, p
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return brand_of(payment.store) | {
         "checkout": document,
+        "customer_path": f"/pay/{payment.reference}",
+        "framed_query": plumbing.framed_query(request),
+        "next_step": next_step(payment),
+        "sent": answer_shown(payment, query.get("sent", "")),
+        "bill": stages.progress_of(document),
+        "is_ending": stages.is_ending(payment, document),
+        "ending_seconds": stages.ending_seconds(payment),
+        "lifetime_seconds": stages.lifetime_seconds(payment),
         "card": card,
         "stage": stage,
         "stage_template": f"hosted/stages/{stage}.html",

@@ -49,14 +49,37 @@ def public_page(policy: str, *, renders: str = "", find: Callable[[str], OfStore
             if response is None:
                 _check_domain(request, reference, find)
                 response = _rendered(request, view, renders, reference, named) if renders else view(request, reference, **named)
-            response.headers.setdefault("Cache-Control", "no-store")
-            response.headers.setdefault("Referrer-Policy", "no-referrer")
-            response.headers.setdefault("X-Robots-Tag", "noindex")
+            _keep_private(response)
             return response
 
         return guarded
 
     return decorate
+
+
+def _keep_private(response: HttpResponse) -> None:
+    """Unless the view has said otherwise."""
+    response.headers.setdefault("Cache-Control", "no-store")
+    response.headers.setdefault("Referrer-Policy", "no-referrer")
+    response.headers.setdefault("X-Robots-Tag", "noindex")
+
+
+def missing_in_frame(view: Page) -> Page:
+    """What isn't found says so inside the frame it was asked for, so that the page around it hears at once."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
+        try:
+            return view(request, reference, **named)
+        except Http404:
+            framing = Framing.of_nothing(request)
+            if not framing.origin:
+                raise
+        response = render(request, "hosted/missing.html", {"framing": framing}, status=404)
+        _keep_private(response)
+        return framing.apply(response)
+
+    return answered
 
 
 def _check_domain(request: HttpRequest, reference: str, find: Callable[[str], OfStore | None]) -> None:
@@ -142,6 +165,14 @@ class Framing:
         is_listed = not store.embed_origins or origin in store.embed_origins
         return cls(origin if is_asked and is_listed else "")
 
+    @classmethod
+    def of_nothing(cls, request: HttpRequest) -> "Framing":
+        """What no payment was found for holds no data: any site over TLS, or a developer's own, may show that."""
+        origin = request.GET.get("origin", "")
+        is_asked = request.GET.get("embed") == "1" and _ORIGIN.fullmatch(origin) is not None
+        is_own = origin.startswith("https://") or urlsplit(origin).hostname in LOCAL_HOSTS
+        return cls(origin if is_asked and is_own else "")
+
     def apply(self, response: HttpResponse) -> HttpResponse:
         """Let that one origin frame the answer. Unasked, nobody may: the settings say so."""
         if self.origin:
@@ -156,6 +187,15 @@ def query_with(query: QueryDict, **changes: str) -> str:
     for name, value in changes.items():
         changed[name] = value
     return changed.urlencode()
+
+
+def framed_query(request: HttpRequest) -> str:
+    """What a page says of the page around it, to be put behind the path of the next one."""
+    kept = QueryDict(mutable=True)
+    for name in ("embed", "origin", "lang"):
+        if name in request.GET:
+            kept[name] = request.GET[name][:300]
+    return f"?{kept.urlencode()}" if kept else ""
 
 
 def host_shown(url: str | None) -> str:

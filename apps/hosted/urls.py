@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from apps.hosted import cards, checkout, destinations, domains, files, invoice, links, media, onboarding, portal
+from apps.hosted import actions, cards, checkout, destinations, domains, files, invoice, links, media, onboarding, portal
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
@@ -21,6 +21,8 @@ CHECKOUT = [
     re_path(rf"^(?:pay/)?{REFERENCE}/simulate$", checkout.simulate, name="checkout_simulate"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card$", checkout.pay_by_card, name="checkout_card"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card/leave$", cards.leave, name="checkout_card_leave"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/quote$", actions.renew, name="checkout_quote"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/sent$", actions.sent, name="checkout_sent"),
     re_path(rf"^pay/{LINK}$", links.show, name="link"),
     re_path(rf"^pay/{LINK}/brand\.css$", links.brand_style, name="link_brand"),
 ]

@@ -12,6 +12,8 @@ from apps.links.models import LinkPayment, PaymentLink, Till
 from apps.payments.models import Payment
 from apps.stores.models import Store
 
+# What the payments of a till say of themselves, and how their keys begin.
+POINT_OF_SALE, SALE_KEY = "point_of_sale", "till-"
 TIPS_DEFAULT = (500, 1000, 1500)
 
 
@@ -64,6 +66,11 @@ def payments_at(link: PaymentLink) -> "QuerySet[LinkPayment]":
 def link_payment_of(payment: Payment) -> LinkPayment | None:
     """With its link: where a payment was made, if at one, and who paid it."""
     return LinkPayment.objects.filter(payment=payment).select_related("link").first()
+
+
+def is_sale(payment: Payment) -> bool:
+    """Whether it was asked for at the till, where the next one is made too."""
+    return payment.metadata.get("source") == POINT_OF_SALE and (payment.idempotency_key or "").startswith(SALE_KEY)
 
 
 def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]":

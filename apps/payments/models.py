@@ -227,6 +227,17 @@ class Refund(Owned):
         ]
 
 
+class Renewal(models.Model):
+    """A customer came too late and asked for a new quote: the same order, at the rates of then. Each expired intent has one at most."""
+
+    earlier = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+")
+    later = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~models.Q(earlier=models.F("later")), name="renewal_is_of_another")]
+
+
 class PaymentSeal(models.Model):
     """A hash over what was locked of the payments made up to a line of history, and over the seal before (apps.payments.seals)."""
 

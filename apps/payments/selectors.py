@@ -19,7 +19,7 @@ from apps.core.models import Viewer
 from apps.core.money import cents_from_text
 from apps.core.reads import Columns, Rows
 from apps.core.sql import Statement, array
-from apps.payments.models import Payment, PaymentAddress, Refund
+from apps.payments.models import Payment, PaymentAddress, Refund, Renewal
 from apps.stores.models import Store
 
 _WILDCARD = re.compile(r"[\\%_]")
@@ -113,6 +113,26 @@ def by_reference(reference: str) -> Payment | None:
     """The intent behind a public checkout link."""
     rows = Payment.objects.filter(reference=reference).select_related("store")
     return tenancy.opened("the public link of a payment", rows.first)
+
+
+def renewed_as(payment: Payment) -> Payment | None:
+    """The intent that took the place of an expired one."""
+    found = Renewal.objects.filter(earlier=payment).select_related("later__store").first()
+    return found.later if found is not None else None
+
+
+@dataclass(frozen=True)
+class Renewals:
+    """The intent that an intent took the place of, and the one that took its own, each with when."""
+
+    before: Renewal | None = None
+    after: Renewal | None = None
+
+
+def renewals_of(payment: Payment) -> Renewals:
+    rows = Renewal.objects.filter(models.Q(earlier=payment) | models.Q(later=payment)).select_related("earlier", "later")
+    found = {one.later_id == payment.pk: one for one in rows[:2]}
+    return Renewals(found.get(True), found.get(False))
 
 
 def payments_seen_by(viewer: Viewer) -> "models.QuerySet[Payment]":

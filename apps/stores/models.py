@@ -139,6 +139,7 @@ class Store(models.Model):
     underpayment_tolerance_bps = models.PositiveIntegerField(default=50)
     overpayment_tolerance_bps = models.PositiveIntegerField(default=100)
     customer_pays_fee = models.BooleanField(default=False)
+    offers_new_quotes = models.BooleanField(default=True, db_default=True)  # to customers whose payment has expired
     fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, default=Decimal("0.01"))
 
     platform = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="+")

@@ -120,6 +120,7 @@ def change_checkout(
     customer_pays_fee: bool,
     accept_overpayments: bool,
     accept_underpayments: bool,
+    offers_new_quotes: bool,
 ) -> Store:
     """What merchants decide about payments made from now on. Raises Flat when a value is malformed."""
     if settlement_currency not in Currency.values:
@@ -136,6 +137,7 @@ def change_checkout(
         customer_pays_fee=customer_pays_fee,
         accept_overpayments=accept_overpayments,
         accept_underpayments=accept_underpayments,
+        offers_new_quotes=offers_new_quotes,
     )
 
 

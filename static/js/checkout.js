@@ -64,7 +64,8 @@ if (parentOrigin) {
   post("ready");
   new ResizeObserver(measure).observe(document.body);
   measure();
-  post("status", { status: told.status });
+  // Of a payment that isn't there, there is no status to tell.
+  if (!("isMissing" in part().dataset)) post("status", { status: told.status });
   outcome(part().dataset);
 }
 

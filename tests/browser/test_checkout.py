@@ -206,6 +206,17 @@ def test_a_page_that_frames_the_checkout_hears_what_happens(shop: Shop, open_pag
     page.wait_for_function(f"document.querySelector('iframe').offsetHeight === {told}")
 
 
+def test_a_page_that_frames_what_isnt_there_hears_so_at_once(open_page: OpenPage, server: str) -> None:
+    page = open_page("/healthz")
+    page.route("**/shop", lambda route: route.fulfill(content_type="text/html", body=SHOP % (server, "ABCDEFGHIJKLMNOP")))
+    page.goto(server.replace("127.0.0.1", "localhost") + "/shop")
+    expect(page.frame_locator("iframe").get_by_role("heading", name="Payment not found")).to_be_visible()
+    expect(page.locator("#heard")).to_contain_text("failed")
+    heard = page.evaluate("heard")
+    assert [one["event"] for one in heard if one["event"] != "resize"] == ["ready", "failed"]
+    shoot(page, "checkout-embedded-missing")
+
+
 SHOP = """<!doctype html><html lang=en><title>A shop</title><h1>A shop</h1><div id=pay></div><pre id=heard></pre>
 <script src="%s/embed.js"></script><script>
 var heard = [];

@@ -224,7 +224,15 @@ def test_a_page_is_shown_the_chosen_store_in_the_chosen_mode(records: Records, p
 
 # --- public pages ---------------------------------------------------------------------------------
 
-PAYMENT_LINKS = ("checkout", "checkout_brand", "checkout_simulate", "checkout_card", "checkout_card_leave")
+PAYMENT_LINKS = (
+    "checkout",
+    "checkout_brand",
+    "checkout_simulate",
+    "checkout_card",
+    "checkout_card_leave",
+    "checkout_quote",
+    "checkout_sent",
+)
 INVOICE_LINKS = tuple(f"invoice{part}" for part in ("", "_pay", "_simulate", "_portal", "_brand", "_pdf", "_data", "_receipt"))
 REUSABLE_LINKS = ("link", "link_brand")
 CUSTOMER_LINKS = ("portal", "portal_brand", "portal_link", "portal_cancel", "portal_keep")

@@ -88,6 +88,28 @@ def test_what_is_no_origin_may_not_frame_it(bakery: Shop, origin: str) -> None:
     assert ancestors(answer) == "'none'" and answer["X-Frame-Options"] == "DENY"
 
 
+@pytest.mark.parametrize("origin", [ORIGIN, "http://localhost:3000", "http://127.0.0.1:9191"])
+def test_what_isnt_found_says_so_in_the_frame_that_asks(db: None, origin: str) -> None:
+    answer = Client().get("/ABCDEFGHIJKLMNOP", {"embed": "1", "origin": origin})
+    assert answer.status_code == 404 and ancestors(answer) == origin and "X-Frame-Options" not in answer
+    assert f'data-embedded-in="{origin}"' in answer.content.decode() and b'data-status="failed"' in answer.content
+    assert answer["Cache-Control"] == "no-store" and answer["X-Robots-Tag"] == "noindex"
+
+
+@pytest.mark.parametrize("origin", ["http://shop.example", "*", "https://a.example;script-src *", "https://user@a.example"])
+def test_other_sites_may_not_frame_what_isnt_found(db: None, origin: str) -> None:
+    answer = Client().get("/ABCDEFGHIJKLMNOP", {"embed": "1", "origin": origin})
+    assert answer.status_code == 404 and ancestors(answer) == "'none'" and answer["X-Frame-Options"] == "DENY"
+
+
+def test_any_page_may_read_how_often_it_may_ask(bakery: Shop) -> None:
+    made = make.payment(bakery.test)
+    answer = Client().get(f"/api/v2/checkout/{made['reference']}", headers={"Origin": ORIGIN})
+    told = {one.strip() for one in answer["Access-Control-Expose-Headers"].split(",")}
+    assert told >= {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"}
+    assert told >= {"Retry-After", "X-Request-Id"}
+
+
 def test_the_embedding_script_is_served(client: Client, db: None) -> None:
     answer = client.get("/embed.js")
     assert answer.status_code == 200 and answer["Content-Type"].startswith("text/javascript")

@@ -79,7 +79,7 @@ def test_a_key_that_refunds_is_named_with_its_address_and_request(bakery: Shop) 
 
 
 def test_a_person_in_the_dashboard_and_an_operator_are_told_apart(cast: Cast) -> None:
-    change_checkout(cast.bakery.store, **CHECKOUT, accept_overpayments=True, accept_underpayments=False)  # type: ignore[arg-type]
+    change_checkout(cast.bakery.store, **CHECKOUT, accept_overpayments=True, accept_underpayments=False, offers_new_quotes=True)  # type: ignore[arg-type]
     assert newest().actor_kind == "system"
     browser = Browser(cast.alice)
     browser.post("settings", settlement_currency="EUR", support_email="", accept_overpayments="on")

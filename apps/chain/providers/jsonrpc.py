@@ -47,9 +47,11 @@ class Refused(RpcError):
 class Node:
     """One address: its session, when it was last identified, and until when it rests after a failure."""
 
-    def __init__(self, name: str, url: str) -> None:
+    def __init__(self, name: str, url: str, patience_seconds: float | None = None) -> None:
         self.name = name
         self._url = url
+        self._read_seconds = min(READ_SECONDS, patience_seconds or READ_SECONDS)
+        self._total_seconds = patience_seconds or TOTAL_SECONDS
         self._session = requests.Session()
         self._session.trust_env = False
         self.identified_at: float | None = None
@@ -105,13 +107,13 @@ class Node:
         return RpcError(f"{self.name}: {str(text)[:200]}", code_of(error))
 
     def _post(self, body: bytes) -> Any:
-        deadline = time.monotonic() + TOTAL_SECONDS
+        deadline = time.monotonic() + self._total_seconds
         try:
             response = self._session.post(
                 self._url,
                 data=body,
                 headers={"Content-Type": "application/json"},
-                timeout=(CONNECT_SECONDS, READ_SECONDS),
+                timeout=(min(CONNECT_SECONDS, self._read_seconds), self._read_seconds),
                 stream=True,
                 allow_redirects=False,
             )
@@ -141,12 +143,14 @@ _Ask = Callable[[Node, Sequence[Call]], list[Any]]
 class JsonRpc:
     """The nodes of one chain, for one thread. It stays with a node as long as that one works and keeps up."""
 
-    def __init__(self, chain: str, chain_id: int, urls: Sequence[str], genesis_hash: str = "") -> None:
+    def __init__(
+        self, chain: str, chain_id: int, urls: Sequence[str], genesis_hash: str = "", patience_seconds: float | None = None
+    ) -> None:
         self.genesis_hash = genesis_hash
         self.calls_made = 0
         self._chain = chain
         self._chain_id = chain_id
-        self._nodes = [Node(f"{chain} node {place}", url) for place, url in enumerate(urls, 1)]
+        self._nodes = [Node(f"{chain} node {place}", url, patience_seconds) for place, url in enumerate(urls, 1)]
         self._compared_at: float | None = None
 
     def call(self, method: str, parameters: list[Any]) -> Any:

@@ -6,12 +6,12 @@ from apps.access.access import Access
 from apps.core.money import BASIS_POINTS, Bps, text_from_cents
 from apps.links.models import Till
 from apps.links.requests import SaleRequest, TillRequest, smallest_cents
+from apps.links.selectors import POINT_OF_SALE, SALE_KEY
 from apps.payments.models import Payment
 from apps.payments.requests import LineItem, PaymentRequest
 from apps.payments.services.create import create_payment
 from apps.stores import audit
 
-SOURCE = "point_of_sale"
 SALE, TIP = "Sale", "Tip"
 # Somebody is waiting at the counter, and the rate is the store's risk.
 EXPIRES_IN = 900
@@ -27,7 +27,7 @@ def start_sale(access: Access, request: SaleRequest) -> Payment:
     """The payment of this form, made once. Raises Invalid, or what creating a payment raises."""
     request.check()
     lines = [LineItem(description=request.note or SALE, quantity=1, unit_amount_cents=request.amount_cents)]
-    metadata = {"source": SOURCE}
+    metadata = {"source": POINT_OF_SALE}
     if request.tip_cents:
         lines.append(LineItem(description=TIP, quantity=1, unit_amount_cents=request.tip_cents))
         metadata["tip"] = text_from_cents(request.tip_cents)
@@ -39,7 +39,7 @@ def start_sale(access: Access, request: SaleRequest) -> Payment:
         metadata=metadata,
         line_items=lines,
     )
-    payment, _ = create_payment(access, asked, f"till-{request.form_key}")
+    payment, _ = create_payment(access, asked, f"{SALE_KEY}{request.form_key}")
     return payment
 
 

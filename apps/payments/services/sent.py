@@ -1,0 +1,126 @@
+"""What became of a transaction that a customer says they sent for a payment: first as we know it, then as the chains tell it.
+
+Only what reached this payment's own addresses is told of; any other transaction merely "pays another address". Nothing is booked here.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from apps.assets.models import Chain
+from apps.chain import look_up
+from apps.chain.models import Deposit, Head, UnmatchedTransfer
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.selectors import addresses_of, confirmations_of, known_heads
+
+_HASH = re.compile(r"(?<![0-9a-f])(0x[0-9a-f]{64})(?![0-9a-f])", re.ASCII)
+_BARE_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+TEXT_MAX = 500
+
+
+class Found(StrEnum):
+    """What can be said of it."""
+
+    MALFORMED = "malformed"
+    COUNTED = "counted"
+    CONFIRMING = "confirming"
+    LATE = "late"  # it came after the end, and is kept for the merchant to decide about
+    FAILED = "failed"
+    WRONG_COIN = "wrong_coin"  # at this payment's address, in another coin or on another chain than asked for
+    NOT_FINAL = "not_final"
+    NOTED = "noted"  # it reached us and isn't booked: the watcher looks again
+    OTHER_ADDRESS = "other_address"
+    NOT_FOUND = "not_found"
+    NOT_ASKED = "not_asked"  # no chain could be asked
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`chains` are where it was found, else where it was looked for."""
+
+    found: Found
+    tx_hash: str = ""
+    chains: tuple[str, ...] = ()
+    confirmations: int = 0
+    required_confirmations: int = 0
+
+
+def hash_in(text: str) -> str | None:
+    """The transaction's hash in what was typed or pasted: itself, or an explorer's address with it."""
+    typed = text.strip().lower()[:TEXT_MAX]
+    if _BARE_HASH.fullmatch(typed):
+        return f"0x{typed}"
+    found = _HASH.search(typed)
+    return found[1] if found else None
+
+
+def find_sent(payment: Payment, text: str) -> Answer:
+    """Asks the chains when we don't know it ourselves: not inside a transaction."""
+    tx_hash = hash_in(text)
+    if tx_hash is None:
+        return Answer(Found.MALFORMED)
+    return known(payment, tx_hash) or _looked_up(payment, tx_hash)
+
+
+def known(payment: Payment, tx_hash: str) -> Answer | None:
+    """What is booked or set aside of it at this payment's addresses; no chain is asked."""
+    entries = {one.address_id: one for one in addresses_of(payment)}
+    rows = Deposit.objects.filter(address_id__in=list(entries), tx_hash=tx_hash).select_related("chain").order_by("log_index")
+    deposits = list(rows[:10])
+    if not deposits:
+        strays = UnmatchedTransfer.objects.filter(address_id__in=list(entries), tx_hash=tx_hash).select_related("chain")
+        stray = strays.first()
+        return Answer(Found.WRONG_COIN, tx_hash, (stray.chain.name,)) if stray is not None else None
+    one = min(deposits, key=lambda deposit: _ORDER.index(_Status(deposit.status)))
+    has = min(confirmations_of(one, known_heads()), one.required_confirmations)
+    return Answer(_found(payment, one), tx_hash, (one.chain.name,), has, one.required_confirmations)
+
+
+_Status = Deposit.Status
+_ORDER = [_Status.CONFIRMED, _Status.CONFIRMING, _Status.UNMATCHED, _Status.FAILED]
+
+
+def _found(payment: Payment, deposit: Deposit) -> Found:
+    if deposit.status == _Status.FAILED:
+        return Found.FAILED
+    if deposit.status == _Status.UNMATCHED:
+        return Found.WRONG_COIN
+    if payment.late_deposits.filter(deposit=deposit, accepted_at=None).exists():
+        return Found.LATE
+    return Found.COUNTED if deposit.status == _Status.CONFIRMED else Found.CONFIRMING
+
+
+def _looked_up(payment: Payment, tx_hash: str) -> Answer:
+    """Its own chains first, then the others of the mode: the most frequent mistake is the network."""
+    entries = addresses_of(payment)
+    own = {one.asset.chain_id for one in entries}
+    chains = sorted(Chain.objects.filter(mode=payment.mode), key=lambda one: (one.pk not in own, one.pk))
+    native = {one.asset.chain_id: one.address_id for one in entries if one.asset.is_native}
+    result = look_up.search(chains, tx_hash, {one.address_id for one in entries}, native)
+    if result.seen is not None:
+        return _answer(result.seen, tx_hash, entries)
+    if not result.asked and any(look_up.can_ask(one) for one in chains):
+        return Answer(Found.NOT_ASKED, tx_hash)
+    looked = result.asked or [one for one in chains if one.pk in own]
+    return Answer(Found.NOT_FOUND, tx_hash, tuple(one.name for one in looked))
+
+
+def _answer(seen: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -> Answer:
+    where = (seen.chain.name,)
+    if seen.has_failed:
+        return Answer(Found.FAILED, tx_hash, where)
+    if seen.block_number is None:
+        return Answer(Found.NOT_FINAL, tx_hash, where)
+    if not seen.reached:
+        return Answer(Found.OTHER_ADDRESS, tx_hash, where)
+    expected = {(one.asset.chain_id, one.address_id, (one.asset.contract_address or "").lower()) for one in entries}
+    ours = [one for one in seen.reached if (seen.chain.pk, one.address, one.contract) in expected]
+    if not ours:
+        return Answer(Found.WRONG_COIN, tx_hash, where)
+    head = Head.objects.filter(chain=seen.chain).first()
+    if head is None or head.number < seen.block_number:
+        return Answer(Found.NOT_FINAL, tx_hash, where)
+    for one in ours:
+        if not one.contract:  # what a contract sends is found by what the address holds
+            look_up.watch_again(one.address)
+    return Answer(Found.NOTED, tx_hash, where)
