@@ -16,6 +16,7 @@ from django.utils.timesince import timesince
 
 from apps.access import staff_code
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
+from apps.console.staff_context import context_of
 from apps.console.staff_forms import FORMS, WithdrawalForm
 from apps.console.staff_kinds import KINDS
 from apps.core import clock, money, staff_lists, staff_roles
@@ -83,14 +84,14 @@ class StaffRequestAdmin(ReadOnly):
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Ask for: {KINDS[kind].title.lower()}",
+            "title": f"Request: {KINDS[kind].title.lower()}",
             "form": form,
             "errors": errors,
         }
         return render(request, "admin/ask.html", context, status=422 if errors or form.errors else 200)
 
     def decide(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
-        """Exactly what was asked for, before and after; an approval takes a code."""
+        """Exactly what was requested beside what is known of it; an approval takes a code, and a reason where money moves."""
         row = StaffRequest.objects.select_related("asked_by", "decided_by").filter(pk=row_id).first()
         if row is None:
             raise Http404
@@ -108,11 +109,18 @@ class StaffRequestAdmin(ReadOnly):
     def _page(self, request: HttpRequest, kind: Kind, row: StaffRequest, errors: list[str]) -> dict[str, object]:
         is_own, decides = row.asked_by_id == request.user.pk, may(request, kind.operation)
         is_waiting = row.state == _Pending and clock.real_now() < row.expires_at
+        content = four_eyes.content_of(row)
+        context = context_of(row, content.wanted)
         return {
             **self.admin_site.each_context(request),
             "title": f"{kind.title}: {row.name}",
             "row": row,
-            "lines": four_eyes.content_of(row).lines,
+            "lines": content.lines,
+            "worth": context.worth,
+            "sections": context.sections,
+            "reason": typed_reason(request),
+            "needs_reason": kind.moves_money,
+            "is_dangerous": kind.moves_money,
             "errors": errors,
             "is_own": is_own,
             "is_waiting": is_waiting,
@@ -129,7 +137,7 @@ def _decide(request: HttpRequest, kind: Kind, row: StaffRequest) -> str:
     reason = typed_reason(request)
     if request.POST.get("decision") == "reject":
         four_eyes.reject(kind, row.pk, staff, at, reason=reason)
-        return "taken back" if row.asked_by_id == staff.pk else "rejected"
+        return "withdrawn" if row.asked_by_id == staff.pk else "rejected"
     if request.POST.get("decision") != "approve":
         raise four_eyes.StaffRequestRefused("Choose a decision")
     staff_code.take(request)
@@ -216,7 +224,7 @@ class WithdrawalAdmin(Rated, Queue):
                 return HttpResponseRedirect(reverse("admin:payments_withdrawal_changelist"))
         context = {
             **self.admin_site.each_context(request),
-            "title": "Ask for: withdrawal of earnings",
+            "title": "Request: withdrawal of earnings",
             "what_follows": "Nothing leaves yet: another member of finance staff lets it go, among the withdrawals.",
             "form": form,
             "errors": errors,

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from apps.assets.models import AcceptedAsset, Asset, Chain
-from apps.chain import cold, holds
+from apps.chain import cold, holds, outflow
 from apps.chain.models import Head, HotWallet, OutgoingTransaction, UnknownTransaction, UnmatchedTransfer
 from apps.console.status import READ_LATE, SENT_LATE
 from apps.core import buckets, clock, jobs, money
@@ -28,6 +28,7 @@ from apps.webhooks.models import Endpoint
 SHOWN_MAX = 99
 SEALED_WITHIN = timedelta(minutes=5)
 GOOD, WAIT, BAD = "good", "wait", "bad"
+NEAR_PERCENT = 80  # of a limit: from there on somebody should look
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money:
 
 def health(now: datetime) -> list[Fact]:
     """Chains, what signs and sends, what is queued, and the books."""
-    return [*_chains(now), *_sending(now), _queued(), _seal(now), *_floats()]
+    return [*_chains(now), *_sending(now), *_signed(now), _queued(), _seal(now), *_floats()]
 
 
 def _chains(now: datetime) -> Iterator[Fact]:
@@ -140,6 +141,18 @@ def _sending(now: datetime) -> Iterator[Fact]:
     page = reverse("admin:sending")
     words = "On hold: " + ", ".join(holds.name_of(one) for one in held[:3]) if held else "Not on hold"
     yield Fact("Sending", BAD if held else GOOD, words, held[0].placed_at if held else None, page)
+
+
+def _signed(now: datetime) -> Iterator[Fact]:
+    """What has left in a day, beside the amount from which somebody is called."""
+    page = reverse("admin:chain_outgoingtransaction_changelist") + "?days=1"
+    for one in outflow.by_asset(Mode.LIVE, now):
+        if one.alarm_atomic is None:
+            continue
+        left, alarm = (money.decimal_from_atomic(amount, one.asset.atomic_decimals) for amount in (one.day_atomic, one.alarm_atomic))
+        is_above, is_near = one.day_atomic > one.alarm_atomic, one.day_atomic * 100 >= one.alarm_atomic * NEAR_PERCENT
+        tone = BAD if is_above else WAIT if is_near else GOOD
+        yield Fact(f"Signing limit, {one.asset.pk}", tone, f"{left} of {alarm} {one.asset.coin_symbol} signed in 24 hours", url=page)
 
 
 def _queued() -> Fact:

@@ -102,8 +102,10 @@ def jobs(site: AdminSite, request: HttpRequest) -> HttpResponse:
 
 
 def balance(site: AdminSite, request: HttpRequest) -> HttpResponse:
-    """Debits and credits by kind of account, as of now."""
-    context = {**site.each_context(request), "title": "Trial balance", "told": trial_balance.now()}
+    """Debits and credits by kind of account, as of now or as of the last seal."""
+    is_sealed = request.GET.get("as_of") == "seal"
+    told = trial_balance.at_last_seal() if is_sealed else trial_balance.now()
+    context = {**site.each_context(request), "title": "Trial balance", "told": told, "is_sealed": is_sealed}
     return TemplateResponse(request, "admin/trial_balance.html", context)
 
 

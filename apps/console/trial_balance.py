@@ -1,10 +1,11 @@
 """The trial balance: what each kind of account has on its side, by mode and asset. Debits and credits are the same, or the books are wrong.
 
-An account's balance is its folded checkpoint and the entries since. The statement ends after some seconds, whatever it would have to add.
+An account's balance is its folded checkpoint and the entries since; as of the last seal of the audit log, without what was booked after it.
+The statement ends after some seconds, whatever it would have to add.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -14,12 +15,31 @@ from django.db.utils import OperationalError
 
 from apps.core import clock, money
 from apps.ledger.chart import CHART
+from apps.stores import seals
 
 SECONDS_MAX = 8
 _BY_KIND = """
 SELECT a.mode, a.asset_id, s.coin_symbol, s.atomic_decimals, a.kind, count(*),
        coalesce(-sum(b.amount) FILTER (WHERE b.amount < 0), 0), coalesce(sum(b.amount) FILTER (WHERE b.amount > 0), 0)
 FROM ledger_account a JOIN assets_asset s ON s.id = a.asset_id CROSS JOIN LATERAL (SELECT ledger_balance(a.id) AS amount) b
+GROUP BY a.mode, a.asset_id, s.coin_symbol, s.atomic_decimals, s.position, a.kind
+ORDER BY a.mode, s.position, a.asset_id, a.kind
+"""
+# The same without what was booked after a moment. Movements are looked through from the newest back to a little before it: one is
+# committed soon after its time. Live mode alone, because the time of a test movement is what a test clock says.
+_BY_KIND_AT = """
+WITH start AS (
+    SELECT coalesce((SELECT id FROM ledger_movement WHERE mode = 'live' AND at <= %(at)s - interval '15 minutes'
+                     ORDER BY id DESC LIMIT 1), 0) AS id
+), later AS (
+    SELECT e.account_id, sum(e.amount_atomic) AS amount FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+    WHERE m.id > (SELECT id FROM start) AND m.mode = 'live' AND m.at > %(at)s GROUP BY e.account_id
+)
+SELECT a.mode, a.asset_id, s.coin_symbol, s.atomic_decimals, a.kind, count(*),
+       coalesce(-sum(b.amount) FILTER (WHERE b.amount < 0), 0), coalesce(sum(b.amount) FILTER (WHERE b.amount > 0), 0)
+FROM ledger_account a JOIN assets_asset s ON s.id = a.asset_id LEFT JOIN later ON later.account_id = a.id
+CROSS JOIN LATERAL (SELECT ledger_balance(a.id) - coalesce(later.amount, 0) AS amount) b
+WHERE a.mode = 'live'
 GROUP BY a.mode, a.asset_id, s.coin_symbol, s.atomic_decimals, s.position, a.kind
 ORDER BY a.mode, s.position, a.asset_id, a.kind
 """
@@ -68,6 +88,7 @@ class TrialBalance:
     at: datetime
     sheets: list[Sheet]
     is_whole: bool = True
+    seal: int | None = None  # the number of the seal that it is as of
 
     @property
     def is_balanced(self) -> bool:
@@ -75,13 +96,24 @@ class TrialBalance:
 
 
 def now() -> TrialBalance:
-    at = clock.real_now()
+    return _added_up(clock.real_now(), _BY_KIND, {})
+
+
+def at_last_seal() -> TrialBalance | None:
+    """The books of live mode as they were when the audit log was sealed last; None before the first seal."""
+    sealed = seals.newest()
+    if sealed is None:
+        return None
+    return replace(_added_up(sealed.sealed_at, _BY_KIND_AT, {"at": sealed.sealed_at}), seal=sealed.number)
+
+
+def _added_up(at: datetime, statement: str, parameters: dict[str, datetime]) -> TrialBalance:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT current_setting('statement_timeout')")
             [before] = cursor.fetchone()
             cursor.execute(_LIMIT, [f"{SECONDS_MAX}s"])
-            cursor.execute(_BY_KIND)
+            cursor.execute(statement, parameters)
             rows = [_Row._make((*row[:6], int(row[6]), int(row[7]))) for row in cursor.fetchall()]
             cursor.execute(_LIMIT, [before])
     except OperationalError:  # the time was over

@@ -181,6 +181,12 @@ BADGES = {
         "failed": (BAD, _("Failed")),
         "dropped": (QUIET, _("Dropped")),
     },
+    "staff_request": {
+        "pending": (WAIT, _("Pending")),
+        "approved": (GOOD, _("Approved")),
+        "rejected": (QUIET, _("Rejected")),
+        "expired": (QUIET, _("Expired")),
+    },
     "payout_approval": {
         "waiting": (WAIT, _("Waiting for approval")),
         "approved": (GOOD, _("Approved")),

@@ -96,7 +96,9 @@ class ReadOnly(_ModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         title = LABELS.get(self.opts.label, str(self.opts.verbose_name_plural))
-        return super().changelist_view(request, {"title": title[:1].upper() + title[1:], **(extra_context or {})})
+        is_recent = any(getattr(one, "parameter_name", "") == "days" for one in self.list_filter)
+        known = {"title": title[:1].upper() + title[1:], "is_recent": is_recent, "waits_here": isinstance(self, Queue)}
+        return super().changelist_view(request, {**known, **(extra_context or {})})
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
         typed = search_term.replace("\x00", "").strip()[:200]

@@ -47,6 +47,7 @@ class Kind:
     operation: StaffOperation
     before: Callable[[Facts], Facts]
     carry_out: Callable[[StaffRequest, Facts, datetime], object]
+    moves_money: bool = False  # then an approval needs a reason of its own
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,8 @@ def approve(kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, dig
             raise StaffRequestRefused("A second member of staff approves it, not the one who asked")
         if not staff_roles.may(row.asked_by, kind.operation):
             raise StaffRequestRefused("Whoever asked may not ask for it any more: reject it")
+        if kind.moves_money and not reason.strip():
+            raise StaffRequestRefused("This approval needs a reason")
         content = content_of(row)
         if digest != row.digest:
             raise StaffRequestRefused("That is not what the page showed: look at it again")
@@ -154,7 +157,7 @@ def at_once(kind: Kind, wish: Ask, staff: User, second: User, at: datetime) -> S
     """Both steps for two who are named to an operator's command."""
     with transaction.atomic():
         row = ask(kind, wish, staff, at)
-        return approve(kind, row.pk, second, at, digest=row.digest)
+        return approve(kind, row.pk, second, at, digest=row.digest, reason=wish.reason)
 
 
 def expire_due(at: datetime) -> int:

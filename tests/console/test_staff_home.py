@@ -11,6 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.access.models import SecondFactor
+from apps.assets.models import Asset
+from apps.chain import caps, outflow
 from apps.chain.models import SendingHold, UnmatchedTransfer
 from apps.console import staff_home, trial_balance
 from apps.console.staff_groups import GROUPS
@@ -19,7 +21,7 @@ from apps.core.models import RowFailure
 from apps.core.staff_labels import LABELS
 from apps.payments.models import PaymentAddress
 from apps.payouts.models import Payout
-from apps.stores.models import AuditEntry, StaffRequest, User
+from apps.stores.models import AuditEntry, AuditSeal, StaffRequest, User
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast
@@ -155,6 +157,35 @@ def test_a_long_queue_is_told_as_99_and_more_and_costs_nothing_more(finance: Bro
     assert one.shown == "99+"
 
 
+def test_the_home_tells_how_near_a_day_is_to_its_limit_and_leads_to_the_switch(
+    finance: Browser, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.SIGNER_ALARMS = ["ETH=10"]
+    coin = Asset.objects.get(pk="ETH")
+    shown = []
+    for day in (1, 9, 11):
+        rows = [outflow.Outflow(coin, 0, day * 10**18, caps.alarm(coin)), outflow.Outflow(coin, 0, 1, None)]
+        monkeypatch.setattr(outflow, "by_asset", lambda mode, at, rows=rows: rows)
+        [fact] = [one for one in staff_home.health(clock.real_now()) if one.name == "Signing limit, ETH"]
+        assert fact.words == f"{day} of 10 ETH signed in 24 hours"
+        shown.append(fact.tone)
+    assert shown == ["good", "wait", "bad"]
+    home = text(finance.get(HOME))
+    assert 'href="/admin/sending/#hold">Hold sending' in home and finance.get(fact.url).status_code == 200
+
+
+def test_an_empty_list_says_why_it_is_empty(finance: Browser) -> None:
+    lists = {
+        "payments/payment/": "Nothing in the last 7 days.",
+        "payments/payment/?days=all": "Nothing matches.",
+        "stores/verification/": "Nothing to decide.",
+        "core/rowfailure/": "No row failures yet.",
+        "core/rowfailure/?q=nothing": "Nothing matches.",
+    }
+    for page, words in lists.items():
+        assert words in text(finance.get(f"/admin/{page}")), page
+
+
 def test_whoever_has_no_role_finds_none_of_the_pages(cast: Cast) -> None:
     for page in (HOME, SENDING, SEARCH, "/admin/jobs/", "/admin/trial-balance/"):
         assert Browser(cast.alice).get(page, follow=True).status_code == 404
@@ -261,10 +292,30 @@ def test_the_trial_balance_sums_to_zero_and_tells_when_it_does_not(cast: Cast, f
     assert "Not balanced" in text(finance.get("/admin/trial-balance/"))
 
 
+def test_the_trial_balance_of_the_last_seal_is_without_what_was_booked_since(cast: Cast, finance: Browser) -> None:
+    page = "/admin/trial-balance/?as_of=seal"
+    AuditSeal.objects.all().delete()
+    assert "The audit log isn&#x27;t sealed yet" in text(finance.get(page)) or "isn't sealed yet" in text(finance.get(page))
+    make.store_coins(cast.bakery.store, "ETH", 3 * 10**18)
+    sealed_at = clock.real_now()
+    AuditSeal.objects.create(number=7, sealed_at=sealed_at, entry_ids=[], previous="0" * 64, seal="1" * 64)
+    make.store_coins(cast.bakery.store, "ETH", 5 * 10**18)
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    told = trial_balance.at_last_seal()
+    assert told is not None and (told.at, told.seal, told.is_balanced) == (sealed_at, 7, True)
+    assert [(sheet.mode, sheet.asset_id, sheet.debit, sheet.credit) for sheet in told.sheets] == [("live", "ETH", "3", "3")]
+    [now] = [sheet for sheet in trial_balance.now().sheets if sheet.asset_id == "ETH"]
+    assert (now.debit, now.credit) == ("8", "8")
+    assert "seal 7 of the audit log" in " ".join(text(finance.get(page)).split())
+
+
 def test_a_trial_balance_that_takes_too_long_is_said_to(finance: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_balance, "SECONDS_MAX", 1)
     monkeypatch.setattr(trial_balance, "_BY_KIND", "SELECT pg_sleep(5)")
     assert "too many accounts" in text(finance.get("/admin/trial-balance/"))
+    AuditSeal.objects.create(number=7, sealed_at=clock.real_now(), entry_ids=[], previous="0" * 64, seal="1" * 64)
+    monkeypatch.setattr(trial_balance, "_BY_KIND_AT", "SELECT pg_sleep(5)")
+    assert "too many accounts" in text(finance.get("/admin/trial-balance/?as_of=seal"))
 
 
 def test_the_monitor_tells_jobs_and_outbox(finance: Browser) -> None:

@@ -140,4 +140,6 @@ def asked_for(name: str, cast: Cast, staff: User, wish: Wish | None = None) -> t
 
 
 def approve(kind: Kind, row: StaffRequest, staff: User, **options: Any) -> StaffRequest:
-    return four_eyes.approve(kind, row.pk, staff, options.pop("at", clock.real_now()), **{"digest": row.digest, **options})
+    return four_eyes.approve(
+        kind, row.pk, staff, options.pop("at", clock.real_now()), **{"digest": row.digest, "reason": "Checked", **options}
+    )

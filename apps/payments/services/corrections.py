@@ -128,4 +128,4 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
         raise AlreadyBooked
 
 
-CORRECTION = Kind("correction", "A correction of the books", staff_roles.CORRECTION, _before, _carry_out)
+CORRECTION = Kind("correction", "A correction of the books", staff_roles.CORRECTION, _before, _carry_out, moves_money=True)

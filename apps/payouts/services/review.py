@@ -117,7 +117,7 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Payout:
     return _approve(_locked(Payout(pk=wanted["payout"])), request.reason, request)
 
 
-RELEASE = Kind("payout", "A payout in review", staff_roles.PAYOUT_APPROVE, _before, _carry_out)
+RELEASE = Kind("payout", "A payout in review", staff_roles.PAYOUT_APPROVE, _before, _carry_out, moves_money=True)
 
 
 def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout:

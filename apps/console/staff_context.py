@@ -1,0 +1,127 @@
+"""What staff see beside a request that takes two: what it is worth now, whom it is about, and what was asked of it before.
+
+Each kind reads a bounded number of rows, however much the store has.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from apps.access import lost_factor
+from apps.assets.models import Asset
+from apps.assets.selectors import current_rate
+from apps.chain import holds
+from apps.chain.models import SendingHold
+from apps.core import clock, money
+from apps.core.staff import Section
+from apps.core.staff_roles import roles_of
+from apps.core.templatetags.tillgate import day, fiat, moment
+from apps.onramp.services.credentials import CARD_NETWORK
+from apps.payments.services.corrections import CORRECTION
+from apps.payouts.models import Payout
+from apps.payouts.services.review import RELEASE, worth_text
+from apps.payouts.staff_facts import payout_sections
+from apps.stores.dispatch import DISPATCH
+from apps.stores.four_eyes import Facts
+from apps.stores.models import Member, StaffRequest, Store, User
+from apps.stores.staff_facts import store_section
+from apps.stores.staffing import ROLES
+
+EARLIER_MAX = 5
+OF_THE_SERVICE = "USD"  # in which coins that are no store's are valued
+Pairs = list[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class Context:
+    """`worth` is what the request is about in money, now; empty where none moves."""
+
+    worth: str
+    sections: list[Section]
+
+
+def context_of(row: StaffRequest, wanted: Facts) -> Context:
+    worth, sections = _BY_KIND[row.kind](wanted)
+    return Context(worth, [_timeline(row), *sections, _earlier(row)])
+
+
+def _timeline(row: StaffRequest) -> Section:
+    facts: Pairs = []
+    if row.decided_at is not None:
+        who = f"{row.get_state_display()} by {row.decided_by}" if row.decided_by else row.get_state_display()
+        facts.append((moment(row.decided_at), f"{who}: {row.decision_reason}" if row.decision_reason else who))
+    else:
+        facts.append((moment(row.expires_at), "Expires"))
+    facts.append((moment(row.asked_at), f"Requested by {row.asked_by}: {row.reason}"))
+    return Section("History", facts)
+
+
+def _earlier(row: StaffRequest) -> Section:
+    """Requests of the same kind about the same target, by their index."""
+    rows = StaffRequest.objects.filter(kind=row.kind, target_id=row.target_id).exclude(pk=row.pk)
+    newest = rows.select_related("asked_by").order_by("-asked_at")[:EARLIER_MAX]
+    facts: Pairs = [(day(one.asked_at), f"{one.get_state_display()}, requested by {one.asked_by}: {one.reason}") for one in newest]
+    return Section("Earlier requests", facts or [("None", "This is the first about the same record.")])
+
+
+def _payout(wanted: Facts) -> tuple[str, list[Section]]:
+    rows = Payout.objects.select_related("store__platform", "asset", "destination", "maker").defer("destination__account_sealed")
+    payout = rows.get(pk=wanted["payout"])
+    return worth_text(payout), payout_sections(payout)
+
+
+def _correction(wanted: Facts) -> tuple[str, list[Section]]:
+    asset, store = Asset.objects.get(pk=wanted["asset"]), _store(wanted["store"])
+    currency = store.settlement_currency if store else OF_THE_SERVICE
+    rate = current_rate(asset.pk, currency, clock.real_now())
+    if rate is None:
+        worth = "No current rate"
+    else:
+        worth = fiat(money.cents_for_atomic(int(wanted["amount_atomic"]), rate.rate, asset.atomic_decimals), currency)
+    return worth, [store_section(store)] if store else []
+
+
+def _of_store(wanted: Facts) -> tuple[str, list[Section]]:
+    store = _store(wanted["store"])
+    return "", [store_section(store)] if store else []
+
+
+def _of_person(wanted: Facts) -> tuple[str, list[Section]]:
+    person = User.objects.get(pk=wanted["user"])
+    facts: Pairs = [
+        ("Email", person.email),
+        ("Name", person.name or "—"),
+        ("Status", "Active" if person.is_active else "Deactivated"),
+        ("Last sign-in", moment(person.last_login) if person.last_login else "Never"),
+        ("Stores", Member.objects.filter(user=person).count()),
+        ("Staff roles", ", ".join(sorted(roles_of(person))) or "None"),
+    ]
+    return "", [Section("Account", facts, reverse("admin:stores_user_change", args=[person.pk]), "Open account")]
+
+
+def _sending(wanted: Facts) -> tuple[str, list[Section]]:
+    hold = SendingHold.objects.select_related("chain", "asset__chain", "placed_by").get(pk=wanted["hold"])
+    facts: Pairs = [
+        ("What", holds.name_of(hold).capitalize()),
+        ("Held by", hold.placed_by),
+        ("Since", moment(hold.placed_at)),
+        ("Reason", hold.reason),
+    ]
+    return "", [Section("Hold", facts, reverse("admin:sending"), "Sending")]
+
+
+def _store(id: str | None) -> Store | None:
+    return Store.objects.select_related("platform").get(pk=id) if id else None
+
+
+_BY_KIND: dict[str, Callable[[Facts], tuple[str, list[Section]]]] = {
+    RELEASE.name: _payout,
+    CORRECTION.name: _correction,
+    lost_factor.FACTOR.name: _of_person,
+    CARD_NETWORK.name: _of_store,
+    DISPATCH.name: _of_store,
+    ROLES.name: _of_person,
+    holds.LIFT.name: _sending,
+}

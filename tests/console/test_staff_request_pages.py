@@ -1,0 +1,79 @@
+"""The page on which a second person decides: what is requested with its worth, what is known beside it, and one main button."""
+
+import re
+from typing import Any
+
+import pytest
+
+from apps.core.staff_roles import StaffRole
+from apps.ledger.models import Movement
+from apps.stores.models import StaffRequest
+from tests import make
+from tests.cast import Cast
+from tests.console.test_staff_home import person_of, reviewed, statements
+from tests.console.test_staff_roles import signed_in
+from tests.dashboard.browse import next_code, text
+from tests.stores.wishes import WISHES, asked_for
+
+BESIDE = {
+    "payout": ["Payouts of the store", "Destination", "Worth now"],
+    "correction": ["Store", "Worth now"],
+    "second_factor": ["Account", "Last sign-in"],
+    "card_network": [],
+    "dispatch": ["Store"],
+    "staff_roles": ["Account", "Staff roles"],
+    "sending": ["Hold", "A doubt"],
+}
+
+
+@pytest.fixture(autouse=True)
+def threshold(settings: Any) -> None:
+    settings.STAFF_FOUR_EYES_ABOVE_CENTS = 0
+
+
+def page_of(row: StaffRequest) -> str:
+    return f"/admin/stores/staffrequest/{row.pk}/decide/"
+
+
+@pytest.mark.parametrize("name", WISHES)
+def test_each_kind_stands_beside_what_is_known_of_it_with_one_main_button(name: str, cast: Cast) -> None:
+    kind, row, _ = asked_for(name, cast, make.clerk(*StaffRole.values))
+    shown = text(signed_in(make.clerk(*StaffRole.values)).get(page_of(row)))
+    for title in ("What is requested", "History", "Earlier requests", *BESIDE[name]):
+        assert title in shown, title
+    assert "Digest" not in shown and row.digest in shown
+    looks = re.findall(r'<button class="(\w+)" name="decision" value="(\w+)"', shown)
+    main = "dangerous" if kind.moves_money else "default"
+    assert sorted(looks) == sorted([("plain", "reject"), (main, "approve")])
+
+
+def test_a_request_asks_no_more_for_a_store_with_many_payouts(cast: Cast) -> None:
+    _, row, _ = asked_for("payout", cast, make.clerk("finance"))
+    browser = signed_in(make.clerk("finance"))
+    reviewed(cast, 1)
+    browser.get(page_of(row))
+    few = statements(lambda: browser.get(page_of(row)))
+    reviewed(cast, 5)
+    assert statements(lambda: browser.get(page_of(row))) == few
+
+
+def test_an_approval_that_moves_money_needs_a_reason_and_keeps_what_was_typed(cast: Cast) -> None:
+    _, row, _ = asked_for("correction", cast, make.clerk("finance"))
+    second = signed_in(make.clerk("finance"))
+    said = {"decision": "approve", "digest": row.digest}
+    refused = second.post(page_of(row), **said, code=next_code(person_of(second)))
+    assert refused.status_code == 422 and "This approval needs a reason" in text(refused)
+    wrong = second.post(page_of(row), **said, reason="Seen in their mail", code="000000")
+    assert wrong.status_code == 422 and "Seen in their mail" in text(wrong)
+    assert not Movement.objects.filter(key=f"correction:{row.target_id}").exists()
+
+
+def test_an_earlier_request_about_the_same_is_in_its_history(cast: Cast) -> None:
+    first = make.clerk("finance", "admin")
+    _, row, wish = asked_for("dispatch", cast, first)
+    browser = signed_in(first)
+    browser.post(page_of(row), decision="reject", reason="Too early")
+    _, again, _ = asked_for("dispatch", cast, first, wish)
+    shown = text(signed_in(make.clerk("admin")).get(page_of(again)))
+    assert "Rejected, requested by" in shown
+    assert "Too early" in text(browser.get(page_of(row)))
