@@ -192,6 +192,7 @@ REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
 WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)
 OAUTH_KEPT_DAYS: int = env.int("OAUTH_KEPT_DAYS", 30)
 MAIL_KEPT_DAYS: int = env.int("MAIL_KEPT_DAYS", 90)
+VERIFICATION_DOCUMENT_DAYS: int = env.int("VERIFICATION_DOCUMENT_DAYS", 365)
 # The request log is written in batches this often; 0: only when it is asked to (tests).
 REQUEST_LOG_SECONDS = 0.0 if TILLGATE_ENV == "test" else 1.0
 # Which networks of card providers each mode has, in the order of preference. The embedded one charges nobody.

@@ -1,4 +1,5 @@
-"""What access forgets: old lines of the request log, and codes and tokens of apps that ended long ago, notifications of a year ago."""
+"""What access forgets: old lines of the request log, and codes and tokens of apps that ended long ago, notifications of a year ago,
+documents of businesses that were decided about."""
 
 from datetime import datetime, timedelta
 
@@ -6,7 +7,7 @@ from django.conf import settings
 
 from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
 from apps.core.pruning import prune
-from apps.stores import notifications
+from apps.stores import notifications, verification_documents
 
 
 def prune_all(now: datetime) -> dict[str, int]:
@@ -17,5 +18,6 @@ def prune_all(now: datetime) -> dict[str, int]:
         "oauth_codes": prune(Grant.objects.filter(expires__lt=ended)),
         "oauth_access_tokens": prune(AccessToken.objects.filter(expires__lt=ended)),
         "notifications": notifications.forget(now),
+        "verification_documents": verification_documents.forget(now),
         "oauth_refresh_tokens": prune(RefreshToken.objects.filter(expires_at__lt=ended)),
     }

@@ -232,6 +232,8 @@ PAGES = (
     Page("settings/approvals", "settings_approvals", approvals.rule, VIEW, OWN, methods=BOTH, is_act=True),
     Page("join/<str:token>", "join", join.join, EVERYBODY, methods=BOTH),
     Page("verification", "verification", verification.page, VIEW, MANAGE, methods=BOTH),
+    Page("verification/documents", "verification_upload", verification.upload, MANAGE, methods=POST),
+    Page("verification/documents/<str:id>/remove", "verification_remove", verification.remove, MANAGE, methods=POST),
     Page("settings/store", "settings_store", settings.details, VIEW, MANAGE, methods=BOTH),
     Page("settings/store/close", "settings_store_close", settings.close, OWN, methods=BOTH, stepup=True),
     Page("settings/embedding", "settings_embedding", settings.embedding, VIEW, MANAGE, methods=BOTH),

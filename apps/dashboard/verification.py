@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 
 from apps.core.countries import countries, country_name
 from apps.core.forms import Form
+from apps.core.literal import is_uuid
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.platforms.requests import OwnVerificationRequest
 from apps.platforms.services import verifications
 from apps.stores import roles
+from apps.stores import verification_documents as documents
 from apps.stores.models import Store, User, Verification
 from apps.stores.selectors import latest_verification
 
@@ -22,7 +24,7 @@ class VerificationForm(Form):
     names: tuple[str, ...] = (
         *("business_legal_name", "legal_form", "registration_number", "tax_id", "representative"),
         *("street", "postal_code", "city", "business_country", "business_website"),
-        *("contact_email", "contact_phone", "business_description"),
+        *("contact_email", "contact_phone", "business_description", "document"),
     )
     labels: ClassVar[Mapping[str, str]] = {
         "business_legal_name": "The legal name",
@@ -38,6 +40,7 @@ class VerificationForm(Form):
         "contact_email": "The email",
         "contact_phone": "The phone number",
         "business_description": "What you sell",
+        "document": "The document",
     }
 
     @classmethod
@@ -73,10 +76,44 @@ def page(request: PageRequest) -> HttpResponse:
     return go("verification")
 
 
+def upload(request: PageRequest) -> HttpResponse:
+    """One document more for the next submission."""
+    store, uploaded = request.access.store, request.FILES.get("document")
+    try:
+        if uploaded is None:
+            raise documents.NoDocument
+        if (uploaded.size or 0) > documents.BYTES_MAX:
+            raise documents.DocumentTooLarge
+        documents.add_document(store, uploaded.name or "", uploaded.read())
+    except Refusals as refusal:
+        return _refused(request, refusal)
+    messages.success(request, "Document added. It is sent when you submit for review.")
+    return go("verification")
+
+
+def remove(request: PageRequest, id: str) -> HttpResponse:
+    """A document that wasn't submitted."""
+    if not is_uuid(id):
+        raise Http404
+    try:
+        documents.remove_draft(request.access.store, id)
+    except documents.DocumentGone:
+        raise Http404 from None
+    messages.success(request, "Document removed.")
+    return go("verification")
+
+
+def _refused(request: PageRequest, refusal: Exception) -> HttpResponse:
+    store = request.access.store
+    before = latest_verification(store)
+    return _page(request, before, VerificationForm.of(store, before, request.person).refuse(refusal))
+
+
 def _page(request: PageRequest, before: Verification | None, form: Form) -> HttpResponse:
     status = _status(request.access.store, before)
     may_change = roles.may(request.member.role, roles.MANAGE)
     is_asked = status in (NOT_STARTED, REJECTED) or "change" in request.GET or bool(form.errors)
+    drafts = documents.drafts(request.access.store) if may_change else []
     context = {
         "form": form,
         "errors": form.common_errors,
@@ -85,6 +122,9 @@ def _page(request: PageRequest, before: Verification | None, form: Form) -> Http
         "country": country_name(before.business_country) if before is not None else "",
         "shows_form": may_change and is_asked and status != PENDING,
         "countries": countries(),
+        "drafts": drafts,
+        "has_room": len(drafts) < documents.DOCUMENTS_MAX,
+        "documents": documents.documents_of(before) if before is not None else [],
     }
     return show(request, "dashboard/verification/page.html", context, status=form.status)
 

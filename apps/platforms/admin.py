@@ -1,16 +1,30 @@
 """What waits for staff: stores that want to be platforms, and businesses to be verified. Links are looked at only."""
 
+import uuid
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, Http404, HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 
 from apps.core import staff_lists, staff_roles
-from apps.core.staff import Queue, ReadOnly, Section
+from apps.core.staff import Queue, ReadOnly, Section, may
 from apps.core.templatetags.tillgate import moment
 from apps.platforms.models import AccessRequest, DestinationConfirmation, OnboardingLink
 from apps.platforms.services import access_requests, verifications
-from apps.stores.models import Verification
+from apps.stores import verification_documents
+from apps.stores.models import Verification, VerificationDocument
 from apps.stores.staff_facts import decisions, store_section
+
+_TYPES = {"pdf": "application/pdf", "jpeg": "image/jpeg", "png": "image/png"}
+_HEADERS = {
+    "Cache-Control": "no-store, private",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 @admin.register(AccessRequest)
@@ -67,15 +81,44 @@ class VerificationAdmin(Queue):
             ("submitted", moment(row.submitted_at)),
         ]
 
+    def get_urls(self) -> list[URLPattern]:
+        one = path("<uuid:row_id>/documents/<uuid:id>/", self.admin_site.admin_view(self.document), name="stores_verification_document")
+        return [one, *super().get_urls()]
+
+    def document(self, request: HttpRequest, row_id: uuid.UUID, id: uuid.UUID) -> FileResponse:
+        """A download for those who decide, which the audit log has; never a page of ours."""
+        if not may(request, staff_roles.BUSINESS_VERIFY):
+            raise PermissionDenied
+        found = VerificationDocument.objects.filter(pk=id, verification=row_id).first()
+        file = verification_documents.open_document(found) if found is not None else None
+        if found is None or file is None:
+            raise Http404
+        response = FileResponse(file, as_attachment=True, filename=found.name, content_type=_TYPES[found.kind], headers=_HEADERS)
+        response._csp_replace = {"default-src": ["'none'"], "sandbox": []}  # type: ignore[attr-defined]  # read by the policy's middleware
+        return response
+
     def sections(self, row: Any) -> list[Section]:
         decided = decisions(row.store, "verification.approved", "verification.rejected")
-        return [store_section(row.store), Section("Earlier decisions", decided or [("None", "This is the first submission.")])]
+        return [
+            _documents(row),
+            store_section(row.store),
+            Section("Earlier decisions", decided or [("None", "This is the first submission.")]),
+        ]
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         return str(verifications.approve_verification(row, reason).status)
 
     def reject(self, row: Any, reason: str, staff: Any) -> str:
         return str(verifications.reject_verification(row, reason).status)
+
+
+def _documents(row: Verification) -> Section:
+    facts: list[tuple[str, Any]] = []
+    for one in verification_documents.documents_of(row):
+        page = reverse("admin:stores_verification_document", args=[row.pk, one.pk])
+        about = f"{one.get_kind_display()}, {filesizeformat(one.size_bytes)}, {one.uploaded_at:%Y-%m-%d}"
+        facts.append((about, format_html('<a href="{}" download>{}</a>', page, one.name)))
+    return Section("Documents", facts or [("None", "No documents, or they were deleted in time.")])
 
 
 @admin.register(OnboardingLink)

@@ -19,6 +19,7 @@ from apps.core.staff_roles import StaffRole
 from apps.stores.notification_models import Notification as Notification  # a model of this app
 from apps.stores.notification_models import NotificationChoice as NotificationChoice
 from apps.stores.staff_models import StaffRequest as StaffRequest  # a model of this app
+from apps.stores.verification_models import VerificationDocument as VerificationDocument
 
 
 class UserManager(BaseUserManager["User"]):

@@ -217,6 +217,7 @@ BROKEN = [
     Broken("settings_embedding", at("settings/embedding"), {"origins": "https://a.example/shop"}, "origins",
            "Each line must be an origin such as https://shop.example.com, without a path."),
     Broken("verification", at("verification"), {**BUSINESS, "street": ""}, "street", "The street is required."),
+    Broken("verification_upload", at("verification/documents"), {}, "document", "Choose a file."),
     Broken("profile", at("profile"), {"name": "Alice", "time_zone": "Mars/Olympus", "language": "en"}, "time_zone",
            "Choose a time zone from the list."),
     Broken("settings", at("settings"), {"settlement_currency": "EUR", "support_email": "nobody"}, "support_email",

@@ -23,6 +23,7 @@ from apps.reports.services.request import request_report
 from apps.stores import roles
 from apps.stores.models import Member, Role, User
 from apps.stores.services import change_store
+from apps.stores.verification_documents import add_document
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests.billing import records as billing
@@ -35,7 +36,7 @@ from tests.stage import standing
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
 OF_A_RECORD = [page for page in IN_A_STORE if "<" in page.path]
-OF_ONE_MODE = [page for page in OF_A_RECORD if not page.path.startswith(("team/", "apps/own/", "platform/"))]
+OF_ONE_MODE = [page for page in OF_A_RECORD if not page.path.startswith(("team/", "apps/own/", "platform/", "verification/"))]
 WRITES = [page for page in IN_A_STORE if "POST" in page.methods]
 EVENTS = ["payment_intent.completed"]
 
@@ -72,6 +73,11 @@ def sub_merchant(cast: Cast) -> dict[str, str]:
     """An account of alice's store, which is a platform then."""
     change_store(cast.bakery.store, is_platform=True)
     return {"id": str(create_account(cast.bakery.access(), AccountRequest(name="Corner Shop"))[0].pk)}
+
+
+def uploaded_document(cast: Cast) -> dict[str, str]:
+    content = b"%PDF-1.7\n%%EOF\n"
+    return {"id": str(add_document(cast.bakery.store, "register.pdf", content).pk)}
 
 
 def app_let_in(cast: Cast) -> dict[str, str]:
@@ -162,6 +168,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "swaps": lambda cast: {"id": swapped(cast.bakery)},
     "team": lambda cast: {"id": str(cast.bob.pk)},
     "unsubscribe": lambda cast: {"token": "unknown"},
+    "verification/documents": uploaded_document,
     "webhooks": endpoint,
 }
 

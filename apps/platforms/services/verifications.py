@@ -14,7 +14,7 @@ from apps.platforms.documents import verification_event
 from apps.platforms.requests import OwnVerificationRequest, VerificationRequest
 from apps.platforms.services import confirmations
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
-from apps.stores import audit, notices
+from apps.stores import audit, notices, verification_documents
 from apps.stores.models import Store, Verification
 from apps.stores.notifications import VERIFICATION as VERIFICATION_KIND
 from apps.stores.notifications import News, record
@@ -45,9 +45,13 @@ def submit_verification(account: Store, request: VerificationRequest) -> Verific
 
 
 def submit_own(store: Store, request: OwnVerificationRequest) -> Verification:
-    """A store about its own business; its address is the seller's too while the store has none. Raises AlreadyPending."""
+    """A store about its own business, with its documents. Its address is the seller's too while the store has none.
+
+    Raises AlreadyPending.
+    """
     with transaction.atomic():
         made = submit_verification(store, request)
+        verification_documents.attach_drafts(made)
         if not (store.street or store.city):
             address = {name: getattr(request, name) or "" for name in ("street", "postal_code", "city")}
             change_store(store, country=request.business_country, **address)

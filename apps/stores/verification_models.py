@@ -1,0 +1,27 @@
+"""Documents of a business's verification: what a store has uploaded, and which submission they went with."""
+
+import uuid
+
+from django.db import models
+
+
+class VerificationDocument(models.Model):
+    """A file of the private storage. Without a verification it waits for the next submission, and can still be removed."""
+
+    class Kind(models.TextChoices):
+        PDF = "pdf", "PDF"
+        JPEG = "jpeg", "JPEG"
+        PNG = "png", "PNG"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    verification = models.ForeignKey("stores.Verification", null=True, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=100)
+    kind = models.CharField(max_length=4, choices=Kind.choices)
+    size_bytes = models.PositiveIntegerField()
+    digest = models.CharField(max_length=64)  # SHA-256 of what is kept
+    file_name = models.CharField(max_length=200, unique=True)
+    uploaded_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

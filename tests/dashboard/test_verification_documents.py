@@ -1,0 +1,212 @@
+"""Documents of a business: what is taken, who reads them, how long they stay, and that nothing else opens them."""
+
+import io
+import zlib
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.storage import storages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
+
+from apps.access import pruning
+from apps.core import clock
+from apps.platforms.services.verifications import approve_verification, reject_verification
+from apps.stores import verification_documents as documents
+from apps.stores.models import AuditEntry, Member, Role, Verification, VerificationDocument
+from tests import make
+from tests.cast import Cast, person
+from tests.console.test_staff_home import statements
+from tests.console.test_staff_roles import signed_in
+from tests.dashboard.browse import Browser, text
+from tests.dashboard.test_verification import submitted
+
+PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n2 0 obj\n<< /Length 9 >>\nstream\n/JS /Foo \nendstream\nendobj\ntrailer\n%%EOF\n"
+
+
+def pdf(described: bytes) -> bytes:
+    return b"%PDF-1.7\n1 0 obj\n<< " + described + b" >>\nendobj\ntrailer\n%%EOF\n"
+
+
+def packed(described: bytes, content: bytes = b"/Type /ObjStm /Filter /FlateDecode") -> bytes:
+    return b"%PDF-1.7\n1 0 obj\n<< " + content + b" >>\nstream\r\n" + zlib.compress(described) + b"\r\nendstream\nendobj\n%%EOF\n"
+
+
+def picture(kind: str, size: tuple[int, int] = (40, 30), **options: Any) -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", size, "#0a6b4c").save(made, kind, **options)
+    return made.getvalue()
+
+
+def add(browser: Browser, content: bytes, name: str = "register.pdf") -> Any:
+    return browser.post("verification/documents", document=SimpleUploadedFile(name, content))
+
+
+def kept(row: VerificationDocument) -> bytes:
+    with storages["private"].open(row.file_name) as file:
+        return bytes(file.read())
+
+
+def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    assert add(browser, PDF).status_code == 303
+    assert add(browser, picture("JPEG"), "passport.exe").status_code == 303
+    first, second = documents.drafts(cast.bakery.store)
+    assert [(one.name, one.kind, one.verification) for one in (first, second)] == [
+        ("register.pdf", "pdf", None),
+        ("passport.jpg", "jpeg", None),
+    ]
+    shown = text(browser.get("verification"))
+    assert "register.pdf" in shown and "passport.jpg" in shown
+    assert browser.post(f"verification/documents/{first.pk}/remove").status_code == 303
+    assert not VerificationDocument.objects.filter(pk=first.pk).exists()
+    made = submitted(cast)
+    assert [one.pk for one in documents.documents_of(made)] == [second.pk] and documents.drafts(cast.bakery.store) == []
+    shown = text(browser.get("verification"))
+    assert "passport.jpg" in shown and "Add document" not in shown and "/remove" not in shown
+    assert browser.post(f"verification/documents/{second.pk}/remove").status_code == 404
+    assert VerificationDocument.objects.filter(pk=second.pk).exists()
+    told = AuditEntry.objects.filter(action__startswith="verification.document").order_by("id").values_list("action", "target_name")
+    assert list(told) == [
+        ("verification.document_added", "register.pdf"),
+        ("verification.document_added", "passport.jpg"),
+        ("verification.document_removed", "register.pdf"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "Choose a file"),
+        (b"MZ\x90\x00", "must be a PDF, JPEG or PNG"),
+        (b"<html><script>alert(1)</script>", "must be a PDF, JPEG or PNG"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "must be a PDF, JPEG or PNG"),
+        (b"%PDF-1.7 cut short", "must be a PDF, JPEG or PNG"),
+        (picture("GIF"), "must be a PDF, JPEG or PNG"),
+        (pdf(b"/OpenAction << /S /JavaScript /JS (x) >>"), "contains scripts"),
+        (pdf(b"/S /J#61vaScript"), "contains scripts"),
+        (pdf(b"/Names << /EmbeddedFiles 3 0 R >>"), "contains scripts"),
+        (pdf(b"/Encrypt 4 0 R"), "is encrypted"),
+        (packed(b"<< /S /Launch /F (cmd.exe) >>"), "contains scripts"),
+        (packed(b"<< /S /Launch >>", b"/Type /Obj#53tm"), "contains scripts"),
+        (packed(bytes(documents.INFLATED_MAX + 1)), "contains scripts"),
+        (pdf(bytes(documents.BYTES_MAX)), "larger than 3 MiB"),
+        (picture("PNG", (5000, 5000)), "larger than 3 MiB"),
+    ],
+    ids=range(15),
+)
+def test_only_plain_pdfs_and_pictures_are_taken(cast: Cast, content: bytes, words: str) -> None:
+    refused = add(Browser(cast.alice), content, "x.pdf")
+    assert refused.status_code == 422 and words in text(refused)
+    assert not VerificationDocument.objects.exists()
+
+
+def test_what_a_pdf_merely_shows_is_taken_as_it_is(cast: Cast) -> None:
+    made = documents.add_document(cast.bakery.store, "a.pdf", packed(b"<< /Type /Page /BaseFont /Times#20New >>"))
+    assert kept(made).startswith(b"%PDF-") and kept(documents.add_document(cast.bakery.store, "b.pdf", PDF)) == PDF
+
+
+def test_a_picture_is_drawn_anew_without_what_it_carried(cast: Cast) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "taken at home"
+    made = documents.add_document(cast.bakery.store, "photo.png", picture("JPEG", (4000, 100), exif=exif) + b"<?php evil ?>")
+    assert made.name == "photo.jpg" and b"taken at home" not in kept(made) and b"evil" not in kept(made)
+    with Image.open(io.BytesIO(kept(made))) as drawn:
+        assert drawn.size == (3000, 75)
+
+
+def test_names_are_fit_to_be_names_of_files(cast: Cast) -> None:
+    names = {
+        '../../etc/"passwd\r\nSet-Cookie: x': "etc passwd Set-Cookie x.pdf",
+        "‮gpj.exe": "gpj.pdf",
+        "": "document.pdf",
+        "..": "document.pdf",
+        "قهوة.pdf": "قهوة.pdf",
+        "w" * 300: "w" * 80 + ".pdf",
+    }
+    assert {name: documents._plain(name, "pdf") for name in names} == names
+
+
+def test_five_at_most(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    for _ in range(documents.DOCUMENTS_MAX):
+        assert add(browser, PDF).status_code == 303
+    refused = add(browser, PDF)
+    assert refused.status_code == 422 and "5 documents already" in text(refused)
+    assert VerificationDocument.objects.count() == documents.DOCUMENTS_MAX
+
+
+def test_only_those_who_manage_a_store_add_and_nobody_removes_anothers(cast: Cast) -> None:
+    made = documents.add_document(cast.bakery.store, "a.pdf", PDF)
+    for role in (Role.DEVELOPER, Role.VIEWER, Role.ACCOUNTANT):
+        member = person(f"{role}-of-the-bakery")
+        Member.objects.create(store=cast.bakery.store, user=member, role=role, created_at=clock.real_now())
+        browser = Browser(member)
+        assert add(browser, PDF).status_code == 403
+        assert "a.pdf" not in text(browser.get("verification"))
+    assert Browser(cast.charlie).post(f"verification/documents/{made.pk}/remove").status_code == 404
+    assert VerificationDocument.objects.count() == 1
+
+
+def test_staff_who_verify_download_them_and_the_log_has_it(cast: Cast) -> None:
+    add(Browser(cast.alice), PDF, "<b>اسم</b>.pdf")
+    made = submitted(cast)
+    [row] = documents.documents_of(made)
+    page = f"/admin/stores/verification/{made.pk}/decide/"
+    file = f"/admin/stores/verification/{made.pk}/documents/{row.pk}/"
+    staff = signed_in(make.clerk("finance"))
+    assert f'href="{file}"' in text(staff.get(page))
+    answer = staff.get(file)
+    assert b"".join(answer.streaming_content) == PDF
+    assert answer.headers["Content-Disposition"].startswith("attachment; ") and answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "no-store" in answer.headers["Cache-Control"] and "sandbox" in answer.headers["Content-Security-Policy"]
+    read = AuditEntry.objects.get(action="verification.document_read")
+    assert (read.actor_kind, read.store_id) == ("staff", cast.bakery.store.pk)
+    assert signed_in(make.clerk("support")).get(file).status_code == 403
+    assert Browser(cast.alice).get(file).status_code in (302, 404)
+    assert staff.get(file.replace(str(row.pk), str(made.pk))).status_code == 404
+    storages["private"].delete(row.file_name)
+    assert staff.get(file).status_code == 404
+
+
+def test_a_decision_asks_no_more_for_many_documents(cast: Cast) -> None:
+    documents.add_document(cast.bakery.store, "a.pdf", PDF)
+    made = submitted(cast)
+    staff, page = signed_in(make.clerk("finance")), f"/admin/stores/verification/{made.pk}/decide/"
+    staff.get(page)
+    few = statements(lambda: staff.get(page))
+    for _ in range(4):
+        documents.add_document(cast.bakery.store, "b.pdf", PDF)
+    documents.attach_drafts(made)
+    assert statements(lambda: staff.get(page)) == few
+
+
+def test_documents_are_deleted_a_year_after_the_decision_or_a_month_unused(cast: Cast, django_capture_on_commit_callbacks: Any) -> None:
+    unused = documents.add_document(cast.bakery.store, "unused.pdf", PDF)
+    VerificationDocument.objects.filter(pk=unused.pk).update(uploaded_at=clock.real_now() - timedelta(days=31))
+    first = documents.add_document(cast.strangers.store, "decided.pdf", PDF)
+    at = clock.real_now()
+    decided = Verification.objects.create(
+        store=cast.strangers.store, business_legal_name="x", business_country="DE", submitted_at=at, created_at=at, updated_at=at
+    )
+    documents.attach_drafts(decided)
+    waiting = documents.add_document(cast.strangers.store, "draft.pdf", PDF)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert pruning.prune_all(at)["verification_documents"] == 1
+    assert not storages["private"].exists(unused.file_name)
+    reject_verification(decided, "No")
+    for days, left in ((364, {first.pk, waiting.pk}), (366, {waiting.pk})):
+        Verification.objects.filter(pk=decided.pk).update(reviewed_at=at - timedelta(days=days))
+        with django_capture_on_commit_callbacks(execute=True):
+            documents.forget(at)
+        assert set(VerificationDocument.objects.values_list("pk", flat=True)) == left
+    assert not storages["private"].exists(first.file_name) and storages["private"].exists(waiting.file_name)
+    with pytest.raises(documents.DocumentGone):
+        documents.remove_draft(cast.strangers.store, str(first.pk))
+
+
+def test_an_approved_business_keeps_its_documents_in_sight(cast: Cast) -> None:
+    documents.add_document(cast.bakery.store, "a.pdf", PDF)
+    approve_verification(submitted(cast))
+    assert "a.pdf" in text(Browser(cast.alice).get("verification"))
