@@ -12,9 +12,10 @@ import pytest
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.db import connection
 from django.test.testcases import LiveServerThread
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from config import bootstrap
+from tests.browser import looks
 from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
 from tests.cast import Cast, assemble
 
@@ -23,11 +24,20 @@ SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.django_db(transaction=True))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mine = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
+    for item in mine:
+        item.add_marker(pytest.mark.browser)
+        item.add_marker(pytest.mark.django_db(transaction=True))
+    left_out = set(looks.left_out((item.nodeid.partition("[")[0], parameters_of(item), item) for item in mine))
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+
+def parameters_of(item: pytest.Item) -> dict[str, Any]:
+    call = getattr(item, "callspec", None)
+    return call.params if call is not None else {}
 
 
 @pytest.fixture
@@ -74,6 +84,10 @@ def world(server: str, chromium: Browser) -> Cast:
     return assemble()
 
 
+# What takes milliseconds on a machine of its own takes seconds beside a full load; only a test that fails waits so long.
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
+
 OpenPage = Callable[..., Page]
 
 
@@ -99,7 +113,7 @@ def open_page(server: str, chromium: Browser) -> Iterator[OpenPage]:
         if script:
             context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", note)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(path if path.startswith("http") else server + path)

@@ -11,6 +11,7 @@ from apps.webhooks.models import Endpoint
 from tests import make
 from tests.billing import records as billing
 from tests.browser.conftest import OpenPage, shoot
+from tests.browser.looks import views
 from tests.browser.test_dashboard import fine, sign_in
 from tests.cast import Cast
 from tests.dashboard.test_attention import endpoint_in_error, late
@@ -34,7 +35,7 @@ def troubled(world: Cast) -> None:
 
 
 def test_all_clear_wide_and_on_a_phone(world: Cast, open_page: OpenPage) -> None:
-    for width in (390, 1280):
+    for width, _ in views((390, False), (1280, False)):
         page = open_page("/dashboard/attention", width=width)
         sign_in(page, world.alice.email)
         expect(page.get_by_role("heading", name="All clear")).to_be_visible()
@@ -44,7 +45,7 @@ def test_all_clear_wide_and_on_a_phone(world: Cast, open_page: OpenPage) -> None
 
 def test_what_needs_somebody_is_told_everywhere_and_resolved_with_one_press(world: Cast, open_page: OpenPage) -> None:
     troubled(world)
-    for width, dark in ((390, False), (390, True), (1280, False), (1920, True)):
+    for width, dark in views((390, False), (390, True), (1280, False), (1920, True)):
         page = open_page("/dashboard/", width=width, dark=dark)
         sign_in(page, world.alice.email)
         expect(page.get_by_role("heading", name=re.compile("^Needs attention"))).to_be_visible()

@@ -89,7 +89,7 @@ def test_an_open_payment_changes_on_the_page_while_it_is_looked_at(world: Cast, 
     sign_in(page, world.alice.email)
     expect(page.get_by_text("Awaiting payment")).to_be_visible()
     simulated(world.bakery.test, made["id"])
-    expect(page.get_by_text("Completed", exact=True).first).to_be_visible(timeout=9_000)
+    expect(page.get_by_text("Completed", exact=True).first).to_be_visible()
     expect(page.get_by_text("Nothing has arrived")).to_be_hidden()
 
 

@@ -4,15 +4,18 @@ from playwright.sync_api import Page, expect
 
 from apps.reports.services.generate import generate_due
 from tests.browser.conftest import OpenPage, shoot
+from tests.browser.looks import seen
 from tests.browser.test_dashboard import fine, sign_in
 from tests.cast import Cast
 from tests.make import paid
 
+LOOKS: dict[str, dict[str, int]] = {"phone": {"width": 360}, "dark": {"width": 1280, "dark": True}, "wide": {"width": 1280}}
+
 
 def fine_everywhere(page: Page, name: str) -> None:
-    for look, width, scheme in (("phone", 360, "light"), ("dark", 1280, "dark"), ("wide", 1280, "light")):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    for look, view in seen(LOOKS).items():
+        page.set_viewport_size({"width": view["width"], "height": 800})
+        page.emulate_media(color_scheme="dark" if "dark" in view else "light")
         fine(page)
         shoot(page, f"dashboard-{name}-{look}")
 

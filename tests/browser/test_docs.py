@@ -1,24 +1,28 @@
 """The documentation in a real browser: tabs with and without a script, the search, a key of one's own; wide, on a phone and in the dark."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage, shoot
+from tests.browser.looks import seen
 from tests.browser.test_dashboard import fine
 
+LOOKS: dict[str, dict[str, Any]] = {
+    f"{width}-{scheme}": {"width": width, "dark": scheme == "dark"} for width in (390, 1280) for scheme in ("light", "dark")
+}
 PAGES = ("/docs", "/docs/quickstart", "/docs/errors", "/docs/reference/payments")
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_has_no_barriers_and_fits(open_page: OpenPage, path: str) -> None:
     name = path.strip("/").replace("/", "-")
-    for width in (390, 1280):
-        for dark in (False, True):
-            page = open_page(path, width=width, dark=dark)
-            fine(page)
-            shoot(page, f"{name}-{width}-{'dark' if dark else 'light'}")
+    for look, view in seen(LOOKS).items():
+        page = open_page(path, **view)
+        fine(page)
+        shoot(page, f"{name}-{look}")
 
 
 def test_tabs_work_without_a_script_and_with_one_are_chosen_for_the_whole_page(open_page: OpenPage) -> None:

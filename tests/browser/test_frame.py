@@ -9,6 +9,7 @@ from apps.core.models import Mode
 from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.looks import views
 from tests.browser.test_dashboard import sign_in
 from tests.cast import Cast
 from tests.make import advance, paid
@@ -56,7 +57,7 @@ def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(world: 
     paid(world.bakery.test, title=UGLY[:100], amount="99999.99")
     advance(world.bakery.test, 8 * 86_400)
     paid(world.bakery.test, amount="1.00")
-    for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
+    for width, dark in views((1280, False), (1280, True), (390, False), (390, True)):
         page = open_page("/dashboard/?range=7", width=width, dark=dark)
         sign_in(page, world.alice.email)
         page.get_by_text("Show as table").click()
@@ -66,7 +67,7 @@ def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(world: 
 
 
 def test_a_new_store_fits_and_has_no_barrier(world: Cast, open_page: OpenPage) -> None:
-    for width in (390, 1280):
+    for width, _ in views((390, False), (1280, False)):
         page = open_page("/dashboard/", width=width)
         sign_in(page, world.alice.email)
         expect(page.get_by_role("heading", name="Get ready to accept payments")).to_be_visible()

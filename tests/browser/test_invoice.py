@@ -13,6 +13,7 @@ from apps.core import clock
 from tests import make
 from tests.billing import records as r
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.looks import seen
 from tests.cast import Cast, Shop
 
 ADDRESS = {"line1": "Ringstrasse 1", "postal_code": "10115", "city": "Berlin", "country": "DE"}
@@ -63,7 +64,7 @@ def test_every_state_is_readable_by_everybody(state: str, shop: Shop, open_page:
     prepare, heading = STATES[state]
     made = bill(shop, due_at="2020-01-01T00:00:00Z" if state == "part-paid" else None)
     prepare(shop, made)
-    for name, look in LOOKS.items():
+    for name, look in seen(LOOKS).items():
         if name == "dark" and state not in ("paying", "paid"):
             continue
         page = open_page(path_of(made), **look)
@@ -121,7 +122,7 @@ def test_the_customers_own_page_is_readable_by_everybody_and_ends_a_subscription
     r.opened(shop.test, customer_id=made["customer_id"], due_at="2020-01-01T00:00:00Z")
     customer = Customer.objects.select_related("store").get(pk=made["customer_id"])
     path = "/portal/" + portal_url(customer).rpartition("/")[2]
-    for name, look in LOOKS.items():
+    for name, look in seen(LOOKS).items():
         page = open_page(path, **look)
         expect(page.get_by_role("heading", name="Subscriptions")).to_be_visible()
         shoot(page, f"portal-{name}")

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from tests.billing import records as billing
 from tests.browser.conftest import OpenPage, shoot
+from tests.browser.looks import views
 from tests.browser.test_dashboard import fine, sign_in
 from tests.cast import Cast
 from tests.make import paid, payment
@@ -54,7 +55,7 @@ def test_it_works_without_script_on_a_phone_and_in_the_dark(world: Cast, open_pa
     plain.get_by_label("Search this store").fill("coffee")
     plain.get_by_role("main").get_by_role("button", name="Search").click()
     expect(plain.get_by_role("link", name="All results in payments")).to_be_visible()
-    for width in (390, 1920):
+    for width, _ in views((390, True), (1920, True)):
         page = open_page(f"/dashboard/search?q={made['id']}", width=width, dark=True)
         sign_in(page, world.alice.email)
         expect(page.get_by_text("Found in live mode")).to_be_visible()

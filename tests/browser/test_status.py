@@ -24,14 +24,14 @@ REPORT = Report(
 )
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_the_status_page_is_readable_by_everyone(open_page: OpenPage, look: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", LOOKS)
+def test_the_status_page_is_readable_by_everyone(open_page: OpenPage, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "current", lambda: REPORT)
-    page = open_page("/status", **LOOKS[look])
-    shoot(page, f"status-{look}")
+    page = open_page("/status", **LOOKS[way])
+    shoot(page, f"status-{way}")
     told = page.inner_text("main")
     assert "Some systems are affected" in told and "21 Nov 2026, 09:14 UTC" in told
     assert page.locator(".components > li").count() == len(REPORT.components)
     assert overflow(page) <= 0
-    if LOOKS[look].get("script", True):
+    if LOOKS[way].get("script", True):
         assert barriers(page) == []

@@ -12,16 +12,16 @@ from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 LOOKS = {"desk": {}, "dark": {"dark": True}, "phone": {"width": 390, "height": 844}}
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_the_style_page_is_clean(look: str, open_page: OpenPage) -> None:
+@pytest.mark.parametrize("way", LOOKS)
+def test_the_style_page_is_clean(way: str, open_page: OpenPage) -> None:
     source = (Path(__file__).parent / "style_page.html").read_text()
     shown = (
         engines["django"].from_string(source).render({"statuses": list(BADGES["payment"]), "at": datetime(2026, 11, 21, 9, 14, tzinfo=UTC)})
     )
-    page = open_page("/healthz", **LOOKS[look])
+    page = open_page("/healthz", **LOOKS[way])
     page.route("**/style", lambda route: route.fulfill(content_type="text/html", body=shown))
     page.goto(page.url.replace("/healthz", "/style"))
     page.add_style_tag(content=".style-page{max-width:72rem;margin:auto;padding:2rem 1.25rem}")
-    shoot(page, f"style-{look}")
+    shoot(page, f"style-{way}")
     assert barriers(page) == []
     assert overflow(page) <= 0
