@@ -57,7 +57,7 @@ def _forget(user: User) -> None:
     for rows in (WebAuthnCredential, SecondFactor, SignIn, NotificationChoice):
         rows.objects.filter(user=user).delete()
     user.email, user.name = f"closed-{user.pk.hex}@account.invalid", ""
-    user.language = user.time_zone = ""
+    user.language = user.time_zone = user.region = ""
     user.is_active = False
     user.set_unusable_password()
     user.save()

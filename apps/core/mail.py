@@ -20,7 +20,7 @@ from django.db.models import Count, Q
 from django.template import Context, Engine, engines
 from django.utils import timezone, translation
 
-from apps.core import crypto, emails, jobs
+from apps.core import crypto, emails, jobs, regions
 from apps.core.clock import real_now
 from apps.core.machine import Machine, Step
 from apps.core.models import OutgoingMail
@@ -71,7 +71,7 @@ def send(
     sender = (store.brand_name or store.name) if store is not None else _own_name()
     values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
     # Of the reader, and never of whoever causes the letter.
-    with timezone.override(zone), translation.override(language or settings.LANGUAGE_CODE):
+    with timezone.override(zone), translation.override(language or settings.LANGUAGE_CODE), regions.shown_in(""):
         text = _render(f"email/{template}.txt", values, is_html=False)
         html = _render(f"email/{template}.html", values, is_html=True)
     subject, _, body = text.partition("\n")

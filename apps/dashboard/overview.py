@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from apps.access.access import Access
 from apps.core import kept
-from apps.core.templatetags.tillgate import fiat
+from apps.core.templatetags.tillgate import decimal_mark, fiat, percent
 from apps.dashboard.charts import Chart, line_chart
 from apps.payments.documents.summary import PaymentSummaryDocument, summary
 from apps.payments.net import Days, net_cents
@@ -120,7 +120,7 @@ def _sum(label: str, now: int, before: int, currency: str) -> Figure:
     if not before:
         return Figure(label, fiat(now, currency))
     permille = (1000 * (now - before) + before // 2) // before if before > 0 else 0
-    change = f"{abs(permille) // 10:,}.{abs(permille) % 10}%"
+    change = percent(abs(permille))
     return Figure(label, fiat(now, currency), change, permille > 0, permille < 0, fiat(before, currency))
 
 
@@ -130,18 +130,14 @@ def _rate(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency
     if now is None:
         return Figure(label, "–")
     if before is None:
-        return Figure(label, _percent(now))
-    change = f"{abs(now - before) // 10}.{abs(now - before) % 10} pts"
-    return Figure(label, _percent(now), change, now > before, now < before, _percent(before))
+        return Figure(label, percent(now))
+    change = f"{decimal_mark(f'{abs(now - before) // 10}.{abs(now - before) % 10}')} pts"
+    return Figure(label, percent(now), change, now > before, now < before, percent(before))
 
 
 def _permille(told: PaymentSummaryDocument, currency: str) -> int | None:
     rate = told.totals.success_rate_by_currency.get(currency)
     return None if rate is None else round(rate * 1000)
-
-
-def _percent(permille: int) -> str:
-    return f"{permille // 10}.{permille % 10}%"
 
 
 def _chart(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str, now: Days, before: Days) -> Chart | None:

@@ -24,7 +24,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from apps.access import sessions, stepup
 from apps.access.access import Access
 from apps.agents.selectors import has_agents
-from apps.core import buckets, clock, drawings
+from apps.core import buckets, clock, drawings, regions
 from apps.core.acting import Kind, become
 from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.forms import sentences as sentences
@@ -102,13 +102,13 @@ def door(page: Page) -> View:
 
 @contextmanager
 def _speaking_to(request: PageRequest) -> Iterator[None]:
-    """In the zone and language of whoever has signed in; a visitor's are those of everybody."""
+    """In the zone, language and form of whoever has signed in; a visitor's are those of everybody."""
     user = request.user
     if not isinstance(user, User):
         yield
         return
     request.zone = profile.zone_of(user, request.COOKIES.get(ZONE_COOKIE, ""))
-    with timezone.override(request.zone), translation.override(profile.language_of(user)):
+    with timezone.override(request.zone), translation.override(profile.language_of(user)), regions.shown_in(user.region):
         yield
 
 

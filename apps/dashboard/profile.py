@@ -1,11 +1,11 @@
-"""A person's profile: their name, time zone and language, in every store."""
+"""A person's profile: their name, time zone, language, and form of dates and numbers, in every store."""
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
 
-from apps.core import clock
+from apps.core import clock, regions
 from apps.core.forms import Form
 from apps.core.templatetags.tillgate import zone_name
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
@@ -13,7 +13,7 @@ from apps.stores import profile
 
 
 class ProfileForm(Form):
-    names = ("name", "time_zone", "language")
+    names = ("name", "time_zone", "language", "region")
     labels = {"name": "Your name", "language": "The language"}
 
     def request(self) -> profile.ProfileRequest:
@@ -24,7 +24,7 @@ class ProfileForm(Form):
 def edit(request: PageRequest) -> HttpResponse:
     person = request.person
     if request.method == "GET":
-        chosen = {"time_zone": person.time_zone, "language": profile.language_of(person)}
+        chosen = {"time_zone": person.time_zone, "language": profile.language_of(person), "region": person.region}
         return _form(request, ProfileForm({"name": person.name, **chosen}))
     form = ProfileForm.from_post(request.POST)
     try:
@@ -42,6 +42,8 @@ def _form(request: PageRequest, form: Form) -> HttpResponse:
         "errors": form.common_errors,
         "zones": profile.zone_names(),
         "languages": settings.DASHBOARD_LANGUAGES,
+        "regions": regions.REGIONS.items(),
+        "example": clock.real_now(),
         "here": f"{here:%H:%M} {zone_name(here)}",
         "own_zone": request.zone.key,
     }

@@ -62,6 +62,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     # How pages and emails speak to them. Without a zone the browser's is taken, and UTC in emails.
     language = models.CharField(max_length=10, default="", db_default="", blank=True)
     time_zone = models.CharField(max_length=64, default="", db_default="", blank=True)
+    region = models.CharField(max_length=10, default="", db_default="", blank=True)  # of dates and numbers (apps.core.regions)
 
     EMAIL_ONCE: ClassVar[str] = "stores_user_email_key_0745a59d_uniq"  # what makes `email_key` unique
 

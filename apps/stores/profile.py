@@ -1,4 +1,4 @@
-"""How pages and emails speak to a person: their name, their time zone and their language.
+"""How pages and emails speak to a person: their name, their time zone, their language and the form of dates and numbers.
 
 A zone is a name of the IANA's list. Nobody has to choose one: a browser tells its own, and without either times are in UTC.
 """
@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from django.conf import settings
 from django.db import transaction
 
+from apps.core import regions
 from apps.core.errors import Flat
 from apps.core.literal import Text
 from apps.core.requests import Request, by
@@ -34,12 +35,18 @@ class UnknownLanguage(Flat):
     message = "Choose a language from the list"
 
 
+class UnknownRegion(Flat):
+    field = "region"
+    message = "Choose a format from the list"
+
+
 class ProfileRequest(Request, frozen=True, kw_only=True):
-    """What a person says of themselves; without a zone, that of the browser they use."""
+    """What a person says of themselves; without a zone, that of the browser they use, without a region, the form of the language."""
 
     name: Annotated[str, by(Text(100, shortest=1, trim=True))]
     time_zone: Annotated[str, by(Text(64))] | None = None
     language: Annotated[str, by(Text(10))]
+    region: Annotated[str, by(Text(10))] | None = None
 
 
 @cache
@@ -61,13 +68,15 @@ def language_of(user: User) -> str:
 
 
 def change_profile(user: User, request: ProfileRequest) -> None:
-    """Counts from the next page on. Raises UnknownZone or UnknownLanguage."""
-    zone = request.time_zone or ""
+    """Counts from the next page on. Raises UnknownZone, UnknownLanguage or UnknownRegion."""
+    zone, region = request.time_zone or "", request.region or ""
     if zone and zone not in zone_names():
         raise UnknownZone
     if request.language not in dict(settings.DASHBOARD_LANGUAGES):
         raise UnknownLanguage
-    user.name, user.time_zone, user.language = request.name, zone, request.language
+    if region and region not in regions.REGIONS:
+        raise UnknownRegion
+    user.name, user.time_zone, user.language, user.region = request.name, zone, request.language, region
     with transaction.atomic():
-        user.save(update_fields=["name", "time_zone", "language"])
+        user.save(update_fields=["name", "time_zone", "language", "region"])
         audit.record("profile.changed", target=user, name=user.email)

@@ -220,6 +220,7 @@ BROKEN = [
     Broken("verification_upload", at("verification/documents"), {}, "document", "Choose a file."),
     Broken("profile", at("profile"), {"name": "Alice", "time_zone": "Mars/Olympus", "language": "en"}, "time_zone",
            "Choose a time zone from the list."),
+    Broken("profile", at("profile"), {"name": "Alice", "language": "en", "region": "tlh"}, "region", "Choose a format from the list."),
     Broken("settings", at("settings"), {"settlement_currency": "EUR", "support_email": "nobody"}, "support_email",
            "The support email is not an email address."),
     Broken("settings", at("settings"), {"settlement_currency": "XXX"}, "settlement_currency",

@@ -21,7 +21,7 @@ from apps.billing.selectors import payments_received
 from apps.billing.services import e_invoice
 from apps.billing.services.parties import buyer_of, seller_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
-from apps.core import clock, drawings, pdf
+from apps.core import clock, drawings, pdf, regions
 from apps.core.pdf_metadata import Vocabulary
 from apps.core.rows import Job
 from apps.payments.documents.checkout import checkout_facts
@@ -120,7 +120,7 @@ def _page(invoice: Invoice, *, is_receipt: bool) -> str:
         "is_service_shown": not store.remove_service_branding,
         "received": received(invoice, now),
     }
-    with timezone.override(UTC):  # of nobody's zone: whoever asks, the file is the same
+    with timezone.override(UTC), regions.shown_in(""):  # of nobody's zone and form: whoever asks, the file is the same
         return render_to_string("pdf/billing_invoice.html", context)
 
 

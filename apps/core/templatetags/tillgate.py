@@ -12,7 +12,14 @@ import heroicons
 import segno
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_datetime, format_skeleton
-from babel.numbers import format_compact_currency, format_currency, format_decimal, get_currency_precision, get_decimal_symbol
+from babel.numbers import (
+    format_compact_currency,
+    format_currency,
+    format_decimal,
+    format_percent,
+    get_currency_precision,
+    get_decimal_symbol,
+)
 from django import template
 from django.conf import settings
 from django.urls import reverse
@@ -21,7 +28,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, get_language_bidi, gettext_lazy, ngettext_lazy, to_locale
 
-from apps.core import money
+from apps.core import money, regions
 from apps.core.badges import BADGES
 from apps.core.coin_badges import coin_badge, coin_sign
 from apps.core.tones import QUIET
@@ -33,6 +40,10 @@ ICONS_KEPT_MAX = 256
 
 
 def _locale() -> Locale:
+    """Of the form that the reader chose (apps.core.regions), else of the page's language."""
+    own = regions.chosen()
+    if own is not None:
+        return own
     try:
         return Locale.parse(to_locale(get_language() or "en"))
     except (UnknownLocaleError, ValueError):
@@ -66,7 +77,9 @@ def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
 
 def isolated(text: str) -> str:
     """An amount within a sentence that runs from right to left keeps its own order, in plain text too."""
-    if not get_language_bidi():
+    own = regions.chosen()
+    runs_left = get_language_bidi() if own is None else own.text_direction == "rtl"
+    if not runs_left:
         return text
     return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
 
@@ -100,6 +113,14 @@ register.simple_tag(coin_sign)
 
 
 @register.filter
+def percent(permille: int) -> str:
+    """123 as 12.3%, in the reader's form."""
+    locale = _locale()
+    pattern = locale.percent_formats[None].pattern.replace("0", "0.0", 1)
+    return format_percent(f"{int(permille)}e-3", pattern, locale=locale)
+
+
+@register.filter
 def decimal_mark(number: str) -> str:
     """A plain number (`0.0138`) as it is shown: with the reader's decimal mark, and still every digit."""
     return str(number).replace(".", get_decimal_symbol(_locale()))
@@ -122,9 +143,9 @@ def _moment(value: datetime | str) -> datetime:
 
 
 def _dated(own: datetime, pattern: str) -> str:
-    """By a pattern of ours in English; by the reader's own order of day, month and year in every other language."""
+    """By a pattern of ours in English; by the reader's own order of day, month and year in every other language or chosen form."""
     locale, plain = _locale(), own.replace(tzinfo=None)
-    if locale.language == "en":
+    if locale.language == "en" and regions.chosen() is None:
         return format_datetime(plain, pattern, locale=locale)
     day, _, hour = pattern.partition(", ")
     shown = format_date(plain, "long", locale) if "MMMM" in day else format_skeleton("yMMMd", plain, locale=locale)

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from msgspec.structs import asdict
 
-from apps.core import drawings, money
+from apps.core import drawings, money, regions
 from apps.core.rows import Job
 from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
 from apps.payments.documents.detail import detail
@@ -48,7 +48,7 @@ def prepare_pdfs(payment_ids: Sequence[str]) -> int:
 
 
 def _page(payment: Payment) -> str:
-    with timezone.override(UTC):  # of nobody's zone: whoever asks, the file is the same
+    with timezone.override(UTC), regions.shown_in(""):  # of nobody's zone and form: whoever asks, the file is the same
         return render_to_string("pdf/invoice.html", _context(payment))
 
 

@@ -1,0 +1,50 @@
+"""In which form dates, amounts and numbers are shown to a reader who chose one; the words around them stay in the page's language.
+
+Whoever chose nothing reads the form of the language. What is typed, copied or exported is plain everywhere.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+from babel import Locale
+
+# By name, as people who know it call it. Arabic as it is written with Latin digits.
+REGIONS = {
+    "en-US": "English (United States)",
+    "en-GB": "English (United Kingdom)",
+    "de": "Deutsch",
+    "fr": "Français",
+    "es": "Español",
+    "pt": "Português",
+    "it": "Italiano",
+    "nl": "Nederlands",
+    "pl": "Polski",
+    "tr": "Türkçe",
+    "ja": "日本語",
+    "zh-Hans": "简体中文",
+    "ko": "한국어",
+    "ar": "العربية",
+}
+_chosen: ContextVar[str] = ContextVar("region", default="")
+
+
+def chosen() -> Locale | None:
+    """What the reader chose; None when that is nothing."""
+    name = _chosen.get()
+    return _locale(name) if name in REGIONS else None
+
+
+@cache
+def _locale(name: str) -> Locale:
+    return Locale.parse("ar_AE" if name == "ar" else name, sep="-" if "-" in name else "_")
+
+
+@contextmanager
+def shown_in(name: str) -> Iterator[None]:
+    token = _chosen.set(name)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
