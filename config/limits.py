@@ -63,4 +63,5 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
         30,
         100,
     ),
+    "payment_receipt": LetterLimit(("payment_receipt",), 10, 20),
 }

@@ -28,6 +28,7 @@ TEMPLATES = (
     "hosted/**/*.html",
     "email/_customer.*",
     "email/invoice_*.*",
+    "email/payment_receipt.*",
     "email/portal_link.*",
     "email/subscription_*.*",
     "pdf/billing_invoice.html",

@@ -8,16 +8,19 @@ from functools import wraps
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from apps.core.errors import Failure
+from apps.core.forms import sentences
+from apps.core.literal import Invalid
 from apps.core.web import status_of
 from apps.hosted import answers, checkout, plumbing
 from apps.hosted.plumbing import Page, missing_in_frame, public_page, refused_if_too_often
 from apps.hosted.quotes import next_step
 from apps.payments import states
+from apps.payments.services.receipts import NoReceipt, email_receipt
 from apps.payments.services.renew import NotRenewable, renew_payment
 from apps.payments.services.sent import find_sent
 
@@ -76,3 +79,19 @@ def sent(request: HttpRequest, reference: str) -> HttpResponse:
     joint = "&" if plumbing.framed_query(request) else "?"
     asked = urlencode({"sent": answers.packed(payment, answer)})
     return HttpResponseRedirect(f"/pay/{reference}{plumbing.framed_query(request)}{joint}{asked}#sent", status=303)
+
+
+@customer_form("receipts")
+def receipt(request: HttpRequest, reference: str) -> HttpResponse:
+    """To the address that was typed, in the language of the page."""
+    payment = plumbing.payment_of(reference)
+    typed = request.POST.get("email", "")[:300]
+    try:
+        email_receipt(payment, typed, get_language() or "")
+    except NoReceipt:
+        return _to(request, reference)
+    except (Failure, Invalid) as refusal:
+        told = " ".join(sentences(refusal, gettext("Your email address")))
+        return checkout.page(request, payment, receipt_problem=told, receipt_email=typed, status=status_of(refusal))
+    joint = "&" if plumbing.framed_query(request) else "?"
+    return HttpResponseRedirect(f"/pay/{reference}{plumbing.framed_query(request)}{joint}receipt=sent#receipt", status=303)

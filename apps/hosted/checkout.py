@@ -24,9 +24,10 @@ from apps.hosted.quotes import next_step
 from apps.payments import states
 from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts, CheckoutTransaction, checkout_facts
 from apps.payments.documents.order import order_of
+from apps.payments.documents.receipt import coins_paid
 from apps.payments.models import Payment
 from apps.payments.requests import SCENARIOS, SimulationRequest
-from apps.payments.selectors import simulated_waiting
+from apps.payments.selectors import received_by, simulated_waiting
 from apps.payments.services.simulate import simulate_deposit
 from config.local_chain import LOCAL_CHAIN_ID
 
@@ -122,8 +123,17 @@ def _script() -> bytes:
 
 
 def page(
-    request: HttpRequest, payment: Payment, *, problem: str = "", card_problem: str = "", quote_problem: str = "", status: int = 200
+    request: HttpRequest,
+    payment: Payment,
+    *,
+    problem: str = "",
+    card_problem: str = "",
+    quote_problem: str = "",
+    receipt_problem: str = "",
+    receipt_email: str = "",
+    status: int = 200,
 ) -> HttpResponse:
+    """Each problem stands at the form that was sent."""
     path = _FORMS.sub("", request.path)
     framing = Framing.asked_by(request, payment.store)
     card = cards.card_of(request, payment, problem=card_problem)
@@ -131,6 +141,8 @@ def page(
         "framing": framing,
         "problem": problem,
         "quote_problem": quote_problem,
+        "receipt_problem": receipt_problem,
+        "receipt_email": receipt_email,
     }
     template = "hosted/_checkout.html" if is_part(request) else "hosted/checkout.html"
     response = render(request, template, context, status=status)
@@ -155,11 +167,13 @@ def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, p
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return brand_of(payment.store) | {
         "checkout": document,
-        "customer_path": f"/pay/{payment.reference}",
         "framed_query": plumbing.framed_query(request),
         "next_step": next_step(payment),
         "sent": answer_shown(payment, query.get("sent", "")),
         "bill": stages.progress_of(document),
+        "has_receipt": payment.completed_at is not None,
+        "receipt_sent": query.get("receipt") == "sent",
+        "coins_paid": coins_paid(payment, received_by(payment)) if stage in (COMPLETED, REFUNDED) else [],
         "is_ending": stages.is_ending(payment, document),
         "ending_seconds": stages.ending_seconds(payment),
         "lifetime_seconds": stages.lifetime_seconds(payment),

@@ -43,6 +43,8 @@ REFUSALS = (
     _("The payment has no deposit address for this asset"),
     _("The payment is already finalized"),
     _("The store accepts no asset"),
+    _("This payment has no receipt"),
+    _("Too many receipts were sent; try again tomorrow"),
     _("This onboarding link can't be used any more; ask for a new one"),
     _("This onboarding link has expired; ask for a new one"),
     _("This onboarding link is not for this step"),

@@ -23,6 +23,7 @@ CHECKOUT = [
     re_path(rf"^(?:pay/)?{REFERENCE}/card/leave$", cards.leave, name="checkout_card_leave"),
     re_path(rf"^(?:pay/)?{REFERENCE}/quote$", actions.renew, name="checkout_quote"),
     re_path(rf"^(?:pay/)?{REFERENCE}/sent$", actions.sent, name="checkout_sent"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/receipt$", actions.receipt, name="checkout_receipt"),
     re_path(rf"^pay/{LINK}$", links.show, name="link"),
     re_path(rf"^pay/{LINK}/brand\.css$", links.brand_style, name="link_brand"),
 ]

@@ -232,6 +232,7 @@ PAYMENT_LINKS = (
     "checkout_card_leave",
     "checkout_quote",
     "checkout_sent",
+    "checkout_receipt",
 )
 INVOICE_LINKS = tuple(f"invoice{part}" for part in ("", "_pay", "_simulate", "_portal", "_brand", "_pdf", "_data", "_receipt"))
 REUSABLE_LINKS = ("link", "link_brand")

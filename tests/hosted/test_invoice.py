@@ -132,7 +132,9 @@ def test_after_the_time_of_an_intent_a_new_one_is_made(bakery: Shop) -> None:
     press(made)
     make.advance(bakery.test, HOUR)
     said = page(made)
-    assert "The time of your last payment is over" in said and "Already sent something?" in said and "Pay €10.00" in said
+    assert "The time of your last payment is over" in said and "I already paid" in said and "Pay €10.00" in said
+    form = f'action="/pay/{intents(made)[0].reference}/sent"'
+    assert form in Client().get(f"/invoice/{made['public_token']}").content.decode()
     press(made)
     assert [one.status for one in intents(made)] == ["expired", "pending"]
     assert "Send exactly" in page(made)

@@ -1,0 +1,110 @@
+"""What a receipt says: who was paid what, when, in which coins at which rate, and for what. Nothing that the public page may not show."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.core.countries import country_name
+from apps.core.money import Amount, Fiat, Price
+from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
+from apps.payments.documents.order import Order, order_of
+from apps.payments.documents.parts import hosted_url
+from apps.payments.models import Payment
+from apps.payments.selectors import Received, received_by
+from apps.stores.models import Store
+
+# A rate below it is said of more than one coin.
+_LEAST_CENTS = 10
+
+
+@dataclass(frozen=True)
+class CoinsPaid:
+    """One transaction. `rate_cents` is what `rate_coins` coins were worth."""
+
+    amount_atomic: int
+    atomic_decimals: int
+    coin_symbol: str
+    chain_name: str
+    rate_coins: int
+    rate_cents: int
+    tx_hash: str
+    explorer_url: str | None
+
+
+@dataclass(frozen=True)
+class Receipt:
+    merchant: str
+    company: str  # the store's own name, where customers know it by another
+    street: str
+    town: str
+    country: str
+    total: Fiat
+    paid_at: datetime
+    reference: str
+    title: str
+    description: str
+    order: Order
+    coins: list[CoinsPaid]
+    is_refunded: bool
+    is_test: bool
+    url: str
+
+    @property
+    def country_name(self) -> str:
+        """In the reader's language."""
+        return country_name(self.country) if self.country else ""
+
+
+def receipt_of(payment: Payment) -> Receipt | None:
+    """None of a payment that was never completed."""
+    if payment.completed_at is None:
+        return None
+    store = payment.store
+    shown = store.brand_name or store.name
+    return Receipt(
+        merchant=shown,
+        company=store.name if store.name != shown else "",
+        street=store.street,
+        town=_town(store),
+        country=store.country,
+        total=Fiat(payment.settlement_amount_cents, payment.settlement_currency),
+        paid_at=payment.completed_at,
+        reference=payment.reference,
+        title=payment.title or "",
+        description=payment.description or "",
+        order=order_of(payment),
+        coins=coins_paid(payment, received_by(payment)),
+        is_refunded=payment.refund_state != Payment.RefundState.NONE,
+        is_test=not payment.is_live,
+        url=hosted_url(payment),
+    )
+
+
+def coins_paid(payment: Payment, received: list[Received]) -> list[CoinsPaid]:
+    """The transactions that counted, oldest first."""
+    rows = [(one, deposit) for one in received for deposit in one.counted if deposit.status == "confirmed"]
+    rows.sort(key=lambda pair: (pair[1].detected_at, pair[1].log_index))
+    known = heads_for([deposit for _, deposit in rows])
+    return [_coins(payment, one, transaction_document(deposit, one.address.asset, known)) for one, deposit in rows]
+
+
+def _coins(payment: Payment, one: Received, told: TransactionDocument) -> CoinsPaid:
+    asset, price = one.address.asset, Price(one.address.asset, one.address.exchange_rate, payment.settlement_currency)
+    coins, worth = 0, 0
+    for coins in (1, 1_000, 1_000_000):
+        worth = price.worth(Amount(asset, coins * 10**asset.atomic_decimals)).cents
+        if worth >= _LEAST_CENTS:
+            break
+    return CoinsPaid(
+        amount_atomic=int(told.amount_atomic),
+        atomic_decimals=told.atomic_decimals,
+        coin_symbol=told.coin_symbol,
+        chain_name=told.chain_name,
+        rate_coins=coins,
+        rate_cents=worth,
+        tx_hash=told.tx_hash,
+        explorer_url=told.explorer_url,
+    )
+
+
+def _town(store: Store) -> str:
+    return " ".join(filter(None, (store.postal_code, store.city)))

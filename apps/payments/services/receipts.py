@@ -1,0 +1,65 @@
+"""A receipt by email, for whoever holds the link of a paid payment and names an address. No address is kept with the payment.
+
+Strangers can cause these: few go out per payment, and few to one mailbox (settings.LETTER_LIMITS).
+"""
+
+import hashlib
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+
+from apps.core import emails, mail
+from apps.core.clock import real_now
+from apps.core.errors import Coded, RefusalKind
+from apps.core.literal import Invalid, check_storable
+from apps.core.models import OutgoingMail
+from apps.payments.documents.receipt import receipt_of
+from apps.payments.models import Payment
+
+TEMPLATE = "payment_receipt"
+MAILBOXES_MAX = 5
+_HOUR = 3600
+
+
+class NoReceipt(Coded):
+    code = "no_receipt"
+    message = "This payment has no receipt"
+
+
+class TooManyReceipts(Coded):
+    """Of this payment, or to this mailbox today."""
+
+    kind = RefusalKind.TOO_MANY
+    code = "too_many_receipts"
+    message = "Too many receipts were sent; try again tomorrow"
+
+
+def email_receipt(payment: Payment, email: str, language: str = "") -> None:
+    """Queue it, to one address at most once an hour. Raises Invalid, NoReceipt or TooManyReceipts."""
+    to = _checked(email)
+    receipt = receipt_of(payment)
+    if receipt is None:
+        raise NoReceipt
+    whose = f"{TEMPLATE}:{payment.pk}:"
+    mailbox = hashlib.sha256(emails.mailbox(to).encode()).hexdigest()[:16]
+    sent = set(OutgoingMail.objects.filter(key__startswith=whose).values_list("key", flat=True)[: MAILBOXES_MAX * 24])
+    if len({one.split(":")[2] for one in sent} | {mailbox}) > MAILBOXES_MAX:
+        raise TooManyReceipts
+    key = f"{whose}{mailbox}:{int(real_now().timestamp()) // _HOUR}"
+    context = {"receipt": receipt, "email": to, "is_test": receipt.is_test}
+    with transaction.atomic():
+        if not mail.send(key=key, to=to, template=TEMPLATE, context=context, store=payment.store, language=language):
+            raise TooManyReceipts
+
+
+def _checked(email: str) -> str:
+    typed = email.strip()
+    check_storable(typed, "email")
+    try:
+        validate_email(typed)
+    except ValidationError:
+        raise Invalid("email", "payer_email") from None
+    if len(typed) > emails.LENGTH_MAX:
+        raise Invalid("email", "payer_email")
+    return typed
