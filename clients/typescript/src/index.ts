@@ -5,11 +5,13 @@ import {
   Balances,
   Catalog,
   Checkout,
+  Events,
   Payments,
   PayoutSchedules,
   Payouts,
   Refunds,
   Reports,
+  RequestLog,
   Swaps,
   TestClock,
   WebhookEndpoints,
@@ -27,6 +29,7 @@ export class Tillgate {
   readonly catalog: Catalog;
   readonly checkout: Checkout;
   readonly customers: Customers;
+  readonly events: Events;
   readonly invoices: Invoices;
   readonly payments: Payments;
   readonly payouts: Payouts;
@@ -36,6 +39,7 @@ export class Tillgate {
   readonly products: Products;
   readonly refunds: Refunds;
   readonly reports: Reports;
+  readonly requestLog: RequestLog;
   readonly subscriptions: Subscriptions;
   readonly swaps: Swaps;
   readonly testClock: TestClock;
@@ -50,6 +54,7 @@ export class Tillgate {
     this.catalog = new Catalog(api);
     this.checkout = new Checkout(api);
     this.customers = new Customers(api);
+    this.events = new Events(api);
     this.invoices = new Invoices(api);
     this.payments = new Payments(api);
     this.payouts = new Payouts(api);
@@ -59,6 +64,7 @@ export class Tillgate {
     this.products = new Products(api);
     this.refunds = new Refunds(api);
     this.reports = new Reports(api);
+    this.requestLog = new RequestLog(api);
     this.subscriptions = new Subscriptions(api);
     this.swaps = new Swaps(api);
     this.testClock = new TestClock(api);
@@ -78,7 +84,7 @@ export class Tillgate {
 
 export { TillgateError } from "./errors.js";
 export type { ErrorType } from "./errors.js";
-export { List } from "./list.js";
+export { Feed, List } from "./list.js";
 export type { Page } from "./list.js";
 export { VERSION } from "./transport.js";
 export type { RequestOptions, TillgateOptions } from "./transport.js";

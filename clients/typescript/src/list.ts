@@ -58,6 +58,35 @@ export class List<Item> implements AsyncIterable<Item> {
   }
 }
 
+/** What happened, newest first, without an end that is counted. */
+export class Feed<Item extends { id: string }> implements AsyncIterable<Item> {
+  readonly #read: (before?: string) => Promise<{ data: Item[]; has_more: boolean }>;
+
+  constructor(read: (before?: string) => Promise<{ data: Item[]; has_more: boolean }>) {
+    this.#read = read;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Item> {
+    for (let before: string | undefined; ; ) {
+      const { data, has_more: hasMore } = await this.#read(before);
+      yield* data;
+      before = data.at(-1)?.id;
+      if (!hasMore || before === undefined) return;
+    }
+  }
+
+  /** At most `limit` of them as an array. */
+  async toArray({ limit }: { limit: number }): Promise<Item[]> {
+    const items: Item[] = [];
+    if (limit < 1) return items;
+    for await (const item of this) {
+      items.push(item);
+      if (items.length >= limit) break;
+    }
+    return items;
+  }
+}
+
 /** A list that comes without pages; there is nothing after it. */
 function whole<Item>(page: number, data: Item[]): Page<Item> {
   return { data, page, perPage: data.length, total: data.length, totalPages: page };

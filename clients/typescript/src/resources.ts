@@ -1,4 +1,4 @@
-import { List } from "./list.js";
+import { Feed, List } from "./list.js";
 import type { RequestOptions, Transport } from "./transport.js";
 import type { Body, Fields, Query } from "./types.js";
 
@@ -11,6 +11,11 @@ class Resource {
 /** What pages of a hundred are asked for with, unless the caller says otherwise. */
 function paged<Filters extends object>(filters: Filters, page: number): Filters & { page: number } {
   return { per_page: PER_PAGE, ...filters, page };
+}
+
+/** A feed goes on from the record that it read last. */
+function older<Filters extends object>(filters: Filters, before?: string): Filters {
+  return { per_page: PER_PAGE, ...filters, ...(before === undefined ? {} : { before }) };
 }
 
 function first(filters: { page?: number }): number {
@@ -236,6 +241,24 @@ export class WebhookEndpoints extends Resource {
   redeliver(id: string, deliveryId: string, options?: RequestOptions) {
     const body = { delivery_id: deliveryId };
     return this.api.call("post_webhook_endpoints_id_redeliver", { path: { id }, body }, options);
+  }
+}
+
+/** What webhooks tell, for whoever can't be called. */
+export class Events extends Resource {
+  list(filters: Query<"get_events"> = {}, options?: RequestOptions) {
+    return new Feed((before) =>
+      this.api.call("get_events", { query: older(filters, before) }, options),
+    );
+  }
+}
+
+/** The calls that your store's credentials made. */
+export class RequestLog extends Resource {
+  list(filters: Query<"get_request_log"> = {}, options?: RequestOptions) {
+    return new Feed((before) =>
+      this.api.call("get_request_log", { query: older(filters, before) }, options),
+    );
   }
 }
 
