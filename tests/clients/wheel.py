@@ -1,0 +1,48 @@
+"""The Python package as others get it: built, and installed into an environment that has nothing else."""
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from config import embedded
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "clients" / "python"
+SECONDS = 300
+# What pip says when no index answers.
+UNREACHABLE = ("Temporary failure in name resolution", "NewConnectionError", "Network is unreachable", "Connection refused", "timed out")
+
+
+@cache
+def wheel() -> Path:
+    place = embedded.var_folder(embedded.TEST) / "clients-python"
+    run([Path(sys.executable).parent / "uv", "build", "--quiet", "--wheel", "--offline", SOURCES, "--out-dir", place])
+    return next(place.glob("tillgate-*.whl"))
+
+
+def install(folder: Path, extra: str = "") -> Path:
+    """The Python of a new environment that has the wheel, from an empty folder."""
+    run([sys.executable, "-m", "venv", folder / "environment"])
+    python = folder / "environment" / "bin" / "python"
+    command = [str(python), "-m", "pip", "install", "--quiet", f"{wheel()}{extra}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    if done.returncode and any(word in done.stderr for word in UNREACHABLE):
+        pytest.skip("no package index is reachable")
+    assert done.returncode == 0, done.stderr[-4000:]
+    return python
+
+
+def run(
+    command: list[Path | str], folder: Path | None = None, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """It must succeed. Nothing of ours is on its path."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TILLGATE_", "DJANGO_"))}
+    done = subprocess.run(
+        command, cwd=folder, env={**clean, **(environment or {})}, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout[-6000:]}\n{done.stderr[-4000:]}"
+    return done
