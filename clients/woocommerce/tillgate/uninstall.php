@@ -1,0 +1,14 @@
+<?php
+/**
+ * Takes the settings, with their keys, along. Orders keep what they know of their payments.
+ *
+ * @package Tillgate
+ */
+
+defined( 'WP_UNINSTALL_PLUGIN' ) || exit;
+
+delete_option( 'woocommerce_tillgate_settings' );
+
+global $wpdb;
+// phpcs:ignore WordPress.DB.DirectDatabaseQuery
+$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name LIKE %s", $wpdb->esc_like( 'tillgate_lock_' ) . '%' ) );
