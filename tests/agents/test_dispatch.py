@@ -8,10 +8,10 @@ from django.db import connection
 from apps.agents.models import Mandate, Settlement
 from apps.agents.services.dispatch import advance_settlements
 from apps.chain.models import OutgoingTransaction
-from apps.console import audit
 from apps.ledger.selectors import account_balance, balances
 from apps.stores.models import Store
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Api, Cast, Shop
 
 PAY_TO = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -116,4 +116,4 @@ def test_the_audit_finds(bakery: Shop, name: str) -> None:
 
 def of_agents() -> list[str]:
     """The invariants of agents that are broken."""
-    return [one.invariant for one in audit.findings() if one.invariant in CORRUPTIONS]
+    return [one.invariant for one in found_of(*CORRUPTIONS)]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.console import audit
 from apps.console.billing_invariants import BILLING
 from tests import make
+from tests.auditing import found_of
 from tests.billing import records as r
 from tests.cast import Shop, assemble
 from tests.console.test_verify_ledger import tamper
@@ -43,8 +43,7 @@ def billed(books: Shop, db: None) -> Shop:
 
 
 def findings() -> set[str]:
-    names = {one.name for one in BILLING}
-    return {one.invariant for one in audit.findings() if one.invariant in names}
+    return {one.invariant for one in found_of(*(one.name for one in BILLING))}
 
 
 def test_what_was_billed_properly_has_no_findings(billed: Shop) -> None:

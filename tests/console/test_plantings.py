@@ -33,6 +33,7 @@ from apps.stores.seals import seal_lines
 from apps.stores.services import change_store
 from apps.swaps.services.progress import advance_swaps
 from tests import make
+from tests.auditing import found_of
 from tests.billing import records as billing
 from tests.cast import Api, Shop, assemble, person, signed_in
 from tests.console.plantings import HARD, MORE, PLAIN
@@ -222,4 +223,4 @@ def test_what_was_planted_is_found(name: str, books: Shop) -> None:
                 assert cursor.rowcount != 0, f"{statement} changed nothing"
             cursor.execute("SET LOCAL session_replication_role = origin")
 
-        assert invariant in {finding.invariant for finding in audit.findings()}
+        assert found_of(invariant)

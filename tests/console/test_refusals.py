@@ -1,9 +1,11 @@
 """A production start that no operator should get away with is refused by name and cure: every row of the table, and all at once."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -112,11 +114,52 @@ RIGHT: list[dict[str, str]] = [
 ]
 
 
-def started(changes: dict[str, str | None] | dict[str, str], *command: str) -> "subprocess.CompletedProcess[str]":
+Start = Callable[[Mapping[str, str | None]], "subprocess.CompletedProcess[str]"]
+
+
+def production(changes: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in {**PRODUCTION, **changes}.items() if value is not None}
+
+
+def started(changes: Mapping[str, str | None], *command: str) -> "subprocess.CompletedProcess[str]":
     """Python with this environment and nothing else of ours."""
-    told = {name: value for name, value in {**PRODUCTION, **changes}.items() if value is not None}
+    told = production(changes)
     run = [sys.executable, *(command or ("-c", "import config.environment"))]
     return subprocess.run(run, env=KEPT | told, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+
+
+# One process loads what every start loads, and nothing of ours; each start is a fork of it.
+STARTS = """
+import json, os, sys
+import django.core.exceptions, environ
+for told in sys.stdin:
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.dup2(write, sys.stderr.fileno())
+        os.environ.clear()
+        os.environ.update(json.loads(told))
+        import config.environment
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as stderr:
+        said = stderr.read()
+    print(json.dumps([os.waitstatus_to_exitcode(os.wait()[1]), said]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def start() -> Iterator[Start]:
+    """As `started` without a command, but Python and the libraries are loaded once for all."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", STARTS], env=KEPT, cwd=ROOT, **pipes) as process:  # type: ignore[call-overload]
+
+        def one(changes: Mapping[str, str | None]) -> "subprocess.CompletedProcess[str]":
+            process.stdin.write(json.dumps(KEPT | production(changes)) + "\n")
+            process.stdin.flush()
+            status, said = json.loads(process.stdout.readline())
+            return subprocess.CompletedProcess((), status, "", said)
+
+        yield one
 
 
 def refusals(run: "subprocess.CompletedProcess[str]") -> list[str]:
@@ -124,8 +167,8 @@ def refusals(run: "subprocess.CompletedProcess[str]") -> list[str]:
 
 
 @pytest.mark.parametrize(("rule", "changes", "begins"), ROWS, ids=lambda one: str(one)[:60])
-def test_production_refuses_it_by_name_with_its_cure(rule: str, changes: dict[str, str | None], begins: str) -> None:
-    run = started(changes)
+def test_production_refuses_it_by_name_with_its_cure(start: Start, rule: str, changes: dict[str, str | None], begins: str) -> None:
+    run = start(changes)
     cure = next(one.cure for one in RULES if one.name == rule)
     mine = [line for line in refusals(run) if line.startswith(begins)]
     assert run.returncode != 0 and mine, run.stderr
@@ -133,16 +176,23 @@ def test_production_refuses_it_by_name_with_its_cure(rule: str, changes: dict[st
 
 
 @pytest.mark.parametrize("changes", [{}, *RIGHT], ids=str)
-def test_production_accepts_what_is_right(changes: dict[str, str]) -> None:
-    run = started(changes)
+def test_production_accepts_what_is_right(start: Start, changes: dict[str, str]) -> None:
+    run = start(changes)
     assert run.returncode == 0, run.stderr
+
+
+def test_a_fork_is_told_what_a_process_of_its_own_is_told(start: Start) -> None:
+    for changes in ({}, {"SECRET_KEY": "x", "PUBLIC_URL": None}):
+        one, other = start(changes), started(changes)
+        assert one.returncode == other.returncode
+        assert refusals(one) == refusals(other) and bool(refusals(one)) is bool(changes)
 
 
 def test_every_rule_of_the_table_is_tried() -> None:
     assert {rule.name for rule in RULES} == {rule for rule, _, _ in ROWS}
 
 
-def test_everything_that_is_wrong_is_told_at_once_and_the_demo_bears_it() -> None:
+def test_everything_that_is_wrong_is_told_at_once_and_the_demo_bears_it(start: Start) -> None:
     wrong = {
         "PUBLIC_URL": "http://localhost:8000",
         "SECRET_KEY": "x",
@@ -158,8 +208,8 @@ def test_everything_that_is_wrong_is_told_at_once_and_the_demo_bears_it() -> Non
         "REDIS_URL": "redis://localhost:1/0",
         "SWAP_PROVIDR": "uniswap",
     }
-    assert len(refusals(started(wrong))) == len(wrong) + 1  # two hosts
-    assert started({**wrong, "TILLGATE_ENV": "demo"}).returncode == 0
+    assert len(refusals(start(wrong))) == len(wrong) + 1  # two hosts
+    assert start({**wrong, "TILLGATE_ENV": "demo"}).returncode == 0
 
 
 @pytest.mark.parametrize("command", [("manage.py", "verify_ledger"), ("-c", "import config.celery"), ("-c", "import config.asgi")], ids=str)

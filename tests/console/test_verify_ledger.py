@@ -19,6 +19,7 @@ from apps.ledger.models import Entry, Movement
 from apps.payments.models import Payment, Refund
 from apps.stores.services import change_store
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Cast, Shop, assemble
 from tests.stage import standing
 
@@ -263,7 +264,7 @@ def test_the_audit_finds(name: str, world: Cast) -> None:
     statements, invariant = CORRUPTIONS[name]
     tamper(statements.format(store=world.bakery.store.pk))
 
-    assert invariant in {finding.invariant for finding in audit.findings()}
+    assert found_of(invariant)
 
 
 def test_every_invariant_has_a_corruption_that_breaks_it() -> None:
@@ -275,13 +276,13 @@ def test_a_payment_that_took_what_is_held_for_another_is_found(world: Cast) -> N
     other = "(SELECT id FROM payments_payment WHERE status = 'expired' LIMIT 1)"
     tamper(f"UPDATE ledger_movement SET reference = {other} WHERE id = {settled}")
 
-    assert "held_for_its_payment" in {finding.invariant for finding in audit.findings()}
+    assert found_of("held_for_its_payment")
 
 
 def test_coins_held_for_nobody_are_found(world: Cast) -> None:
     tamper("UPDATE ledger_movement SET reference = NULL WHERE kind = 'deposit_confirmed'")
 
-    assert "held_for_its_payment" in {finding.invariant for finding in audit.findings()}
+    assert found_of("held_for_its_payment")
 
 
 def test_a_movement_that_staff_corrected_is_no_finding(world: Cast) -> None:

@@ -13,12 +13,13 @@ from apps.payments import seals
 from apps.payments.models import Payment, PaymentSeal
 from apps.stores.seals import seal_lines
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Shop
 from tests.console.test_verify_ledger import tamper
 
 
 def broken() -> list[str]:
-    return [one.subject for one in audit.findings() if one.invariant == "payments_sealed"]
+    return [one.subject for one in found_of("payments_sealed")]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from apps.console.payout_invariants import PAYOUTS
 from apps.core import clock
 from apps.payouts.services.progress import advance_payouts
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Shop, assemble
 from tests.contract.test_payouts import bank, rich
 from tests.stage import standing
@@ -97,4 +98,4 @@ def test_what_was_tampered_with_is_found(world: Shop, statement: str, broken: st
         cursor.execute(statement)
         assert cursor.rowcount > 0
         cursor.execute("SET LOCAL session_replication_role = origin")
-    assert broken in {finding.invariant for finding in audit.findings()}
+    assert found_of(broken)

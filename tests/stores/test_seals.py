@@ -11,11 +11,11 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from apps.access import services
-from apps.console import audit
 from apps.core import clock
 from apps.stores import seals
 from apps.stores.audit import record
 from apps.stores.models import AuditEntry, AuditSeal
+from tests.auditing import found_of
 from tests.cast import Shop
 
 
@@ -33,7 +33,7 @@ def sealed(bakery: Shop) -> Shop:
 
 
 def findings() -> list[str]:
-    return [f"{one.subject}: {one.detail}" for one in audit.findings() if one.invariant == "audit_log_sealed"]
+    return [f"{one.subject}: {one.detail}" for one in found_of("audit_log_sealed")]
 
 
 def owner(sql: str, *values: Any) -> None:

@@ -16,6 +16,7 @@ from apps.payments.services.settle import settle_payment
 from apps.payments.services.sweep_books import book_sweeps
 from apps.swaps.services.progress import advance_swaps
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Shop, assemble
 from tests.console.test_verify_ledger import tamper
 from tests.stage import standing
@@ -110,7 +111,7 @@ def test_what_was_booked_properly_has_no_findings(traded: Shop) -> None:
 def test_the_audit_finds(name: str, traded: Shop) -> None:
     statement, invariant = CORRUPTIONS[name]
     tamper(statement)
-    assert invariant in {finding.invariant for finding in audit.findings()}
+    assert found_of(invariant)
 
 
 def test_every_invariant_has_a_corruption_that_breaks_it() -> None:
