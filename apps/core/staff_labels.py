@@ -14,6 +14,7 @@ LABELS: dict[str, str] = {
     "assets.Rate": "Exchange rates",
     "core.OutgoingMail": "Outgoing email",
     "core.RowFailure": "Failing jobs",
+    "webhooks.Delivery": "Webhook deliveries",
     "access.ApiKey": "API keys",
     "access.Application": "Apps",
     "access.RequestEntry": "Request log",

@@ -1,9 +1,18 @@
 """THE table of what each kind of refusal is on the web. Doors alone ask it: no domain app knows a status or a header."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
+
+from django.http import FileResponse
 
 from apps.core.errors import Failure, RefusalKind
+
+_PRIVATE: Final[Mapping[str, str]] = {
+    "Cache-Control": "no-store, private",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex",
+}
 
 STATUSES: Final[Mapping[RefusalKind, int]] = {
     RefusalKind.INVALID: 422,
@@ -17,6 +26,13 @@ STATUSES: Final[Mapping[RefusalKind, int]] = {
     RefusalKind.UPSTREAM: 502,
     RefusalKind.UNAVAILABLE: 503,
 }
+
+
+def private_download(file: Any, name: str, content_type: str) -> FileResponse:
+    """A file to be kept and never shown inside a page, whatever it contains."""
+    response = FileResponse(file, as_attachment=True, filename=name, content_type=content_type, headers=dict(_PRIVATE))
+    response._csp_replace = {"default-src": ["'none'"], "sandbox": []}  # type: ignore[attr-defined]  # read by the policy's middleware
+    return response
 
 
 def status_of(refusal: Exception | None) -> int:

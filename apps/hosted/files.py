@@ -7,14 +7,9 @@ from django.http import FileResponse, Http404, HttpRequest
 from django.views.decorators.http import require_safe
 
 from apps.core.private_files import name_in
+from apps.core.web import private_download
 
 _TYPES = {".pdf": "application/pdf", ".csv": "text/csv; charset=utf-8"}
-_HEADERS = {
-    "Cache-Control": "no-store, private",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Robots-Tag": "noindex",
-}
 
 
 @require_safe
@@ -29,6 +24,4 @@ def download(request: HttpRequest, token: str) -> FileResponse:
         raise Http404 from None
     path = PurePosixPath(name)
     kind = _TYPES.get(path.suffix, "application/octet-stream")
-    response = FileResponse(file, as_attachment=True, filename=path.name, content_type=kind, headers=_HEADERS)
-    response._csp_replace = {"default-src": ["'none'"], "sandbox": []}  # type: ignore[attr-defined]  # read by the policy's middleware
-    return response
+    return private_download(file, path.name, kind)

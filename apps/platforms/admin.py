@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from apps.core import staff_lists, staff_roles
 from apps.core.staff import Queue, ReadOnly, Section, may
 from apps.core.templatetags.tillgate import moment
+from apps.core.web import private_download
 from apps.platforms.models import AccessRequest, DestinationConfirmation, OnboardingLink
 from apps.platforms.services import access_requests, verifications
 from apps.stores import verification_documents
@@ -20,11 +21,6 @@ from apps.stores.models import Verification, VerificationDocument
 from apps.stores.staff_facts import decisions, store_section
 
 _TYPES = {"pdf": "application/pdf", "jpeg": "image/jpeg", "png": "image/png"}
-_HEADERS = {
-    "Cache-Control": "no-store, private",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 @admin.register(AccessRequest)
@@ -93,9 +89,7 @@ class VerificationAdmin(Queue):
         file = verification_documents.open_document(found) if found is not None else None
         if found is None or file is None:
             raise Http404
-        response = FileResponse(file, as_attachment=True, filename=found.name, content_type=_TYPES[found.kind], headers=_HEADERS)
-        response._csp_replace = {"default-src": ["'none'"], "sandbox": []}  # type: ignore[attr-defined]  # read by the policy's middleware
-        return response
+        return private_download(file, found.name, _TYPES[found.kind])
 
     def sections(self, row: Any) -> list[Section]:
         decided = decisions(row.store, "verification.approved", "verification.rejected")
@@ -118,7 +112,7 @@ def _documents(row: Verification) -> Section:
         page = reverse("admin:stores_verification_document", args=[row.pk, one.pk])
         about = f"{one.get_kind_display()}, {filesizeformat(one.size_bytes)}, {one.uploaded_at:%Y-%m-%d}"
         facts.append((about, format_html('<a href="{}" download>{}</a>', page, one.name)))
-    return Section("Documents", facts or [("None", "No documents, or they were deleted in time.")])
+    return Section("Documents", facts or [("None", "None uploaded, or their retention period is over.")])
 
 
 @admin.register(OnboardingLink)

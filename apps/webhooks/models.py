@@ -116,6 +116,7 @@ class Delivery(Owned):
     is_test = models.BooleanField(default=False)
 
     class Meta:
+        verbose_name_plural = "deliveries"
         indexes = [
             # The queue is walked endpoint by endpoint, so that one with a long queue hides no other.
             models.Index(fields=["endpoint", "next_attempt_at"], condition=models.Q(status="pending"), name="delivery_waiting"),

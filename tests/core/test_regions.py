@@ -8,7 +8,7 @@ import pytest
 from babel import Locale
 
 from apps.core import mail, regions
-from apps.core.templatetags.tillgate import coins, count, day, fiat, moment
+from apps.core.templatetags.tillgate import coins, count, day, day_of_week, day_of_year, fiat, moment, percent
 from apps.payments.documents import invoice
 from apps.payments.models import Payment
 from apps.stores import notices
@@ -41,6 +41,19 @@ def test_amounts_numbers_and_days_are_in_the_chosen_form(region: str) -> None:
         assert "15:05" in moment(AT) and 'title="2026-11-22 15:05:00 UTC"' in moment(AT)
         assert coins(1383333, 8) == "0.01383333"
     assert (fiat(123456750, "EUR"), plain(day(AT))) == ("€1,234,567.50", "22 Nov 2026")
+
+
+def test_days_and_shares_of_a_chart_follow_it_too() -> None:
+    shown = {}
+    for region in ("", "en-GB", "de", "ja"):
+        with regions.shown_in(region):
+            shown[region] = plain(f"{day_of_year(AT.date())} {day_of_week(AT.date())} {percent(632)}")
+    assert shown == {
+        "": "Nov 22 Sun, Nov 22 63.2%",
+        "en-GB": "22 Nov Sun 22 Nov 63.2%",
+        "de": "22. Nov. So., 22. Nov. 63,2 %",
+        "ja": "11月22日 11月22日(日) 63.2%",
+    }
 
 
 def test_every_region_has_its_form_and_latin_digits() -> None:

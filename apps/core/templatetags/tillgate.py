@@ -5,7 +5,7 @@ Whatever a tag is given is escaped.
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 
 import heroicons
@@ -210,6 +210,18 @@ def day(value: datetime | str | None) -> str:
         return ""
     at = _moment(value)
     return _time(at, _dated(timezone.localtime(at), "d MMM y"))
+
+
+@register.filter
+def day_of_year(value: date) -> str:
+    """Nov 4, in the reader's form: where the year is known."""
+    return isolated(format_skeleton("MMMd", value, locale=_locale()))
+
+
+@register.filter
+def day_of_week(value: date) -> str:
+    """Wed, Nov 4, in the reader's form."""
+    return isolated(format_skeleton("MMMEd", value, locale=_locale()))
 
 
 @register.filter
