@@ -53,6 +53,8 @@ PDF_LIBRARIES = {
     "libfontconfig.so.1": "libfontconfig1",
 }
 FONT_PACKAGE = "fonts-dejavu-core"
+# Chinese, Japanese and Korean in PDF documents. Sixty megabytes: a demo does without.
+ASIAN_FONT_PACKAGE, ASIAN_FONTS = "fonts-noto-cjk", "/usr/share/fonts/**/*CJK*.[ot]t[cf]"
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
@@ -106,6 +108,7 @@ def _set_up(command: str) -> None:
         chains.append(("exchange for the local chain", _has_exchange, _install_exchange))
     if command == "test":
         machine.append(("browser", lambda: bool(chromium()), _install_chromium))
+        machine.append(("Asian fonts", lambda: bool(glob.glob(ASIAN_FONTS, recursive=True)), _install_asian_fonts))
         machine.append(("pooler", lambda: bool(pgbouncer()), _install_pgbouncer))
         machine.append(("token", lambda: bool(softhsm()), _install_softhsm))
     steps = [*packages, *machine, *chains]
@@ -288,6 +291,11 @@ def _install_pdf_libraries() -> None:
     missing = _missing_pdf_packages()
     if refused := _apt(*missing):
         raise Stop(f"PDF documents need {', '.join(missing)}. Run: {refused}")
+
+
+def _install_asian_fonts() -> None:
+    if refused := _apt(ASIAN_FONT_PACKAGE):
+        raise Stop(f"The tests draw Japanese PDF documents with {ASIAN_FONT_PACKAGE}. Run: {refused}")
 
 
 def _has_anvil() -> bool:

@@ -1,13 +1,15 @@
 """Collects what customers read into locale/<code>/LC_MESSAGES/django.po and compiles it; needs no gettext.
 
-`python -m dev.messages` collects and compiles. `export de` prints what is still to be translated as JSON (a plural is a list of its
-forms), `import de < file.json` takes the same with translations. Catalogs are sorted and hold nothing that depends on when or where.
+`python -m dev.messages` collects and compiles; after a conflict in locale/ it joins both sides. `export de` prints what is still to be
+translated as JSON (a plural is a list of its forms), `import de < file.json` takes the same with translations. Catalogs are sorted and
+hold nothing that depends on when or where.
 """
 
 import json
 import os
 import re
 import struct
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -134,18 +136,28 @@ def _files(root: Path, patterns: Iterable[str]) -> list[Path]:
 
 
 def read(language: str) -> Catalog:
-    """What stands in the file; nothing without one."""
-    from babel.messages.pofile import read_po
-
+    """What stands in the file; nothing without one. Of a conflict both sides, so that no translation of either is lost."""
     catalog = Catalog(language)
     if not catalog.path.exists():
         return catalog
-    with catalog.path.open("rb") as file:
-        for message in read_po(file, charset="utf-8"):
-            if message.id:
-                id = (message.id, "") if isinstance(message.id, str) else (message.id[0], message.id[1])
-                catalog.texts[id] = (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
+    content = catalog.path.read_bytes()
+    for one in _both_sides(catalog.path) if b"\n<<<<<<< " in content else [content]:
+        catalog.texts |= {id: texts for id, texts in _parsed(one) if all(texts) or id not in catalog.texts}
     return catalog
+
+
+def _both_sides(path: Path) -> list[bytes]:
+    names = [f":{stage}:{path.relative_to(ROOT)}" for stage in (2, 3)]
+    return [subprocess.run(["git", "show", name], cwd=ROOT, capture_output=True, check=True).stdout for name in names]
+
+
+def _parsed(content: bytes) -> Iterator[tuple[Id, tuple[str, ...]]]:
+    from babel.messages.pofile import read_po
+
+    for message in read_po(BytesIO(content), charset="utf-8"):
+        if message.id:
+            id = (message.id, "") if isinstance(message.id, str) else (message.id[0], message.id[1])
+            yield id, (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
 
 
 def update(catalog: Catalog, messages: set[Id]) -> Catalog:

@@ -70,6 +70,7 @@ class Customer(Formed):
     name = models.CharField(max_length=255, null=True)
     phone = models.CharField(max_length=50, null=True)
     address = models.JSONField(null=True)
+    language = models.CharField(max_length=10, default="", db_default="", blank=True)  # which the customer chose on a page
     metadata = models.JSONField(default=dict)
     deleted_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()

@@ -88,9 +88,16 @@ def sentences(refusal: Exception, label: str = "") -> list[str]:
     if isinstance(refusal, Listed):
         return [_sentence(gettext(text)) for text in refusal.messages]
     if isinstance(refusal, Invalid):
-        words = gettext(SENTENCES[refusal.rule])
-        return [_sentence(words.format(field=gettext(label) if label else refusal.field, **refusal.params))]
+        return [_sentence(_of_rule(refusal, label))]
     return [_sentence(gettext(str(refusal)))]
+
+
+def _of_rule(refusal: Invalid, label: str) -> str:
+    text = refusal.text_of(label) if label else refusal.text
+    words = SENTENCES[refusal.rule]
+    if words.format(field=label or refusal.field, **refusal.params) != text:
+        return text  # a kind of its own, with words of its own
+    return gettext(words).format(field=gettext(label) if label else refusal.field, **refusal.params)
 
 
 def _sentence(text: str) -> str:

@@ -5,6 +5,7 @@ Everybody in the store sees them; changing them takes the permission that the ta
 
 from dataclasses import dataclass
 
+from django.conf import settings as django_settings
 from django.contrib import messages
 from django.http import HttpResponse
 
@@ -60,13 +61,14 @@ class CheckoutForm(Form):
 class DetailsForm(Form):
     """Name and address of the seller."""
 
-    names = ("name", "street", "postal_code", "city", "country", "website")
+    names = ("name", "street", "postal_code", "city", "country", "website", "customer_language")
     labels = {
         "name": "The store name",
         "street": "The street",
         "postal_code": "The postal code",
         "city": "The city",
         "website": "The website",
+        "customer_language": "The language",
     }
 
     @classmethod
@@ -122,7 +124,7 @@ def details(request: PageRequest) -> HttpResponse:
 
 
 def _details_form(request: PageRequest, form: Form) -> HttpResponse:
-    context = {"form": form, "errors": form.common_errors, "countries": countries()}
+    context = {"form": form, "errors": form.common_errors, "countries": countries(), "languages": django_settings.LANGUAGES}
     return show(request, "dashboard/settings/store.html", context, status=form.status)
 
 

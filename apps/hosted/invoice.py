@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.billing.documents.invoices import HostedInvoice, formatted_number, hosted_invoice
@@ -21,6 +22,7 @@ from apps.core.drawings import NotDrawn
 from apps.core.errors import Failure
 from apps.core.forms import sentences
 from apps.core.outage import unavailable
+from apps.hosted import languages
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.cards import card_of
 from apps.hosted.checkout import back_from_simulating, checkout_context, is_part, remember_code, simulated
@@ -104,10 +106,12 @@ def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
     return HttpResponse(made, content_type="application/xml", headers=headers)
 
 
-def _file(request: HttpRequest, made: Callable[[Invoice], bytes], kind: str, invoice: Invoice) -> HttpResponse:
+def _file(request: HttpRequest, made: Callable[[Invoice, str], bytes], kind: str, invoice: Invoice) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{invoice_file.file_name(kind, invoice)}"'}
+    languages.speak_to(request, invoice.customer)
+    language = get_language() or ""  # the file says what the page said
     try:
-        return HttpResponse(made(invoice), content_type="application/pdf", headers=headers)
+        return HttpResponse(made(invoice, language), content_type="application/pdf", headers=headers)
     except NotDrawn as refusal:
         return unavailable(request, str(refusal.retry_after))
 
@@ -128,6 +132,7 @@ def _settled(token: str) -> tuple[Invoice, Payment | None]:
 def _page(request: HttpRequest, token: str, *, problem: str = "", status: int = 200) -> HttpResponse:
     invoice, payment = _settled(token)
     path = f"/invoice/{token}"
+    languages.speak_to(request, invoice.customer)
     stage = _stage_of(invoice, payment)
     if stage == PAYING and payment is not None and request.GET.get("pay") == "card":
         return HttpResponseRedirect(f"/pay/{payment.reference}?pay=card")

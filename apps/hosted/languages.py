@@ -13,6 +13,8 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 
+from apps.billing.models import Customer
+from apps.billing.services.languages import remember_language
 from apps.hosted import domains
 from config.hosts import HOMES
 
@@ -78,10 +80,13 @@ def asked_by_browser(request: HttpRequest) -> str:
     return ""
 
 
-def speak_as_known(request: HttpRequest, language: str) -> None:
-    """From here on in the language that we know this customer by, unless they chose another by hand."""
-    if known(language) and not chosen_by(request):
-        translation.activate(language)
+def speak_to(request: HttpRequest, customer: Customer) -> None:
+    """From here on in the language that we know this customer by; one that is chosen by hand on their page becomes it."""
+    asked = known(request.GET.get(PARAMETER))
+    if asked:
+        remember_language(customer, asked)
+    elif known(customer.language) and not chosen_by(request):
+        translation.activate(customer.language)
 
 
 def links(request: HttpRequest) -> Iterator[Link]:

@@ -28,6 +28,7 @@ from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
 from apps.core import acting
 from apps.core.errors import Failure
 from apps.core.forms import sentences
+from apps.hosted import languages
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, public_page
 
@@ -49,6 +50,7 @@ def _of_customer(view: Page) -> Page:
         if customer is None:
             raise Http404
         acting.become(acting.Kind.VISITOR, customer.pk, f"customer {customer.email}")
+        languages.speak_to(request, customer)
         return _own(view(request, reference, customer, **named))
 
     return guarded

@@ -156,6 +156,8 @@ class Store(models.Model):
     city = models.CharField(max_length=100, default="", db_default="", blank=True)
     website = models.CharField(max_length=2048, default="", db_default="", blank=True)
     support_email = models.EmailField(max_length=254, blank=True)
+    # What its customers are written to in, as long as they chose nothing themselves; empty: English.
+    customer_language = models.CharField(max_length=10, default="", db_default="", blank=True)
     brand_name = models.CharField(max_length=100, blank=True)
     logo_url = models.URLField(max_length=2048, blank=True)
     logo_name = models.CharField(max_length=200, blank=True)  # where the uploaded logo is stored

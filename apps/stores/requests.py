@@ -2,6 +2,8 @@
 
 from typing import Annotated
 
+from django.conf import settings
+
 from apps.core.literal import Pattern, Text, Url
 from apps.core.requests import Request, by
 from apps.stores.models import Currency
@@ -26,6 +28,7 @@ class StoreDetails(Request, frozen=True, kw_only=True):
     city: Annotated[str, by(Text(100, trim=True))] | None = None
     country: Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))] | None = None
     website: Annotated[str, by(Url(plain_http="any"))] | None = None
+    customer_language: Annotated[str, by(Text(10, choices=[code for code, _ in settings.LANGUAGES]))] | None = None
 
 
 class PersonRequest(Request, frozen=True, kw_only=True):

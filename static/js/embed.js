@@ -7,6 +7,7 @@
  *   </script>
  *
  * or, without a line of script: <script src="https://your-tillgate/embed.js" data-reference="ABCD1234EFGH5678"></script>
+ * The checkout is in the language of the customer's browser; lang: "de", or data-lang="de", sets another.
  * The frame's messages come as callbacks (onReady, onResize, onStatus, onCompleted, onFailed, onExpired) and as bubbling DOM events
  * named tillgate:<event> on the element; each message is { source: "service:checkout", event, ... }.
  */
@@ -24,6 +25,7 @@
     var origin = options.origin || home;
     var frame = document.createElement("iframe");
     frame.src = origin + "/" + options.reference + "?embed=1&origin=" + encodeURIComponent(window.location.origin);
+    if (options.lang) frame.src += "&lang=" + encodeURIComponent(options.lang);
     frame.title = options.title || "Payment";
     frame.allow = "clipboard-write";
     frame.referrerPolicy = "no-referrer";
@@ -56,6 +58,6 @@
   if (script.dataset.reference) {
     var place = document.createElement("div");
     script.parentNode.insertBefore(place, script);
-    mount(place, { reference: script.dataset.reference });
+    mount(place, { reference: script.dataset.reference, lang: script.dataset.lang });
   }
 })();

@@ -151,7 +151,7 @@ def test_a_web_process_keeps_little_and_never_loads_what_draws_it() -> None:
 
 def test_the_image_holds_what_is_drawn() -> None:
     dockerfile, ignored = ((settings.BASE_DIR / name).read_text() for name in ("Dockerfile", ".dockerignore"))
-    for name in ("docs/guide", "docs/reference", "CHANGELOG.md"):
+    for name in ("docs/guide", "docs/reference", "CHANGELOG.md", "locale"):
         assert f"COPY {name} " in dockerfile and f"!{name}\n" in ignored
 
 

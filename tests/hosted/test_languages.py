@@ -1,15 +1,24 @@
 """Customers' pages in the language of whoever reads them; everybody else's stay English."""
 
+import io
 import re
+from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core import mail as outbox
 from django.test import Client
-from django.utils import translation
-from django.utils.translation import gettext, trans_real
+from pypdf import PdfReader
 
+from apps.billing.models import Customer
+from apps.billing.services.portal import portal_url
+from apps.core import mail
+from apps.stores.requests import StoreDetails
+from apps.stores.services import change_details
 from tests import make
+from tests.billing import records as r
 from tests.cast import Shop
+from tests.hosted.wrapping import LANGUAGE, wrapping
 
 UNKNOWN = "/pay/AAAAAAAAAAAAAAAA"
 
@@ -70,27 +79,70 @@ def test_pages_without_a_record_speak_to_customers_too(db: None, path: str) -> N
 
 @pytest.mark.parametrize("path", ["/dashboard/sign-in", "/dashboard/nothing", "/admin/nothing", "/docs", "/oauth/nothing"])
 def test_merchants_staff_and_documentation_stay_english(db: None, path: str) -> None:
-    page = Client(headers={"Accept-Language": "ar"}, cookies={"checkout_language": "ar"}).get(f"{path}?lang=ar", follow=True)
+    page = remembering("ar").get(f"{path}?lang=ar", headers={"Accept-Language": "ar"}, follow=True)
     assert language_of(page.text) == ("en", "ltr")
 
 
 def test_the_api_answers_in_english_whatever_is_asked_for(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrapped(monkeypatch, "ar")
-    response = bakery.test.get("/payments/nothing", headers={"Accept-Language": "ar", "Cookie": "checkout_language=ar"})
+    with wrapping(monkeypatch):
+        response = bakery.test.get("/payments/nothing", **{"Accept-Language": LANGUAGE, "Cookie": f"checkout_language={LANGUAGE}"})
     assert response.json() == {"error": {"message": "Not found", "code": None}}
     assert "Content-Language" not in response.headers
 
 
-def wrapped(monkeypatch: pytest.MonkeyPatch, language: str) -> None:
-    """A translation that shows what goes through it: every message in brackets."""
+def remembering(language: str) -> Client:
+    """A browser with a cookie of an earlier choice."""
+    client = Client()
+    client.cookies["checkout_language"] = language
+    return client
 
-    class Wrapping(trans_real.DjangoTranslation):
-        def gettext(self, message: str) -> str:
-            return f"⟦{message}⟧" if message else ""
 
-        def ngettext(self, singular: str, plural: str, number: int) -> str:
-            return f"⟦{singular if number == 1 else plural}⟧"
+def customer_of(made: dict[str, Any]) -> Customer:
+    return Customer.objects.select_related("store").get(pk=made["customer"]["id"])
 
-    monkeypatch.setitem(trans_real._translations, language, Wrapping(language))  # type: ignore[attr-defined]  # where Django keeps them
-    with translation.override(language):
-        assert gettext("anything") == "⟦anything⟧"
+
+def test_what_a_customer_chose_on_an_invoice_counts_for_emails_files_and_the_portal(bakery: Shop) -> None:
+    made = r.opened(bakery.test)
+    path = f"/invoice/{made['public_token']}"
+    assert language_of(Client().get(f"{path}?lang=ja").text)[0] == "ja"
+    customer = customer_of(made)
+    assert customer.language == "ja"
+    assert language_of(Client(headers={"Accept-Language": "fr"}).get(path).text)[0] == "ja"
+    assert language_of(Client(headers={"Accept-Language": "fr"}).get(f"{path}?lang=xx").text)[0] == "ja"
+    portal = "/portal/" + portal_url(customer).rpartition("/")[2]
+    assert language_of(Client().get(portal).text)[0] == "ja"
+    assert language_of(remembering("de").get(portal).text)[0] == "de"
+    assert customer_of(made).language == "ja"
+    r.ok(r.act(bakery.test, made["id"], "send"))
+    assert 'lang="ja"' in letter_to(customer)
+
+
+def test_who_chose_nothing_is_written_to_in_the_language_of_the_store(bakery: Shop) -> None:
+    change_details(bakery.store, StoreDetails(name="Bäckerei", customer_language="de"))
+    made = r.opened(bakery.test)
+    r.ok(r.act(bakery.test, made["id"], "send"))
+    assert 'lang="de"' in letter_to(customer_of(made))
+
+
+def test_a_letter_speaks_to_its_reader_and_not_to_whoever_caused_it(bakery: Shop) -> None:
+    made = r.opened(bakery.test)
+    Client(headers={"Accept-Language": "ko"}).post(f"/invoice/{made['public_token']}/portal")
+    assert 'lang="en"' in letter_to(customer_of(made))
+
+
+def letter_to(customer: Customer) -> str:
+    mail.send_due()
+    html, _ = outbox.outbox[-1].alternatives[0]  # type: ignore[attr-defined]
+    assert outbox.outbox[-1].to == [customer.email]
+    return str(html)
+
+
+@pytest.mark.parametrize(("language", "words", "font"), [("ja", "2026年", "CJK"), ("ko", "2026년", "CJK"), ("ar", "تفاح", "DejaVu")])
+def test_a_file_has_the_letters_of_its_language(bakery: Shop, language: str, words: str, font: str) -> None:
+    item = {"description": "りんご 사과 تفاح", "quantity": 1, "unit_amount_cents": 1000}
+    path = f"/invoice/{r.opened(bakery.test, line_items=[item])['public_token']}"
+    pages = PdfReader(io.BytesIO(Client().get(f"{path}/invoice.pdf?lang={language}").content)).pages
+    text = "".join(page.extract_text() for page in pages)
+    assert words in text and "りんご" in text
+    fonts = {str(one.get_object()["/BaseFont"]) for page in pages for one in page["/Resources"]["/Font"].values()}  # type: ignore[index]
+    assert any(font in one for one in fonts), fonts

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from django.conf import settings
 from django.template.loader import render_to_string
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -19,6 +20,7 @@ from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.selectors import payments_received
 from apps.billing.services import e_invoice
+from apps.billing.services.languages import language_of
 from apps.billing.services.parties import buyer_of, seller_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core import clock, drawings, pdf, regions
@@ -43,9 +45,9 @@ _FACTUR_X = Vocabulary(
 _WORDS = {PAID: _("Paid"), VOID: _("Canceled"), UNCOLLECTIBLE: _("Closed, not paid")}
 
 
-def invoice_pdf(invoice: Invoice) -> bytes:
-    """The bill, with its data inside where it can be an e-invoice. Drafts have none."""
-    return drawings.pdf_of(_page(invoice, is_receipt=False), _data(invoice), owner=invoice.store_id)
+def invoice_pdf(invoice: Invoice, language: str = "") -> bytes:
+    """The bill in the customer's language, with its data inside where it can be an e-invoice. Drafts have none."""
+    return drawings.pdf_of(_page(invoice, is_receipt=False, language=language), _data(invoice), owner=invoice.store_id)
 
 
 def prepare_pdfs(invoice_ids: Sequence[str]) -> int:
@@ -60,15 +62,16 @@ def _prepare(invoice: Invoice) -> None:
 
 
 def _data(invoice: Invoice) -> pdf.Inside | None:
-    xml = e_invoice.e_invoice_xml(invoice)
+    with translation.override(settings.LANGUAGE_CODE):  # data, the same for every reader
+        xml = e_invoice.e_invoice_xml(invoice)
     if xml is None or invoice.finalized_at is None:
         return None
     return pdf.Inside(e_invoice.FILE_NAME, xml, f"Invoice {formatted_number(invoice)} as data", invoice.finalized_at, _FACTUR_X)
 
 
-def receipt_pdf(invoice: Invoice) -> bytes:
+def receipt_pdf(invoice: Invoice, language: str = "") -> bytes:
     """Proof of what was paid; see has_receipt."""
-    return drawings.pdf_of(_page(invoice, is_receipt=True), owner=invoice.store_id)
+    return drawings.pdf_of(_page(invoice, is_receipt=True, language=language), owner=invoice.store_id)
 
 
 def has_receipt(invoice: Invoice) -> bool:
@@ -97,10 +100,16 @@ def percent_text(bps: int) -> str:
     return f"{bps // 100}.{bps % 100:02d}".rstrip("0").rstrip(".")
 
 
-def _page(invoice: Invoice, *, is_receipt: bool) -> str:
+def _page(invoice: Invoice, *, is_receipt: bool, language: str = "") -> str:
+    # Of nobody's zone, and of the customer's language unless a reader has another: whoever asks, the file is the same.
+    with timezone.override(UTC), regions.shown_in(""), translation.override(language or language_of(invoice.customer)):
+        return render_to_string("pdf/billing_invoice.html", _context(invoice, is_receipt=is_receipt))
+
+
+def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
     store, now = invoice.store, clock.now(invoice.store, invoice.mode)
     drawn = read_logo(store)
-    context = {
+    return {
         "invoice": invoice,
         "is_receipt": is_receipt,
         "number": formatted_number(invoice),
@@ -120,8 +129,6 @@ def _page(invoice: Invoice, *, is_receipt: bool) -> str:
         "is_service_shown": not store.remove_service_branding,
         "received": received(invoice, now),
     }
-    with timezone.override(UTC), regions.shown_in(""):  # of nobody's zone and form: whoever asks, the file is the same
-        return render_to_string("pdf/billing_invoice.html", context)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Customer, Invoice, Subscription
+from apps.billing.services.languages import language_of
 from apps.billing.services.portal import portal_url
 from apps.core import mail
 from apps.core.clock import real_now
@@ -79,7 +80,7 @@ def _post(customer: Customer, store: Store, template: str, key: str, context: Ma
         "portal_url": portal_url(customer) if customer.deleted_at is None else "",
         "is_test": not customer.is_live,
     }
-    mail.send(key=key, to=customer.email, template=template, context={**shared, **context}, store=store)
+    mail.send(key=key, to=customer.email, template=template, context={**shared, **context}, store=store, language=language_of(customer))
 
 
 def _about(invoice: Invoice) -> dict[str, object]:
