@@ -162,7 +162,7 @@ def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) ->
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
     page = open_page(f"/pay/{order(shop)['reference']}")
     press(page, "Too much")
-    expect(page.get_by_text("You sent more than was asked")).to_be_visible()
+    expect(page.get_by_text("You sent more than the amount due")).to_be_visible()
 
 
 def test_a_store_shows_its_own_name_and_colours(shop: Shop, open_page: OpenPage) -> None:

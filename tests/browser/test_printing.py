@@ -8,6 +8,7 @@ from pypdf import PdfReader
 
 from tests import make
 from tests.browser.conftest import SCREENSHOTS, OpenPage
+from tests.browser.test_links import signed_in
 from tests.cast import Cast, Shop
 
 
@@ -41,3 +42,21 @@ def test_a_live_page_prints_without_any_mark(shop: Shop, open_page: OpenPage) ->
     page = open_page(f"/pay/{make.payment(shop.live)['reference']}")
     printed = " ".join(sheets(page, "print-live-payment"))
     assert "TEST" not in printed.upper() and "Amount due" in printed
+
+
+def test_a_test_receipt_says_test_in_every_language(shop: Shop, open_page: OpenPage) -> None:
+    made = make.paid(shop.test, amount="24.90")
+    page = open_page(f"/pay/{made['reference']}?lang=ar")
+    page.emulate_media(media="print")
+    expect(page.locator(".test-banner")).to_be_visible()
+    mark = page.evaluate("getComputedStyle(document.body, '::after').content")
+    assert len(mark.strip('"')) > 2
+    for hidden in ("#receipt", "[data-print]"):
+        expect(page.locator(hidden).first).to_be_hidden()
+
+
+def test_the_pages_of_a_merchant_print_the_mode_too(world: Cast, shop: Shop, open_page: OpenPage) -> None:
+    make.paid(shop.test, amount="24.90")
+    page = signed_in(world, open_page, "statement")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body, '::after').content") == '"TEST"'

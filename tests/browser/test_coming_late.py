@@ -1,0 +1,123 @@
+"""A customer for whom it doesn't go straight: too late, in doubt, too little; with a script, without one, and in a frame."""
+
+import re
+
+import pytest
+from django.core import mail as outbox
+from playwright.sync_api import Page, expect
+
+from apps.core import mail
+from apps.payments.models import Renewal
+from tests import make
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.test_checkout import SHOP, order
+from tests.cast import Cast, Shop
+
+LOOKS = {"phone": {"width": 390, "height": 660}, "dark": {"dark": True}, "desk": {}}
+
+
+@pytest.fixture
+def shop(world: Cast) -> Shop:
+    return world.bakery
+
+
+def is_whole(page: Page, name: str) -> None:
+    """Readable by everybody, and no wider than its window."""
+    shoot(page, name)
+    assert barriers(page) == [] and overflow(page) <= 0
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_one_press_on_a_phone_gets_a_new_quote(shop: Shop, open_page: OpenPage, script: bool) -> None:
+    made = order(shop)
+    make.advance(shop.test, 3601)
+    page = open_page(f"/pay/{made['reference']}", width=390, height=660, script=script)
+    button = page.get_by_role("button", name="Get a new quote")
+    expect(button).to_be_in_viewport(ratio=1)
+    button.click()
+    expect(page.get_by_text("Saturday basket")).to_be_visible()
+    later = Renewal.objects.get(earlier_id=made["id"]).later
+    assert page.url.endswith(f"/pay/{later.reference}")
+    page.goto(page.url.replace(later.reference, made["reference"]))
+    page.get_by_role("link", name="Go to the new quote").click()
+    expect(page).to_have_url(re.compile(later.reference))
+
+
+def test_two_tabs_get_the_same_quote(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop)
+    make.advance(shop.test, 3601)
+    tabs = [open_page(f"/pay/{made['reference']}") for _ in range(2)]
+    for tab in tabs:
+        tab.get_by_role("button", name="Get a new quote").click()
+    later = Renewal.objects.get(earlier_id=made["id"]).later
+    for tab in tabs:
+        expect(tab).to_have_url(re.compile(later.reference))
+
+
+def test_a_frame_gets_its_new_quote_inside(shop: Shop, open_page: OpenPage, server: str) -> None:
+    made = order(shop)
+    make.advance(shop.test, 3601)
+    page = open_page("/healthz")
+    page.route("**/shop", lambda route: route.fulfill(content_type="text/html", body=SHOP % (server, made["reference"])))
+    page.goto(server.replace("127.0.0.1", "localhost") + "/shop")
+    expect(page.locator("#heard")).to_contain_text("expired")
+    page.frame_locator("iframe").get_by_role("button", name="Get a new quote").click()
+    page.wait_for_function("heard.filter((one) => one.event === 'ready').length === 2")
+    assert page.evaluate("heard.at(-1).event") in ("resize", "status")
+    assert page.evaluate("heard.filter((one) => one.event === 'status').at(-1).status") == "pending"
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_who_has_paid_hears_what_became_of_it_while_the_page_goes_on(shop: Shop, open_page: OpenPage, script: bool) -> None:
+    made = order(shop)
+    make.simulated(shop.test, made["id"], "underpaid")
+    tx_hash = make.detail(shop.test, made["id"])["transaction"]["tx_hash"]
+    page = open_page(f"/pay/{made['reference']}", width=390, height=844, script=script)
+    page.get_by_text("I already paid").click()
+    page.get_by_label("Transaction hash").fill(tx_hash)
+    page.get_by_role("button", name="Find my payment").click()
+    expect(page.get_by_text("We have your payment.")).to_be_visible()
+    is_whole(page, f"checkout-sent-{script}")
+    if script:
+        page.get_by_label("Transaction hash").fill("0xhalf")
+        page.evaluate("htmx.trigger(document.getElementById('checkout'), 'refresh')")
+        page.wait_for_timeout(500)
+        expect(page.get_by_text("We have your payment.")).to_be_visible()
+        expect(page.get_by_label("Transaction hash")).to_have_value("0xhalf")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_what_is_said_of_a_hash_is_readable(shop: Shop, open_page: OpenPage, look: str) -> None:
+    made = order(shop)
+    make.advance(shop.test, 3601)
+    page = open_page(f"/pay/{made['reference']}", **LOOKS[look])
+    is_whole(page, f"checkout-expired-{look}")
+    for typed, said in {"0x" + "ab" * 32: "We couldn’t find this transaction.", "hello": "That isn’t a transaction hash."}.items():
+        page.get_by_label("Transaction hash").fill(typed)
+        page.get_by_role("button", name="Find my payment").click()
+        expect(page.get_by_text(said)).to_be_visible()
+        is_whole(page, f"checkout-sent-{look}-{len(typed)}")
+
+
+def test_time_running_out_is_said_once_and_without_color(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop)
+    make.advance(shop.test, 3600 - 240)
+    page = open_page(f"/pay/{made['reference']}")
+    expect(page.locator("#announcement")).to_contain_text("Less than 5 minutes left to pay.")
+    expect(page.locator(".banner.wait", has_text="Less than 5 minutes left.")).to_be_visible()
+    is_whole(page, "checkout-ending")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_receipt_is_mailed_from_the_page(shop: Shop, open_page: OpenPage, script: bool) -> None:
+    made = make.paid(shop.test, amount="24.90", title="Saturday basket")
+    page = open_page(f"/pay/{made['reference']}", width=390, height=844, script=script)
+    page.get_by_label("Email me a receipt").fill("ann@example.com")
+    is_whole(page, f"checkout-receipt-{script}")
+    page.get_by_role("button", name="Send receipt").click()
+    expect(page.get_by_text("Your receipt is on its way.")).to_be_visible()
+    assert "ann@example.com" not in page.content()
+    is_whole(page, f"checkout-receipt-sent-{script}")
+    outbox.outbox.clear()
+    mail.send_due()
+    assert "ann@example.com" in [to for letter in outbox.outbox for to in letter.to]
