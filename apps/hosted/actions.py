@@ -20,6 +20,7 @@ from apps.hosted import answers, checkout, plumbing
 from apps.hosted.plumbing import Page, missing_in_frame, public_page, refused_if_too_often
 from apps.hosted.quotes import next_step
 from apps.payments import states
+from apps.payments.services.create import NoRate
 from apps.payments.services.receipts import NoReceipt, email_receipt
 from apps.payments.services.renew import NotRenewable, renew_payment
 from apps.payments.services.sent import find_sent
@@ -55,10 +56,10 @@ def renew(request: HttpRequest, reference: str) -> HttpResponse:
         if not step.is_offered and not step.reference:
             raise NotRenewable
         later = renew_payment(payment)
-    except NotRenewable as refusal:
-        return _refused(request, reference, refusal, gettext("This payment can't get a new quote. Go back to the store to start again."))
-    except Failure as refusal:
+    except NoRate as refusal:
         return _refused(request, reference, refusal, gettext("There is no price right now. Try again in a few minutes."))
+    except Failure as refusal:
+        return _refused(request, reference, refusal, gettext("This payment can't get a new quote. Go back to the store to start again."))
     return _to(request, later.reference)
 
 

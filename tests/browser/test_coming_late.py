@@ -77,8 +77,8 @@ def test_who_has_paid_hears_what_became_of_it_while_the_page_goes_on(shop: Shop,
     page.get_by_label("Transaction hash").fill(tx_hash)
     page.get_by_role("button", name="Find my payment").click()
     expect(page.get_by_text("We have your payment.")).to_be_visible()
-    is_whole(page, f"checkout-sent-{script}")
     if script:
+        is_whole(page, "checkout-sent")
         page.get_by_label("Transaction hash").fill("0xhalf")
         page.evaluate("htmx.trigger(document.getElementById('checkout'), 'refresh')")
         page.wait_for_timeout(500)
@@ -113,11 +113,13 @@ def test_a_receipt_is_mailed_from_the_page(shop: Shop, open_page: OpenPage, scri
     made = make.paid(shop.test, amount="24.90", title="Saturday basket")
     page = open_page(f"/pay/{made['reference']}", width=390, height=844, script=script)
     page.get_by_label("Email me a receipt").fill("ann@example.com")
-    is_whole(page, f"checkout-receipt-{script}")
+    if script:
+        is_whole(page, "checkout-receipt")
     page.get_by_role("button", name="Send receipt").click()
     expect(page.get_by_text("Your receipt is on its way.")).to_be_visible()
     assert "ann@example.com" not in page.content()
-    is_whole(page, f"checkout-receipt-sent-{script}")
+    if script:
+        is_whole(page, "checkout-receipt-sent")
     outbox.outbox.clear()
     mail.send_due()
     assert "ann@example.com" in [to for letter in outbox.outbox for to in letter.to]

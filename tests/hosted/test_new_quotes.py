@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.access.access import Access
-from apps.assets.models import AcceptedAsset
+from apps.assets.models import AcceptedAsset, Rate
 from apps.billing.documents.invoices import hosted_url
 from apps.billing.selectors import by_token
 from apps.chain.models import Deposit, UnmatchedTransfer
@@ -199,11 +199,19 @@ def test_a_closed_store_is_not_paid(bakery: Shop) -> None:
     assert not is_renewable(old)
 
 
-def test_a_store_that_accepts_no_coin_says_to_try_later(bakery: Shop) -> None:
+def test_without_a_price_the_customer_tries_later(bakery: Shop) -> None:
+    old = expired(bakery)
+    Rate.objects.all().delete()
+    answer = press(old.reference)
+    assert answer.status_code == 503 and "There is no price right now" in answer.content.decode()
+    assert not Renewal.objects.exists()
+
+
+def test_a_store_that_accepts_no_coin_any_more_is_gone_back_to(bakery: Shop) -> None:
     old = expired(bakery)
     AcceptedAsset.objects.filter(store=bakery.store).delete()
     answer = press(old.reference)
-    assert answer.status_code == 422 and "There is no price right now" in answer.content.decode()
+    assert answer.status_code == 422 and "Go back to the store to start again." in answer.content.decode()
     assert not Renewal.objects.exists()
 
 

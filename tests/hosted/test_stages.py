@@ -1,0 +1,95 @@
+"""What a customer is told of a payment that came out uneven: how much is left, how much was too much, and what happens with it."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.core import clock
+from apps.hosted.stages import ending_seconds, progress_of
+from apps.payments.documents.checkout import checkout_facts
+from apps.payments.models import Payment
+from apps.stores.services import change_store
+from tests import make
+from tests.cast import Shop
+
+pytestmark = pytest.mark.django_db
+
+
+def words(made: dict[str, Any]) -> str:
+    shown = Client().get(f"/pay/{made['reference']}").content.decode()
+    return " ".join(re.sub(r"<[^>]+>", " ", shown).replace("&#x27;", "'").split())
+
+
+def progress(made: dict[str, Any]) -> Any:
+    payment = Payment.objects.select_related("store").get(pk=made["id"])
+    return progress_of(checkout_facts(payment, clock.now(payment.store, payment.mode)))
+
+
+def test_a_part_is_told_in_money_and_coins_with_a_bar(bakery: Shop) -> None:
+    made = make.payment(bakery.test, amount="24.90")
+    make.simulated(bakery.test, made["id"], "underpaid")
+    text = words(made)
+    assert "€12.45 of €24.90 received" in text and "0.00691667 ETH" in text
+    assert re.search(r'<progress [^>]*value="1245" max="2490"', Client().get(f"/pay/{made['reference']}").content.decode())
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ar"])
+def test_the_bar_is_plain_figures_in_every_language(bakery: Shop, language: str) -> None:
+    made = make.payment(bakery.test, amount="249000.00")
+    make.simulated(bakery.test, made["id"], "underpaid")
+    shown = Client().get(f"/pay/{made['reference']}", {"lang": language}).content.decode()
+    assert re.search(r'<progress [^>]*value="12450000" max="24900000"', shown)
+
+
+def test_yen_are_whole_and_what_is_left_is_never_too_small(bakery: Shop) -> None:
+    made = make.payment(bakery.test, amount="1001", currency="JPY")
+    make.simulated(bakery.test, made["id"], "underpaid")
+    told = progress(made)
+    assert (told.received_cents, told.left_cents) == (50_000, 50_100) and told.over is None
+
+
+def test_nothing_has_come_of_a_new_one(bakery: Shop) -> None:
+    told = progress(make.payment(bakery.test, amount="24.90"))
+    assert (told.received_cents, told.left_cents, told.over) == (0, 2490, None)
+
+
+def test_too_much_is_told_in_both_units_with_what_happens(bakery: Shop) -> None:
+    made = make.payment(bakery.test, amount="24.90")
+    make.simulated(bakery.test, made["id"], "overpaid")
+    text = words(made)
+    assert "Sent too much €0.49 · 0.0002766668 ETH" in text and "ask them to refund the difference" in text
+    assert progress(made).left_cents == 0
+
+
+def test_a_little_more_than_due_is_nobodys_worry(bakery: Shop) -> None:
+    made = make.payment(bakery.test, amount="24.90")
+    due = int(made["payment_addresses"][0]["crypto_amount_atomic"])
+    make.simulated(bakery.test, made["id"], None, amount_atomic=str(due + due // 1000))
+    assert "Sent too much" not in words(made)
+
+
+def test_a_refused_overpayment_says_that_it_is_sent_back(bakery: Shop) -> None:
+    change_store(bakery.store, accept_overpayments=False)
+    made = make.payment(bakery.test, amount="24.90")
+    make.simulated(bakery.test, made["id"], "overpaid")
+    text = words(made)
+    assert "doesn't accept overpayments" in text and "What arrived is sent back" in text and "Sent too much €0.49" in text
+
+
+def test_a_refused_part_says_how_much_had_come(bakery: Shop) -> None:
+    made = make.payment(bakery.test, amount="24.90")
+    make.simulated(bakery.test, made["id"], "underpaid")
+    make.advance(bakery.test, 3601)
+    assert "Only €12.45 of €24.90 had arrived when time was up." in words(made)
+
+
+@pytest.mark.parametrize(("lifetime", "warned"), [(3600, 300), (86_400, 300), (900, 180), (300, 60)])
+def test_the_warning_comes_in_good_time(bakery: Shop, lifetime: int, warned: int) -> None:
+    made = make.payment(bakery.test, expires_in=lifetime)
+    assert ending_seconds(Payment.objects.get(pk=made["id"])) == warned
+    make.advance(bakery.test, lifetime - warned - 30)
+    assert "left to pay." not in words(made)
+    make.advance(bakery.test, 40)
+    assert "left to pay." in words(made)
