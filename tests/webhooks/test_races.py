@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from apps.console import audit
-from apps.core import clock
+from apps.core import clock, net
 from apps.stores.models import Store
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue
@@ -19,6 +19,12 @@ from apps.webhooks.services import deliveries, endpoints
 from tests.cast import Api, Shop, assemble
 from tests.webhooks.receivers import Receiver
 from tests.webhooks.test_delivery import CREATED, Register, happens
+
+
+@pytest.fixture(autouse=True)
+def _a_busy_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests are counted here: an attempt whose time is over before it has connected is received by nobody."""
+    monkeypatch.setattr(net, "CONNECT_SECONDS", 60.0)
 
 
 @pytest.fixture
