@@ -312,6 +312,7 @@ DUE: list[str] = [
     "apps.onramp.services.progress",
     "apps.payments.services.expire",
     "apps.payments.services.refund_progress",
+    "apps.payments.services.transfer_returns",
     "apps.swaps.services.auto",
     "apps.swaps.services.progress",
     "apps.payouts.services.approval_decisions",

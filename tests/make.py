@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from apps.assets.models import Asset
+from apps.chain.models import UnmatchedTransfer
 from apps.chain.simulated import put
 from apps.core import clock
 from apps.core.models import OutgoingMail
@@ -77,6 +78,25 @@ def late_deposit(payment_id: str, status: str = "confirmed") -> str:
         )
     settle_payment(row.pk)
     return str(deposit.pk)
+
+
+def stray_transfer(payment_id: str, asset_id: str = "USDC_SETH", amount_atomic: int = 10**6) -> int:
+    """Coins of another asset at an intent's first address; the id of the unmatched transfer that they are."""
+    row = Payment.objects.select_related("store").get(pk=payment_id)
+    entry, at = addresses_of(row)[0], clock.now(row.store, row.mode)
+    asset = Asset.objects.select_related("chain").get(pk=asset_id)
+    with transaction.atomic():
+        deposit, _ = put(
+            entry.address,
+            asset,
+            "stray",
+            amount_atomic=amount_atomic,
+            confirmations=asset.chain.required_confirmations,
+            status="confirmed",
+            at=at,
+        )
+    settle_payment(row.pk)
+    return UnmatchedTransfer.objects.get(tx_hash=deposit.tx_hash).pk
 
 
 def service_coins(asset_id: str, amount_atomic: int) -> None:

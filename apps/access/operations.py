@@ -93,6 +93,8 @@ BATCH_RELEASE = Operation("payout_batch.release", "Send a list of payouts", MOVE
 BATCH_DISCARD = Operation("payout_batch.discard", "Discard a list of payouts", MOVE_MONEY, factor=NEVER)
 REFUND = Operation("refund.create", "Refund a payment", MOVE_MONEY, BACK, "payments:write", code=ACT)
 LATE_DEPOSIT = Operation("late_deposit.accept", "Accept a late deposit", MOVE_MONEY, code=RECENT)
+TRANSFER_ACCEPT = Operation("unmatched_transfer.accept", "Accept an unmatched transfer", MOVE_MONEY, code=ACT)
+TRANSFER_RETURN = Operation("unmatched_transfer.return", "Send an unmatched transfer back", MOVE_MONEY, code=ACT)
 SWAP = Operation("swap.create", "Swap a balance", MOVE_MONEY, ANY_SCOPE, factor=ALWAYS, code=ACT)
 MANDATE = Operation("mandate.create", "Issue a mandate that an agent draws on", "", None, DRAW)
 SETTLEMENT = Operation("settlement.create", "Draw on a mandate", "", None, DRAW)

@@ -1,14 +1,27 @@
-"""What of a store's outgoing coins only a person of the service can say the outcome of."""
+"""What of a store's outgoing coins waits for the service: what only a person can say the outcome of, and wallets that can't pay yet."""
 
-from django.db.models import QuerySet
+from datetime import datetime, timedelta
 
-from apps.chain.models import OutgoingTransaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from apps.assets.models import AcceptedAsset
+from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core.models import Viewer
 
 _Purpose = OutgoingTransaction.Purpose
+FILLED_WITHIN = timedelta(minutes=10)  # as a rule
 
 
 def sendings_in_review(viewer: Viewer) -> "QuerySet[OutgoingTransaction]":
     """Of refunds and swaps; the reference is their id. A payout tells it by its own status."""
     rows = OutgoingTransaction.objects.filter(store_id=viewer.store_id, mode=viewer.mode, status=OutgoingTransaction.Status.REVIEW)
     return rows.filter(purpose__in=[_Purpose.REFUND, _Purpose.SWAP]).select_related("asset").order_by("-requested_at")
+
+
+def delayed_wallets(viewer: Viewer, real: datetime) -> "QuerySet[HotWallet]":
+    """Of the chains whose coins the store takes, those that nothing leaves, or that have been short of coins or gas for a while."""
+    chains = AcceptedAsset.objects.seen_by(viewer).values("asset__chain")
+    late = Q(short_since__lte=real - FILLED_WITHIN) | Q(halted_at__isnull=False)
+    rows: QuerySet[HotWallet] = HotWallet.objects.filter(late, chain__in=chains, chain__mode=viewer.mode).select_related("chain")
+    return rows.annotate(since=Coalesce(F("halted_at"), F("short_since"))).order_by("-since")

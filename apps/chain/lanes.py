@@ -11,7 +11,7 @@ import structlog
 from django.db.models import Q
 
 from apps.assets.models import Chain
-from apps.chain.models import OutgoingTransaction
+from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.reasons import Reason, because
 from apps.chain.states import HANDLERS, UNMINED
 from apps.core import jobs
@@ -72,8 +72,17 @@ def wait_for_funds(rows: Sequence[OutgoingTransaction], at: datetime) -> None:
     for (asset_id, was_ordered), waiting in groups.items():
         comes = was_ordered and is_being_swept(waiting[0].chain_id, asset_id)
         wait(waiting, Reason.SHORT, WaitsFor.SWEEP if comes else WaitsFor.FUNDS, at)
+        if not comes:
+            HotWallet.objects.filter(chain=waiting[0].chain_id, short_since=None).update(short_since=at)
     if rows:
         jobs.nudge("chain.sweep", mode=rows[0].mode)
+
+
+def note_enough(wallet: HotWallet) -> None:
+    """Nothing waits for funds any more."""
+    waiting = OutgoingTransaction.objects.filter(chain=wallet.pk, status=_Status.REQUESTED, waits_for=WaitsFor.FUNDS)
+    if wallet.short_since is not None and not waiting.exists():
+        HotWallet.objects.filter(pk=wallet.pk).update(short_since=None)
 
 
 def is_being_swept(chain_id: str, asset_id: str) -> bool:

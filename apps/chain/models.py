@@ -190,6 +190,7 @@ class HotWallet(models.Model):
     next_nonce = models.BigIntegerField()
     halted_at = models.DateTimeField(null=True, blank=True)
     halted_reason = models.CharField(max_length=200, blank=True)
+    short_since = models.DateTimeField(null=True, blank=True)  # since then something waits that it has too little for
 
 
 class SendingHold(models.Model):

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from apps.assets.models import Asset, Chain
-from apps.chain.models import Deposit, Head, HotWallet
+from apps.chain.models import Block, Deposit, Head, HotWallet
 from apps.core import clock
 from apps.core.models import Mode
 
@@ -23,6 +23,15 @@ def confirmations(deposit: Deposit, head_number: int) -> int:
     if deposit.block_number is None or deposit.status == Deposit.Status.FAILED:
         return 0
     return max(0, head_number - deposit.block_number + 1)
+
+
+def is_final(deposit: Deposit) -> bool:
+    """Whether it has the confirmations that it needs, in a block that still stands; asked of one that nobody follows any more."""
+    if deposit.is_simulated:
+        return deposit.simulated_confirmations >= deposit.required_confirmations
+    head = Head.objects.filter(chain=deposit.chain_id).first()
+    stands = Block.objects.filter(chain=deposit.chain_id, hash=deposit.block_hash, is_canonical=True).exists()
+    return head is not None and stands and confirmations(deposit, head.number) >= deposit.required_confirmations
 
 
 def is_watched(chain_id: str) -> bool:

@@ -6,7 +6,9 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.chain.selectors import is_final
 from apps.chain.states import DEPOSIT
+from apps.core.errors import Flat
 from apps.core.machine import Step
 
 
@@ -34,3 +36,33 @@ def mark_unmatched(deposit: Deposit, reason: str, at: datetime, *, store_id: uui
         locked = Deposit.objects.select_for_update(of=("self",), no_key=True).get(pk=deposit.pk)
         if locked.status != unmatched:
             DEPOSIT.change_locked(locked, Step(unmatched), at=at, handled_status=unmatched)
+
+
+class NotConfirmedYet(Flat):
+    message = "This transfer has not confirmed yet"
+
+
+class AlreadyResolved(Flat):
+    message = "This transfer has been resolved already"
+
+
+def claim_unmatched(transfer: UnmatchedTransfer, deposit: Deposit, outcome: str, at: datetime) -> None:
+    """The store whose address it came to takes it, once: staff and store meet here. The deposit counts as confirmed and acted upon.
+
+    Within the caller's transaction, which books it. Raises AlreadyResolved or NotConfirmedYet.
+    """
+    waiting = UnmatchedTransfer.objects.filter(pk=transfer.pk, resolved_at=None)
+    if not waiting.update(resolved_at=at, outcome=outcome):
+        raise AlreadyResolved
+    locked = Deposit.objects.select_for_update(of=("self",), no_key=True).get(pk=deposit.pk)
+    if locked.status == Deposit.Status.CONFIRMED:
+        return  # it was sent back before, and came back to the store
+    if not is_final(locked):
+        raise NotConfirmedYet
+    confirmed = Deposit.Status.CONFIRMED
+    DEPOSIT.change_locked(locked, Step(confirmed), at=at, handled_status=confirmed, confirmed_at=at)
+
+
+def reopen_unmatched(transfer_id: int) -> None:
+    """What was to go back could not be sent: the store decides again."""
+    UnmatchedTransfer.objects.filter(pk=transfer_id).update(resolved_at=None, outcome="")

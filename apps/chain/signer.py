@@ -82,6 +82,7 @@ class ChainSigner:
         Raises RpcError when the chain can't be asked, KeystoreError when the key can't.
         """
         wallet = hot_wallets.ensure(self.chain, self.key.address, self.nodes, at)
+        lanes.note_enough(wallet)
         held = holds.held_on(self.chain)
         if wallet.halted_at is not None or held.is_everything:
             return 0

@@ -25,7 +25,7 @@ DEPOSIT = Machine[Deposit, Step](
         _Deposit.CONFIRMING: {_Deposit.CONFIRMING, _Deposit.CONFIRMED, _Deposit.FAILED, _Deposit.UNMATCHED},
         _Deposit.CONFIRMED: {_Deposit.FAILED, _Deposit.UNMATCHED},
         _Deposit.FAILED: {_Deposit.CONFIRMING, _Deposit.CONFIRMED, _Deposit.FAILED, _Deposit.UNMATCHED},
-        _Deposit.UNMATCHED: (),
+        _Deposit.UNMATCHED: {_Deposit.CONFIRMED},  # a person of the store has claimed it
     },
     has_history=False,
 )

@@ -139,7 +139,10 @@ WITH booked AS (
         WHEN b.deposit_id IS NULL THEN NULL
         WHEN d.status <> 'confirmed' AND NOT d.is_lost THEN 'it is booked, and ' || d.status
         WHEN b.amount IS DISTINCT FROM d.amount_atomic THEN 'booked ' || coalesce(b.amount, 0) || ' of ' || d.amount_atomic
-        WHEN p.id IS NULL OR p.store_id::text <> b.store_id OR p.mode <> b.mode OR p.id::text <> b.reference OR b.asset_id <> d.asset_id
+        WHEN p.id IS NULL OR p.store_id::text <> b.store_id OR p.mode <> b.mode OR b.asset_id <> d.asset_id
+             OR p.id::text <> b.reference AND NOT (s.asset_id <> d.asset_id AND EXISTS (
+                 SELECT 1 FROM payments_latedeposit l JOIN payments_payment q ON q.id = l.payment_id WHERE l.deposit_id = d.id
+                   AND l.accepted_at IS NOT NULL AND q.id::text = b.reference AND q.store_id = p.store_id AND q.mode = p.mode))
              THEN 'it is booked for another store, payment, mode or asset'
         WHEN (b.custody = 'custody_simulated') <> d.is_simulated THEN 'it is booked against ' || b.custody
     END AS why
@@ -213,6 +216,7 @@ WITH reserved AS (
     SELECT store_id, mode, asset_id, ledger_balance(id) AS amount FROM ledger_account WHERE kind = 'reserved'
 ), open_ones AS (
     SELECT store_id, mode, asset_id, amount_atomic FROM payments_refund WHERE status IN ('pending', 'submitted')
+    UNION ALL SELECT store_id, mode, asset_id, amount_atomic FROM payments_transferreturn WHERE status IN ('pending', 'submitted')
     UNION ALL SELECT store_id, mode, source_asset_id, sell_amount_atomic FROM swaps_swap WHERE status IN ('pending', 'submitted')
     UNION ALL SELECT store_id, mode, asset_id, amount_atomic FROM payouts_payout WHERE funds = 'reserved'
 ), under_way AS (

@@ -7,6 +7,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 ACTS: dict[str, str] = {
     "refund": "Send a refund",
     "late_deposit": "Accept a late deposit",
+    "transfer_accept": "Accept an unmatched transfer",
+    "transfer_return": "Send an unmatched transfer back",
     "payout_create": "Pay out",
     "payout_batch": "Send a list of payouts",
     "approval_approve": "Approve a payout",

@@ -70,6 +70,11 @@ def _short(text: str) -> str:
     return Truncator(text).chars(NAME_SHOWN)
 
 
+def shortened(text: str) -> SafeString:
+    """People's own words, in one line."""
+    return format_html("<bdi>{}</bdi>", Truncator(text).chars(2 * NAME_SHOWN)) if text else SafeString("")
+
+
 def row(page: str, id: object, shown: SafeString, below: str = "") -> SafeString:
     """What a row is called where that is an amount, as a link to its page, with a line below."""
     line = format_html('<br><span class="small muted">{}</span>', below) if below else ""

@@ -16,8 +16,8 @@ from django.db.models import CharField, QuerySet, Value
 from apps.access.access import Access
 from apps.assets.attention import stopped_assets
 from apps.billing import attention as billing
-from apps.chain.attention import sendings_in_review
-from apps.core import kept
+from apps.chain.attention import delayed_wallets, sendings_in_review
+from apps.core import clock, kept
 from apps.dashboard import notices
 from apps.dashboard.notices import Notice
 from apps.payments import attention as payments
@@ -52,13 +52,16 @@ KINDS = (
     Kind("unreturned_payment", payments.unreturned_payments, notices.of_unreturned_payment, roles.MOVE_MONEY),
     Kind("overpaid_payment", _since(payments.overpaid_payments), notices.of_overpaid_payment, roles.MOVE_MONEY),
     Kind("failed_refund", _since(payments.failed_refunds), notices.of_failed_refund, roles.MOVE_MONEY),
-    Kind("unmatched_transfer", _since(payments.unmatched_transfers), notices.of_unmatched_transfer, roles.VIEW),
+    Kind("unmatched_transfer", payments.unmatched_transfers, notices.of_unmatched_transfer, roles.MOVE_MONEY),
     Kind("sending_in_review", sendings_in_review, notices.of_sending, roles.VIEW),
     Kind("approval", payouts.approvals_asked, notices.of_approval, roles.MOVE_MONEY),
+    Kind("failed_payout", payouts.failed_payouts, notices.of_failed_payout, roles.MOVE_MONEY),
+    Kind("returned_payout", _since(payouts.returned_payouts), notices.of_returned_payout, roles.MOVE_MONEY),
     Kind("payout_in_review", payouts.payouts_in_review, notices.of_payout, roles.VIEW),
     Kind("bank_account", payouts.bank_accounts_waiting, notices.of_bank_account, roles.MANAGE),
     Kind("verification", rejected_verifications, notices.of_verification, roles.MANAGE),
     Kind("stopped_asset", stopped_assets, notices.of_stopped_asset, roles.VIEW),
+    Kind("delayed_payouts", lambda access: delayed_wallets(access, clock.real_now()), notices.of_delayed_wallet, roles.VIEW),
     Kind("flagged_invoice", _since(billing.flagged_invoices), notices.of_invoice, roles.VIEW),
     Kind("past_due_subscription", billing.past_due_subscriptions, notices.of_subscription, roles.VIEW),
     Kind("failing_endpoint", failing_endpoints, notices.of_endpoint, roles.DEVELOP, roles.INSPECT),

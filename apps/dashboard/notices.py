@@ -10,8 +10,8 @@ from django.utils.text import Truncator
 from apps.assets.models import AcceptedAsset, Asset
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Invoice, Subscription
-from apps.chain.models import OutgoingTransaction, UnmatchedTransfer
-from apps.core import money
+from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
+from apps.core import clock, money
 from apps.core.templatetags.tillgate import fiat, shorten
 from apps.payments.attention import excess_cents
 from apps.payments.models import LateDeposit, Payment, Refund
@@ -112,10 +112,10 @@ def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
     coins = _coins(transfer.amount_atomic, transfer.asset) if transfer.asset else "An unknown token"
     return Notice(
         "Unexpected coins arrived",
-        f"{coins} at an address for another coin. Send support the hash {shorten(transfer.tx_hash)}",
+        f"{coins} at an address for another coin",
         transfer.detected_at,
-        "View payment",
-        _url("payment", getattr(transfer, "payment_id", "")),
+        "Review transfer",
+        _url("transfer", transfer.pk),
         icon="question-mark-circle",
     )
 
@@ -133,10 +133,39 @@ def of_approval(held: PayoutApproval) -> Notice:
     return Notice("Payout needs your approval", detail, held.created_at, "Review payout", _url("approval", held.pk), amount, "check-badge")
 
 
-def of_payout(payout: Payout) -> Notice:
+def _sent_to(payout: Payout) -> str:
     saved = payout.destination
     to = (saved.label or saved.holder or shorten(saved.address)) if saved else shorten(payout.destination_address or "")
-    detail = f"{_coins(payout.amount_atomic, payout.asset)} to {to}"
+    return f"{_coins(payout.amount_atomic, payout.asset)} to {to}"
+
+
+def of_failed_payout(payout: Payout) -> Notice:
+    """One that nobody knows the end of is looked at."""
+    action, url, posts = "Retry payout", _url("payout_retry", payout.pk), ("retry", "1")
+    if payout.is_outcome_unknown:
+        action, url, posts = "View payout", _url("payout", payout.pk), ("", "")
+    detail = f"{_sent_to(payout)} · {payout.failure_reason or 'It failed'}"
+    return Notice("Payout failed", detail, payout.updated_at, action, url, icon="exclamation-triangle", tone=BAD, posts=posts)
+
+
+def of_returned_payout(payout: Payout) -> Notice:
+    """The form of a payout comes with the coin and the amount filled in."""
+    amount = money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
+    url = f"{reverse('dashboard:payout_create')}?{urlencode({'asset': payout.asset_id, 'amount': amount, 'destination': ''})}"
+    detail = f"{_sent_to(payout)} · {payout.failure_reason or 'It failed'}"
+    title = "Payout failed and its coins are back in your balance"
+    return Notice(title, detail, payout.updated_at, "Change destination", url, icon="exclamation-triangle", tone=BAD)
+
+
+def of_delayed_wallet(wallet: HotWallet) -> Notice:
+    """In the store's words: what the service holds is nobody else's affair."""
+    at = wallet.halted_at or wallet.short_since or clock.real_now()
+    detail = f"{wallet.chain.name} · Payouts and refunds are sent automatically as soon as possible"
+    return Notice("Payouts may be delayed", detail, at, "View payouts", reverse("dashboard:payouts"), icon="clock", tone=INFO)
+
+
+def of_payout(payout: Payout) -> Notice:
+    detail = _sent_to(payout)
     return Notice(
         "Payout is under review", detail, payout.created_at, "View payout", _url("payout", payout.pk), icon="shield-check", tone=INFO
     )

@@ -1,10 +1,12 @@
 """Payouts: the list, and one with its history and what can be done when it has failed."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse
+from django.http import FileResponse, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 
 from apps.chain.addresses import checksummed
 from apps.core import money
@@ -105,7 +107,16 @@ def retry(request: PageRequest, id: str) -> HttpResponse:
 
 
 def give_up(request: PageRequest, id: str) -> HttpResponse:
-    return _about_failed(request, id, give_up_payout, "The coins are back in your balance.")
+    """The coins come back; who wants them elsewhere goes on to a new payout of the same amount."""
+    if request.POST.get("then") != "elsewhere":
+        return _about_failed(request, id, give_up_payout, "The coins are back in your balance.")
+    payout: Payout = find(selectors.payouts_seen_by(request.access), id)
+    answer = _about_failed(request, id, give_up_payout, "The coins are back in your balance. Choose where they go instead.")
+    payout.refresh_from_db(fields=["funds"])
+    if payout.funds != Payout.Funds.RETURNED:
+        return answer
+    filled_in = urlencode({"asset": payout.asset_id, "amount": _amount(payout), "destination": ""})
+    return HttpResponseRedirect(f"{reverse('dashboard:payout_create')}?{filled_in}", status=303)
 
 
 def _about_failed(request: PageRequest, id: str, act: Any, done: str) -> HttpResponse:

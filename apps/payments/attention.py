@@ -89,8 +89,7 @@ def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":
     return rows.filter(part=0).exclude(payment__status=states.FAILED).select_related("payment", "asset").order_by("-created_at")
 
 
-def unmatched_transfers(viewer: Viewer, since: datetime) -> "QuerySet[UnmatchedTransfer]":
-    """Coins that an address of one of the store's payments wasn't made for; `payment_id` is that payment."""
-    found = PaymentAddress.objects.filter(address=OuterRef("address")).values("payment_id")[:1]
-    rows = UnmatchedTransfer.objects.filter(store_id=viewer.store_id, chain__mode=viewer.mode, detected_at__gte=since)
-    return rows.select_related("asset").annotate(payment_id=Subquery(found), at=F("detected_at")).order_by("-detected_at")
+def unmatched_transfers(viewer: Viewer) -> "QuerySet[UnmatchedTransfer]":
+    """Coins that an address of one of the store's payments wasn't made for, until somebody has said what becomes of them."""
+    rows = UnmatchedTransfer.objects.filter(store_id=viewer.store_id, chain__mode=viewer.mode, resolved_at=None)
+    return rows.select_related("asset").order_by("-detected_at")

@@ -238,6 +238,35 @@ class Renewal(models.Model):
         constraints = [models.CheckConstraint(condition=~models.Q(earlier=models.F("later")), name="renewal_is_of_another")]
 
 
+class TransferReturn(Owned):
+    """An unmatched transfer on its way back to who sent it: held for the payment of its address, then reserved, then gone.
+
+    No refund of the payment: the payment's status and what of it can be refunded stay as they are.
+    """
+
+    transfer = models.ForeignKey("chain.UnmatchedTransfer", on_delete=models.PROTECT, related_name="+")
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    destination_address = models.CharField(max_length=42, db_collation="C")
+    amount_atomic = AtomicField()
+    is_simulated = models.BooleanField()
+    status = models.CharField(max_length=9, choices=Refund.Status.choices, default=Refund.Status.PENDING)
+    tx_hash = models.CharField(max_length=66, null=True)
+    failure_reason = models.CharField(max_length=200, null=True)
+    submitted_at = models.DateTimeField(null=True)
+    submitted_real_at = models.DateTimeField(null=True)  # by the machine's clock, whatever the store's says
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="transfer_return_is_positive"),
+            models.UniqueConstraint(fields=["transfer"], condition=~models.Q(status="failed"), name="transfer_return_once"),
+        ]
+        indexes = [
+            models.Index(fields=["created_at"], condition=models.Q(status__in=["pending", "submitted"]), name="transfer_return_open")
+        ]
+
+
 class PaymentSeal(models.Model):
     """A hash over what was locked of the payments made up to a line of history, and over the seal before (apps.payments.seals)."""
 

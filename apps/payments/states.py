@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from apps.core.machine import Machine, Step
-from apps.payments.models import Payment, Refund, Withdrawal
+from apps.payments.models import Payment, Refund, TransferReturn, Withdrawal
 
 PENDING, PROCESSING, COMPLETED = "pending", "processing", "completed"
 EXPIRED, FAILED, REFUNDED = "expired", "failed", "refunded"
@@ -41,6 +41,7 @@ REFUND_MACHINE = Machine[Refund, Step](
     },
     has_history=False,
 )
+RETURN_MACHINE = Machine[TransferReturn, Step](REFUND_MACHINE.moves, has_history=False)
 # Who decided what about one is in the audit log.
 WITHDRAWAL_MACHINE = Machine[Withdrawal, Step](
     {

@@ -17,6 +17,7 @@ from apps.payments.services import (
     settle,
     sweep_books,
     test_wallet,
+    transfer_returns,
     withdrawals,
 )
 
@@ -41,6 +42,7 @@ def advance_refunds(ids: Sequence[str] = (), mode: str = "") -> None:
     """The ids only wake: every open refund of the mode is looked at."""
     jobs.began("payments.advance_refunds", mode)
     refund_progress.advance_refunds(mode)
+    transfer_returns.advance_returns(mode)
 
 
 @shared_task(name="payments.tell_completed")

@@ -257,6 +257,11 @@ class Payout(Owned):
                 name="payout_by_address",
             ),
             models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="requires_review"), name="payout_in_review"),
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=models.Q(status="failed"),
+                name="payout_failed",
+            ),
             models.Index(fields=["schedule", "-created_at"], condition=models.Q(schedule__isnull=False), name="payout_of_schedule"),
             models.Index(fields=["approval"], condition=models.Q(approval__isnull=False), name="payout_of_approval"),
             models.Index(fields=["created_at"], condition=models.Q(funds__in=["reserved", "clearing"]), name="payout_open"),

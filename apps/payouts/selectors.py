@@ -6,7 +6,7 @@ from django.db.models import Sum
 from apps.chain.models import Deposit
 from apps.core.literal import is_uuid
 from apps.core.models import Viewer
-from apps.payments.models import PaymentAddress, Refund
+from apps.payments.models import PaymentAddress, Refund, TransferReturn
 from apps.payouts.models import Destination, Payout, Schedule
 
 
@@ -66,5 +66,6 @@ def simulated_left(payout: Payout) -> int:
     deposits = Deposit.objects.filter(address__in=addresses, asset=payout.asset_id, is_simulated=True, status=Deposit.Status.CONFIRMED)
     left = int(deposits.aggregate(sum=Sum("amount_atomic"))["sum"] or 0)
     refunds = Refund.objects.filter(**of_store, is_simulated=True).exclude(status=Refund.Status.FAILED)
+    returns = TransferReturn.objects.filter(**of_store, is_simulated=True).exclude(status=Refund.Status.FAILED)
     payouts = Payout.objects.filter(**of_store, is_simulated=True).exclude(funds=Payout.Funds.RETURNED).exclude(pk=payout.pk)
-    return left - sum(int(rows.aggregate(sum=Sum("amount_atomic"))["sum"] or 0) for rows in (refunds, payouts))
+    return left - sum(int(rows.aggregate(sum=Sum("amount_atomic"))["sum"] or 0) for rows in (refunds, returns, payouts))

@@ -122,6 +122,8 @@ LINES = (
     api(T.REFUND, "POST", "payments/{payment}/refunds", {}),
     Line(T.REFUND, "agent", "agentic/payments/{unknown}/refunds", "POST", {}),
     Line(T.LATE_DEPOSIT, "page", "payments/{ended}/late-deposits/{deposit}", "POST", {}, ("test",)),  # no live coins are held here
+    page(T.TRANSFER_ACCEPT, "transfers/{transfer}/accept", reference="{reference}"),
+    page(T.TRANSFER_RETURN, "transfers/{other_transfer}/return"),
     api(T.SWAP, "POST", "balance_swaps", SOLD),
     Line(T.SWAP, "page", "swaps/new", "POST", SWAP_PAGE, ("test",)),  # nobody estimates a live one here
     Line(T.PAYOUT, "agent", "agentic/payouts", "POST", TO_WALLET),
@@ -269,10 +271,13 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
     )  # fmt: skip
     ended = make.payment(getattr(shop, mode))["id"]
     deposit = make.late_deposit(ended)
+    stray, other_stray = (make.payment(getattr(shop, mode)) for _ in range(2))
     hook = register_endpoint(shop.access(mode), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"]))
     return {
         "mode": mode, "is_live": str(mode == "live").lower(), "coin": coin, "dollars": DOLLARS[mode], "network": NETWORK[mode],
         "unknown": str(uuid.uuid4()), "payout": payout.pk, "schedule": schedule.pk, "batch": batch.pk, "digest": batch.digest,
+        "transfer": make.stray_transfer(stray["id"], DOLLARS[mode]), "reference": stray["reference"],
+        "other_transfer": make.stray_transfer(other_stray["id"], DOLLARS[mode]),
         "payment": make.payment(getattr(shop, mode))["id"], "ended": ended, "deposit": deposit, "mandate": mandate.pk, "agent": agent.pk,
         "wallet": add_wallet(store, mode, NETWORK[mode], make.fresh_address()).pk,
         "key": create_api_key(store, mode, wanted=["payments:read"])[0].pk, "lost": lost.pk, "hook": hook.endpoint.pk,

@@ -92,6 +92,9 @@ class World:
         recovery.ask(self.cast.alice.email, "203.0.113.9")
         return _link(self.cast.alice.email, "reset")
 
+    def transfer(self) -> str:
+        return f"transfers/{make.stray_transfer(make.payment(self.api)['id'])}/accept"
+
     def account(self, page: str = "") -> str:
         return f"platform/accounts/{platform_of(self.cast.bakery).sub(kyc=False).id}{page}"
 
@@ -288,6 +291,8 @@ BROKEN = [
            "Each tip must be at most 100 percent."),
     Broken("refund", lambda world: f"payments/{make.paid(world.api)['id']}/refund", {"destination_address": "0x1"},
            "destination_address", "Destination address is not valid for Ethereum Sepolia."),
+    Broken("transfer_accept", World.transfer, {"reference": "NOTHING"}, "reference",
+           "No payment of your store has this reference."),
     Broken("agent_create", at("agents/new"), {"name": ""}, "name", "Name can't be blank."),
     Broken("agent_caps", World.agent, {"SETH.per_tx": "much"}, "SETH.per_tx",
            "Most per payout must be a decimal number of coins with at most 18 places."),
@@ -330,7 +335,7 @@ BUTTONS = {
     "webhook_endpoint_switch", "webhook_endpoint_rotate", "webhook_endpoint_delete", "webhook_endpoint_test", "redeliver",
     "oauth_grant_revoke", "oauth_app_rotate", "oauth_app_deactivate", "invitation_resend", "invitation_revoke", "member_leave",
     "member_remove", "member_hand_over", "stop",  "settings_assets", "settings_domain", "security_take_off", "security_codes",
-    "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit",
+    "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit", "transfer_return",
     "payout_schedule_run", "payout_batch",  # a code alone: test_reviews
 }  # fmt: skip
 OTHERS = {

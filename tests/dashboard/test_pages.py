@@ -31,7 +31,7 @@ from tests.cast import Api, Cast, assemble, person
 from tests.contract.test_oauth import App
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link
-from tests.make import advance, fresh_address, late_deposit, payment, payout, simulated, store_coins, swapped
+from tests.make import advance, fresh_address, late_deposit, payment, payout, simulated, store_coins, stray_transfer, swapped
 from tests.stage import standing
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
@@ -166,6 +166,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "security": lambda cast: {"id": str(uuid.uuid4())},
     "subscriptions": billed_by(billing.subscribe, act="pause"),
     "swaps": lambda cast: {"id": swapped(cast.bakery)},
+    "transfers": lambda cast: {"id": str(stray_transfer(payment(cast.bakery.test)["id"]))},
     "team": lambda cast: {"id": str(cast.bob.pk)},
     "unsubscribe": lambda cast: {"token": "unknown"},
     "verification/documents": uploaded_document,

@@ -80,13 +80,18 @@ def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime, *, by: 
         audit.record(
             "late_deposit.accepted", store=payment.store_id, mode=payment.mode, target=payment, name=payment.reference, details=told
         )
-        PaymentEvent.objects.create(
-            payment=payment,
-            event_type=ACCEPTED_EVENT,
-            from_status=payment.status,
-            to_status=payment.status,
-            payload={"deposit_id": str(late.deposit_id), "amount_atomic": str(late.deposit.amount_atomic)},
-            created_at=at,
-        )
-        jobs.enqueue("billing.settle_invoices", payment.pk)
+        note_accepted(payment, late.deposit, at)
     return late
+
+
+def note_accepted(payment: Payment, deposit: Deposit, at: datetime) -> None:
+    """In the payment's history, and to whom it may concern."""
+    PaymentEvent.objects.create(
+        payment=payment,
+        event_type=ACCEPTED_EVENT,
+        from_status=payment.status,
+        to_status=payment.status,
+        payload={"deposit_id": str(deposit.pk), "amount_atomic": str(deposit.amount_atomic)},
+        created_at=at,
+    )
+    jobs.enqueue("billing.settle_invoices", payment.pk)

@@ -92,14 +92,24 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
 
 
 def _set_aside_unexpected(payment: Payment, received: list[Received], at: datetime) -> None:
-    """Another asset than the address was made for is for staff; it is never credited by itself."""
+    """Another asset than the address was made for is never credited by itself. What a person has claimed stays theirs."""
     for one in received:
         strays = (
             Deposit.objects.filter(address_id=one.address.address_id).exclude(asset_id=one.address.asset_id).exclude(status="unmatched")
         )
         for stray in strays:
+            if stray.handled_status == Deposit.Status.CONFIRMED or stray.is_lost:
+                _note_lost_claim(payment, stray, at)
+                continue
             reason = f"{stray.asset_id} sent to an address for {one.address.asset_id}"
             mark_unmatched(stray, reason, at, store_id=payment.store_id)
+
+
+def _note_lost_claim(payment: Payment, stray: Deposit, at: datetime) -> None:
+    """A reorg took away what had been credited."""
+    if stray.is_lost and stray.status != stray.handled_status:
+        _stop_for_review(payment, stray, at)
+        Deposit.objects.filter(pk=stray.pk, status=stray.status).update(handled_status=stray.status)
 
 
 def _give_back(payment: Payment, at: datetime) -> None:

@@ -1,0 +1,132 @@
+"""Unmatched transfers on their way back: asked of the sender once, and followed to their end like refunds.
+
+One that fails for good is held for its payment again, and the store decides anew.
+"""
+
+import uuid
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+
+from apps.assets.selectors import native_asset_id
+from apps.chain import sender, simulated
+from apps.chain.models import OutgoingTransaction
+from apps.chain.services import reopen_unmatched
+from apps.core import clock
+from apps.core.machine import Step
+from apps.core.rows import Job
+from apps.ledger import movements
+from apps.payments.models import TransferReturn
+from apps.payments.states import RETURN_MACHINE
+
+JOB = Job("payments.advance_transfer_returns", limit=100)
+OPEN = ("pending", "submitted")
+_Sent = OutgoingTransaction.Status
+
+
+def advance_returns(mode: str = "") -> int:
+    """The sweep (of a mode): move every open one a step; how many there were."""
+    rows = TransferReturn.objects.filter(status__in=OPEN).order_by("created_at")
+    rows = rows.filter(mode=mode) if mode else rows
+    return JOB.walk(rows.values_list("pk", flat=True), advance_return, mode=mode)
+
+
+def advance_return(return_id: uuid.UUID) -> TransferReturn:
+    with transaction.atomic():
+        rows = TransferReturn.objects.select_for_update(of=("self",)).select_related("asset__chain", "store")
+        row: TransferReturn = rows.get(pk=return_id)
+        at = clock.now(row.store, row.mode)
+        if row.is_simulated:
+            _advance_simulated(row, at)
+        else:
+            _advance_sent(row, at)
+        return row
+
+
+def _advance_simulated(row: TransferReturn, at: datetime) -> None:
+    real = clock.real_now()
+    if row.status == "pending":
+        _submit(row, simulated.new_hash(), at, real)
+    if row.status == "submitted" and simulated.has_arrived(row.submitted_at, row.submitted_real_at, at, real):
+        _confirm(row, at, gas_atomic=0)
+
+
+def _advance_sent(row: TransferReturn, at: datetime) -> None:
+    real = clock.real_now()
+    sent = sender.request(
+        chain_id=row.asset.chain_id,
+        asset_id=row.asset_id,
+        to=row.destination_address,
+        amount_atomic=row.amount_atomic,
+        purpose=OutgoingTransaction.Purpose.REFUND,
+        reference=row.pk,
+        mode=row.mode,
+        store_id=row.store_id,
+        at=real,
+    )
+    if sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and row.status == "pending":
+        _submit(row, sent.tx_hash, at, real)
+    if sent.status == _Sent.CONFIRMED:
+        TransferReturn.objects.filter(pk=row.pk).update(tx_hash=sent.tx_hash)
+        _confirm(row, at, gas_atomic=sent.network_fee_atomic)
+        sender.mark_handled(sent)
+    elif sent.status == _Sent.FAILED:
+        _fail(row, sent.reason or "The transaction failed", at, gas_atomic=sent.network_fee_atomic)
+        sender.mark_handled(sent)
+
+
+def _submit(row: TransferReturn, tx_hash: str, at: datetime, real: datetime) -> None:
+    columns = {"tx_hash": tx_hash, "submitted_at": at, "submitted_real_at": real}
+    RETURN_MACHINE.change_status(row, Step("submitted"), at=at, updated_at=at, **columns)
+
+
+def _confirm(row: TransferReturn, at: datetime, *, gas_atomic: int) -> None:
+    if RETURN_MACHINE.change_status(row, Step("confirmed"), at=at, updated_at=at):
+        movements.refund_confirmed(
+            store_id=row.store_id,
+            mode=row.mode,
+            asset_id=row.asset_id,
+            payment_id=row.payment_id,
+            refund_id=row.pk,
+            amount_atomic=row.amount_atomic,
+            gas_asset_id=native_asset_id(row.asset),
+            gas_atomic=gas_atomic,
+            is_simulated=row.is_simulated,
+            at=at,
+        )
+
+
+def _fail(row: TransferReturn, reason: str, at: datetime, *, gas_atomic: int) -> None:
+    """It moved nothing and never will. A reverted one has paid its gas."""
+    if not RETURN_MACHINE.change_status(row, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at):
+        return
+    movements.refund_released(
+        store_id=row.store_id,
+        mode=row.mode,
+        asset_id=row.asset_id,
+        payment_id=row.payment_id,
+        refund_id=row.pk,
+        amount_atomic=row.amount_atomic,
+        is_to_held=True,
+        at=at,
+        gas_asset_id=native_asset_id(row.asset),
+        gas_atomic=gas_atomic,
+    )
+    reopen_unmatched(row.transfer_id)
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """When the store's next simulated one moves by its test clock."""
+    rows = TransferReturn.objects.filter(store_id=store_id, mode="test", is_simulated=True)
+    moments = list(rows.filter(status="pending").values_list("created_at", flat=True))
+    submitted = rows.filter(status="submitted").values_list("submitted_at", flat=True)
+    moments += [one + simulated.UNDER_WAY for one in submitted if one is not None]
+    return min((one for one in moments if after is None or one > after), default=None)
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    rows = TransferReturn.objects.filter(store_id=store_id, mode="test", is_simulated=True)
+    due = rows.filter(Q(status="pending") | Q(status="submitted", submitted_at__lte=now - simulated.UNDER_WAY))
+    for return_id in list(due.order_by("created_at").values_list("pk", flat=True)):
+        advance_return(return_id)

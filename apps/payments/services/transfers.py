@@ -1,0 +1,173 @@
+"""What a store makes of coins that one of its addresses wasn't made for: they join a payment as a late deposit, or go back.
+
+Only what demonstrably came to an address of the store while it was the store's; the rest is for staff. Staff and store act once.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from apps.access import operations
+from apps.access.access import Access
+from apps.chain.addresses import ZERO_ADDRESS
+from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.chain.services import claim_unmatched
+from apps.core import clock, jobs
+from apps.core.errors import Flat, NotFound
+from apps.ledger import movements
+from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
+from apps.payments.services.late import note_accepted
+from apps.payments.services.settle import shares
+from apps.stores import audit
+
+
+class ForSupport(Flat):
+    message = "This transfer can't be matched to an address of your store automatically. Contact support"
+
+
+class UnknownPayment(Flat):
+    field = "reference"
+    message = "No payment of your store has this reference"
+
+
+class HeldElsewhere(Flat):
+    field = "reference"
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"These coins are held for payment {reference}; accept them there")
+
+
+class SenderUnknown(Flat):
+    message = "The sending address is unknown, so the coins can't be sent back. Contact support"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A transfer, the deposit that it is, and the payment whose address it came to."""
+
+    transfer: UnmatchedTransfer
+    deposit: Deposit
+    payment: Payment
+
+
+def transfer_of(access: Access, transfer_id: str) -> UnmatchedTransfer:
+    """One of the store's, whether or not the store may act upon it. Raises NotFound."""
+    rows = UnmatchedTransfer.objects.filter(store_id=access.store_id, chain__mode=access.mode).select_related("chain", "asset")
+    found = rows.filter(pk=int(transfer_id)).first() if transfer_id.isdecimal() and len(transfer_id) < 19 else None
+    if found is None:
+        raise NotFound
+    return found
+
+
+def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:
+    """What shows that it is the store's. Raises ForSupport."""
+    address = PaymentAddress.objects.filter(address=transfer.address_id).select_related("payment__store").first()
+    found = Deposit.objects.filter(chain=transfer.chain_id, tx_hash=transfer.tx_hash, log_index=transfer.log_index)
+    deposit = found.select_related("asset__chain").first()
+    if address is None or deposit is None:
+        raise ForSupport
+    payment = address.payment
+    is_theirs = (payment.store_id, payment.mode) == (access.store_id, access.mode) and deposit.asset.mode == access.mode
+    is_the_same = (deposit.address_id, deposit.asset_id, deposit.amount_atomic) == (
+        transfer.address_id,
+        transfer.asset_id,
+        transfer.amount_atomic,
+    )
+    if not (is_theirs and is_the_same and _came_after(payment, deposit)):
+        raise ForSupport
+    return Claim(transfer, deposit, payment)
+
+
+def _came_after(payment: Payment, deposit: Deposit) -> bool:
+    """Nobody paid the store at an address before it was the store's. A simulated deposit is as old as its record."""
+    if deposit.is_simulated:
+        return deposit.detected_at >= payment.created_at
+    if deposit.mined_at is None:
+        return False
+    ahead = payment.store.test_offset_seconds if payment.mode == "test" else 0
+    return deposit.mined_at + timedelta(seconds=ahead) >= payment.created_at
+
+
+def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment:
+    """Book it as a late deposit that is accepted, on the payment with this reference; its fees are that payment's."""
+    operations.check(access, operations.TRANSFER_ACCEPT)
+    claim = claim_of(access, transfer_of(access, transfer_id))
+    rows = Payment.objects.seen_by(access).filter(reference=reference.strip().upper())
+    with transaction.atomic():
+        payment: Payment | None = rows.select_for_update(of=("self",)).select_related("store").first()
+        if payment is None:
+            raise UnknownPayment
+        at = clock.now(payment.store, payment.mode)
+        _take_in(claim, payment, UnmatchedTransfer.Outcome.CREDITED, at)
+        of_payment = {"payment": payment, "store_id": payment.store_id, "mode": payment.mode}
+        LateDeposit.objects.create(deposit=claim.deposit, **of_payment, created_at=at, accepted_at=at)
+        told = shares(payment, claim.deposit.asset_id, claim.deposit.amount_atomic)
+        movements.late_deposit_accepted(deposit_id=claim.deposit.pk, **told, at=at)
+        note_accepted(payment, claim.deposit, at)
+        _record("unmatched_transfer.accepted", claim, payment)
+    return payment
+
+
+def send_transfer_back(access: Access, transfer_id: str) -> TransferReturn:
+    """To the address that it came from, with a record of its own that services.transfer_returns brings to its end."""
+    operations.check(access, operations.TRANSFER_RETURN)
+    claim = claim_of(access, transfer_of(access, transfer_id))
+    sender = claim.deposit.from_address.lower()
+    if not sender or sender == ZERO_ADDRESS:
+        raise SenderUnknown
+    with transaction.atomic():
+        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=claim.payment.pk)
+        at = clock.now(payment.store, payment.mode)
+        _take_in(claim, payment, UnmatchedTransfer.Outcome.RETURNED, at)
+        sent = TransferReturn.objects.create(
+            store_id=payment.store_id,
+            mode=payment.mode,
+            created_at=at,
+            updated_at=at,
+            transfer=claim.transfer,
+            payment=payment,
+            asset=claim.deposit.asset,
+            destination_address=sender,
+            amount_atomic=claim.deposit.amount_atomic,
+            is_simulated=claim.deposit.is_simulated,
+        )
+        movements.refund_created(
+            store_id=payment.store_id,
+            mode=payment.mode,
+            asset_id=sent.asset_id,
+            payment_id=payment.pk,
+            refund_id=sent.pk,
+            amount_atomic=sent.amount_atomic,
+            is_from_held=True,
+            at=at,
+        )
+        _record("unmatched_transfer.returned", claim, payment)
+        jobs.enqueue("payments.advance_refunds", mode=payment.mode)
+    return sent
+
+
+def _take_in(claim: Claim, payment: Payment, outcome: str, at: datetime) -> None:
+    """Into custody and held for the payment, unless a return that failed has left it there."""
+    deposit = claim.deposit
+    claim_unmatched(claim.transfer, deposit, outcome, at)
+    if TransferReturn.objects.filter(transfer=claim.transfer).exists():
+        if payment.pk != claim.payment.pk:
+            raise HeldElsewhere(claim.payment.reference)
+        return
+    movements.deposit_confirmed(
+        store_id=payment.store_id,
+        mode=payment.mode,
+        asset_id=deposit.asset_id,
+        deposit_id=deposit.pk,
+        payment_id=payment.pk,
+        amount_atomic=deposit.amount_atomic,
+        is_simulated=deposit.is_simulated,
+        at=at,
+    )
+
+
+def _record(action: str, claim: Claim, payment: Payment) -> None:
+    deposit = claim.deposit
+    told = {"asset": deposit.asset_id, "amount_atomic": str(deposit.amount_atomic), "tx_hash": deposit.tx_hash}
+    audit.record(action, store=payment.store_id, mode=payment.mode, target=payment, name=payment.reference, details=told)
