@@ -27,6 +27,24 @@ def prices_of(product: Product) -> "QuerySet[Price]":
     return Price.objects.filter(product=product).order_by(*_NEWEST)
 
 
+def newest_prices(products: Iterable[Product]) -> dict[Any, Price]:
+    """Of each of these products the newest price on offer."""
+    rows = Price.objects.filter(product__in=products, active=True)
+    return {one.product_id: one for one in rows.order_by("product_id", *_NEWEST).distinct("product_id")}
+
+
+def price_counts(products: Iterable[Product]) -> dict[Any, int]:
+    """How many prices on offer each of these products has."""
+    rows = Price.objects.filter(product__in=products, active=True)
+    return dict(rows.order_by().values_list("product_id").annotate(Count("id")))
+
+
+def running_of_products(viewer: Viewer, products: Iterable[Product]) -> dict[Any, int]:
+    """How many subscriptions that aren't canceled have a price of each of these products as their anchor."""
+    rows = Subscription.objects.seen_by(viewer).filter(price__product__in=products).exclude(status=Subscription.Status.CANCELED)
+    return dict(rows.order_by().values_list("price__product_id").annotate(Count("id")))
+
+
 def customers_seen_by(viewer: Viewer) -> "QuerySet[Customer]":
     """Newest first, deleted ones too."""
     return Customer.objects.seen_by(viewer).order_by(*_NEWEST)

@@ -131,6 +131,10 @@ BADGES = {
         "cancellation_cleared": (INFO, _("Cancellation removed")),
         "canceled": (BAD, _("Canceled")),
     },
+    "product": {
+        "active": (GOOD, _("Active")),
+        "inactive": (QUIET, _("Inactive")),
+    },
     "payment_link": {
         "active": (GOOD, _("Active")),
         "sold_out": (WAIT, _("Sold out")),

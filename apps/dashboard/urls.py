@@ -136,6 +136,7 @@ PAGES = (
     Page("customers/<str:id>/delete", "customer_delete", customers.delete, PAY, methods=BOTH),
     Page("products", "products", products.index),
     Page("products.csv", "products_export", products.export, KEEP_BOOKS),
+    Page("products/prices.csv", "prices_export", products.export_prices, KEEP_BOOKS),
     Page("products/new", "product_create", products.create, PAY, methods=BOTH),
     Page("products/<str:id>", "product", products.show_one, VIEW, PAY, methods=BOTH),
     Page("products/<str:id>/edit", "product_edit", products.edit, PAY, methods=BOTH),

@@ -109,7 +109,7 @@ def test_a_product_gets_prices_that_are_archived_and_never_changed(cast: Cast, b
     product.refresh_from_db()
     assert (product.name, product.description, product.active) == ("Cake club", None, False)
     assert "Cake club" in text(browser.get("products?status=inactive")) and "Cake club" not in text(browser.get("products?status=active"))
-    assert rows_of(browser.get("products.csv"))[1][:6] == ["Cake club", "False", "12.50", "EUR", "monthly", "3"]
+    assert rows_of(browser.get("products/prices.csv"))[1][:6] == ["Cake club", "False", "12.50", "EUR", "monthly", "3"]
     acts = ["product.created", "price.created", "price.archived", "price.activated", "product.changed", "product.changed"]
     assert acts_of(cast) == acts
 

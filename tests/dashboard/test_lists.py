@@ -195,6 +195,7 @@ def test_the_lists_of_billing_have_columns_that_people_choose_and_the_file_has_t
     for noun, column, names in (
         ("customers", "city", ["email", "name", "city"]),
         ("invoices", "tax", ["number", "period", "tax"]),
+        ("products", "subscriptions", ["name", "description", "subscriptions"]),
         ("subscriptions", "failed", ["customer_email", "customer_name", "products", "failed"]),
     ):
         answer = browser.post("lists", list=noun, act="columns", column=[column], query="q=a&page=9")
@@ -206,7 +207,7 @@ def test_the_lists_of_billing_have_columns_that_people_choose_and_the_file_has_t
         assert statements(browser, f"{noun}.csv?columns=all") <= 25
 
 
-@pytest.mark.parametrize("noun", ["customers", "invoices", "subscriptions"])
+@pytest.mark.parametrize("noun", ["customers", "invoices", "products", "subscriptions"])
 def test_a_list_of_billing_asks_as_much_for_many_as_for_one(cast: Cast, noun: str) -> None:
     browser, api = Browser(cast.alice), cast.bakery.test
     records.subscribe(api)

@@ -1,4 +1,4 @@
-"""The columns of the lists of customers, invoices and subscriptions."""
+"""The columns of the lists of customers, products, invoices and subscriptions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number
-from apps.billing.models import Customer, Invoice, Subscription
+from apps.billing.models import Customer, Invoice, Price, Product, Subscription
 from apps.billing.services.outlook import cycle_cents
 from apps.billing.states import CANCELED, OPEN, PAUSED
 from apps.core import clock, money
@@ -70,6 +70,75 @@ CUSTOMERS = listing(
             id_column(lambda line: line.customer),
         ),
         _customers,
+    )
+)
+
+
+@dataclass(frozen=True)
+class ProductLine:
+    """A product with its newest price on offer, how many of those it has, and how many subscriptions go to any of its prices."""
+
+    product: Product
+    price: Price | None
+    prices: int
+    running: int
+
+
+def _products(request: PageRequest, rows: Sequence[Product], wanted: frozenset[str]) -> list[ProductLine]:
+    newest = selectors.newest_prices(rows) if "pricing" in wanted else {}
+    counts = selectors.price_counts(rows) if wanted & {"pricing", "prices"} else {}
+    running = selectors.running_of_products(request.access, rows) if "subscriptions" in wanted else {}
+    return [ProductLine(one, newest.get(one.pk), counts.get(one.pk, 0), running.get(one.pk, 0)) for one in rows]
+
+
+def _product_name(line: ProductLine) -> SafeString:
+    return cells.name("product", line.product.pk, line.product.name, cells.shortened(line.product.description or ""))
+
+
+def _pricing(line: ProductLine) -> SafeString:
+    price = line.price
+    if price is None:
+        return cells.NONE
+    every = cycle_words(price.interval, price.interval_count)
+    more = format_html('<br><span class="small muted">+{} more</span>', line.prices - 1) if line.prices > 1 else ""
+    return format_html('{} <span class="muted">{}</span>{}', fiat(price.unit_amount_cents, price.currency), every, more)
+
+
+PRODUCTS = listing(
+    Listing(
+        "products",
+        (
+            Column(
+                "product",
+                "Product",
+                _product_name,
+                {"name": lambda line: line.product.name, "description": lambda line: line.product.description or ""},
+            ),
+            Column(
+                "pricing",
+                "Pricing",
+                _pricing,
+                {
+                    "newest_price": lambda line: "" if line.price is None else money.text_from_cents(line.price.unit_amount_cents),
+                    "currency": lambda line: "" if line.price is None else line.price.currency,
+                    "interval": lambda line: "" if line.price is None else line.price.interval,
+                    "interval_count": lambda line: "" if line.price is None else line.price.interval_count,
+                },
+                on_phone=True,
+            ),
+            Column(
+                "status",
+                "Status",
+                lambda line: badge("product", "active" if line.product.active else "inactive"),
+                {"active": lambda line: "yes" if line.product.active else "no"},
+                on_phone=True,
+            ),
+            number_column("prices", "Active prices", lambda line: line.prices, is_default=False),
+            number_column("subscriptions", "Subscriptions", lambda line: line.running, is_default=False),
+            day_column("added", "Added", lambda line: line.product.created_at, name="created_at", on_phone=True),
+            id_column(lambda line: line.product),
+        ),
+        _products,
     )
 )
 

@@ -1,7 +1,9 @@
 """Products and their prices: the list, one product, its form, and a price, which is made, archived and activated but never changed."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse
 
 from apps.billing import selectors
@@ -10,6 +12,7 @@ from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
 from apps.billing.services import catalog
 from apps.core import clock, money
 from apps.dashboard import form_keys
+from apps.dashboard.billing.columns import PRODUCTS
 from apps.dashboard.billing.forms import BillingForm, cents, whole
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
@@ -21,25 +24,37 @@ _COLUMNS = ("product", "product_active", "unit_amount", "currency", "interval", 
 
 
 def index(request: PageRequest) -> HttpResponse:
-    status = request.GET.get("status", "")
-    status = status if status in _TABS else ""
-    rows = _products(request)
-    if status:
-        rows = rows.filter(active=status == "active")
-    of = Price.objects.seen_by(request.access)
-    page = window(rows, request.GET, {"status": status})
-    counts = dict(of.filter(product__in=page.rows, active=True).order_by().values_list("product_id").annotate(Count("id")))
+    status = _status(request)
+    page = window(_rows(request), request.GET, {"status": status})
     context = {
-        "rows": [{"product": one, "prices": counts.get(one.pk, 0)} for one in page.rows],
+        "table": PRODUCTS.table(request, page.rows, {"status": status} if status else {}),
         "window": page,
-        "tabs": [{"name": name, "status": one, "is_current": one == status} for one, name in _TABS.items()],
+        "tabs": [
+            {"name": name, "query": urlencode({"status": one} if one else {}), "is_current": one == status} for one, name in _TABS.items()
+        ],
         "is_empty": not page.rows and not status and "page" not in request.GET,
     }
     return show(request, "dashboard/products/list.html", context)
 
 
+def _status(request: PageRequest) -> str:
+    status = request.GET.get("status", "")
+    return status if status in _TABS else ""
+
+
+def _rows(request: PageRequest) -> "QuerySet[Product]":
+    """What the address asks for."""
+    status, rows = _status(request), _products(request)
+    return rows.filter(active=status == "active") if status else rows
+
+
 def export(request: PageRequest) -> FileResponse:
-    """A line for each price."""
+    """The filtered list as CSV, newest first."""
+    return PRODUCTS.csv(request, _rows(request))
+
+
+def export_prices(request: PageRequest) -> FileResponse:
+    """A line for each price of any product."""
     rows = Price.objects.seen_by(request.access).select_related("product").order_by("product__name", "product_id", "-created_at", "-id")
     return csv_file(request, "prices", _COLUMNS, rows, _cells)
 
