@@ -6,7 +6,7 @@ A row is valued at the rate of when it was made, never at today's.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import TypeVar
@@ -14,13 +14,13 @@ from urllib.parse import urlencode
 
 from django.db.models import Model, QuerySet
 from django.http import HttpResponse, QueryDict
-from django.utils import timezone
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets, daily_rates, with_chains
 from apps.core import money
 from apps.core.literal import parse_date
 from apps.core.money import Fiat
+from apps.dashboard import days
 from apps.dashboard.lists import Listing
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 
@@ -64,15 +64,10 @@ class Filters:
         """Those that were made in the days."""
         first, last = parse_date(self.first_day), parse_date(self.last_day)
         if first is not None:
-            rows = rows.filter(created_at__gte=_begin(first))
-        if last is not None and last < date.max:
-            rows = rows.filter(created_at__lt=_begin(last + timedelta(days=1)))
+            rows = rows.filter(created_at__gte=days.begin(first))
+        if last is not None and (until := days.end(last)) is not None:
+            rows = rows.filter(created_at__lt=until)
         return rows
-
-
-def _begin(day: date) -> datetime:
-    """Of a day as the reader's clock has it."""
-    return datetime.combine(day, time(), timezone.get_current_timezone())
 
 
 @dataclass(frozen=True)
@@ -108,11 +103,11 @@ Sale = tuple[str, int, datetime]  # asset, atomic amount, when
 
 def worths_of(sales: Sequence[Sale], currency: str) -> list[Worth]:
     """Each at the first rate of its day. One question for all."""
-    days = [(asset_id, at.astimezone(UTC).date()) for asset_id, _, at in sales]
-    rates, assets = daily_rates(days, currency), with_chains({one[0] for one in sales})
+    dated = [(asset_id, at.astimezone(UTC).date()) for asset_id, _, at in sales]
+    rates, assets = daily_rates(dated, currency), with_chains({one[0] for one in sales})
     return [
         Worth(asset_id, amount, worth_at(rates.get(day), amount, assets[asset_id], currency))
-        for (asset_id, amount, _), day in zip(sales, days, strict=True)
+        for (asset_id, amount, _), day in zip(sales, dated, strict=True)
     ]
 
 

@@ -16,6 +16,7 @@ from apps.assets.selectors import active_assets
 from apps.billing.selectors import payments_of, payments_of_customer
 from apps.core import money
 from apps.core.literal import is_uuid, parse_date
+from apps.dashboard import days
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.payment_columns import PAYMENTS
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
@@ -39,7 +40,7 @@ _SUM = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 
 @dataclass(frozen=True)
 class Filters:
-    """What the address of the list asks for. What it can't mean is left out; days are UTC, inclusive."""
+    """What the address of the list asks for. What it can't mean is left out; days are the reader's, inclusive."""
 
     status: str = ""
     q: str = ""
@@ -135,7 +136,7 @@ def index(request: PageRequest) -> HttpResponse:
         "tabs": _tabs(filters),
         "coins": sorted({one.coin_symbol for one in assets}),
         "networks": sorted({(one.chain_id, one.chain.name) for one in assets}, key=lambda one: one[1]),
-        "presets": _presets(filters, request.access.now().date()),
+        "presets": _presets(filters, days.today(request.access)),
         "total": min(total, COUNT_MAX),
         "has_more_than_counted": total > COUNT_MAX,
         "first": (number - 1) * PER_PAGE + 1,
@@ -177,8 +178,8 @@ def _presets(filters: Filters, today: date) -> list[Tab]:
         "Last month": (before.replace(day=1), before),
     }
     chosen = (filters.first_day, filters.last_day)
-    days = {name: (first.isoformat(), last.isoformat()) for name, (first, last) in ranges.items()}
-    return [Tab(name, filters.query(**{"from": one[0], "to": one[1]}), one == chosen) for name, one in days.items()]
+    told = {name: (first.isoformat(), last.isoformat()) for name, (first, last) in ranges.items()}
+    return [Tab(name, filters.query(**{"from": one[0], "to": one[1]}), one == chosen) for name, one in told.items()]
 
 
 def _chips(request: PageRequest, filters: Filters, assets: Sequence[Asset]) -> list[Tab]:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from django.urls import reverse
 
 from apps.agents.models import Settlement
+from apps.assets.models import Asset
+from apps.assets.selectors import with_chains
 from apps.chain.addresses import checksummed
 from apps.core import clock, money
 from apps.core.money import Fiat
@@ -43,6 +45,8 @@ class ShownLine:
     label: str
     subject: Subject
     booking: Booking
+    account: StoreAccount
+    asset: Asset
 
     @property
     def worth(self) -> Fiat | None:
@@ -53,15 +57,21 @@ class ShownLine:
         return self.booking.worth(self.booking.fee_atomic) if self.booking.fee_atomic else None
 
 
-def shown(request: PageRequest, lines: Sequence[StatementLine]) -> list[ShownLine]:
-    """Each entry in words. Six questions, and fewer where nothing is found."""
-    access = request.access
+def shown(request: PageRequest, lines: Sequence[StatementLine], accounts: Sequence[StoreAccount]) -> list[ShownLine]:
+    """Each entry in words. Six questions, and fewer where nothing is found. `accounts` are those that the lines are of."""
+    access, by_id = request.access, {one.account_id: one for one in accounts}
     if not lines:
         return []
     currency = access.store.settlement_currency
     bookings = bookings_of(access.store_id, access.mode, currency, [one.entry_id for one in lines])
     subjects = _subjects(request, {one.reference for one in lines if one.reference})
-    return [ShownLine(one, kind_label(one.kind), subjects.get(one.reference, NOTHING), bookings[one.entry_id]) for one in lines]
+    assets = with_chains({one.asset_id for one in accounts})
+    found = []
+    for one in lines:
+        account = by_id[one.account_id]
+        subject = subjects.get(one.reference, NOTHING)
+        found.append(ShownLine(one, kind_label(one.kind), subject, bookings[one.entry_id], account, assets[account.asset_id]))
+    return found
 
 
 def _subjects(request: PageRequest, references: "set[uuid.UUID]") -> "dict[uuid.UUID | None, Subject]":
@@ -114,13 +124,13 @@ CSV_COLUMNS = (
 )  # fmt: skip
 
 
-def cells(one: ShownLine, account: StoreAccount, codes: Codes) -> list[object]:
+def cells(one: ShownLine, codes: Codes) -> list[object]:
     """A line as CSV: every amount a plain decimal, what nobody knows empty."""
 
     def coins(atomic: int) -> str:
-        return money.decimal_from_atomic(atomic, account.atomic_decimals)
+        return money.decimal_from_atomic(atomic, one.account.atomic_decimals)
 
-    line, booking = one.line, one.booking
+    line, booking, account = one.line, one.booking, one.account
     fee, rate = booking.fee_atomic, booking.rate
     return [
         clock.iso(line.at), line.kind, one.label, one.subject.text, one.subject.below, line.role,

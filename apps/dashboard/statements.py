@@ -1,9 +1,10 @@
-"""The statement of one account: every entry with its fee, its worth when it was booked and the balance it left, with sums; and its CSV.
+"""The statement, of every coin or one: each entry with its fee, its worth when it was booked and the balance it left; sums, and CSV.
 
 Codes of the store's own bookkeeping are named on a page of the settings, and stand in the CSV.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import urlencode
@@ -12,6 +13,7 @@ from django.http import FileResponse, Http404, HttpResponse, QueryDict
 
 from apps.assets.selectors import with_chains
 from apps.core.literal import parse_date
+from apps.dashboard import days
 from apps.dashboard.exports import csv_answer
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.dashboard.statement_lines import CSV_COLUMNS, cells, shown
@@ -20,14 +22,13 @@ from apps.ledger.selectors import StoreAccount, store_accounts
 from apps.reports.account_codes import codes_of
 from apps.reports.bookings import SUMMED_MAX, Sums, sums_of
 from apps.reports.labels import ACCOUNTS, KINDS, OF_STORES
-from apps.reports.selectors import midnight
 
 PER_PAGE, EXPORT_MAX = 25, 50_000
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What the address asks for. Unknown accounts and kinds and unreadable dates are left out."""
+    """What the address asks for; days are the reader's, inclusive. Unknown accounts and kinds and unreadable dates are left out."""
 
     asset_id: str = ""
     account: str = ""
@@ -38,8 +39,8 @@ class Filters:
     @classmethod
     def of(cls, query: QueryDict) -> "Filters":
         account, kind = query.get("account", ""), query.get("kind", "")
-        days = [day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", ""))]
-        return cls(query.get("asset", "")[:20], account if account in ACCOUNTS else "", kind if kind in KINDS else "", *days)
+        asked = [day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", ""))]
+        return cls(query.get("asset", "")[:20], account if account in ACCOUNTS else "", kind if kind in KINDS else "", *asked)
 
     def query(self, **changes: str) -> str:
         asked = {"asset": self.asset_id, "account": self.account, "kind": self.kind, "from": self.first_day, "to": self.last_day, **changes}
@@ -47,12 +48,38 @@ class Filters:
 
     def wanted(self) -> statements.Wanted:
         first, last = parse_date(self.first_day), parse_date(self.last_day)
-        until = midnight(last) + timedelta(days=1) if last is not None and last < date.max else None
-        return statements.Wanted(self.kind, None if first is None else midnight(first), until)
+        since, until = None if first is None else days.begin(first), None if last is None else days.end(last)
+        return statements.Wanted(self.kind, since, until)
 
     @property
     def is_narrowed(self) -> bool:
         return bool(self.kind or self.first_day or self.last_day)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The accounts of one kind that are told together: of every coin, or of the one that is asked for."""
+
+    kind: str
+    accounts: list[StoreAccount]
+
+    @property
+    def asset_id(self) -> str:
+        return self.accounts[0].asset_id
+
+    @property
+    def is_one(self) -> bool:
+        return len(self.accounts) == 1
+
+
+@dataclass(frozen=True)
+class Total:
+    """What the sums of several coins are worth together; a currency each."""
+
+    entries: int
+    worth: dict[str, int]
+    fees_worth: dict[str, int]
+    unvalued: int
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -63,6 +90,9 @@ def index(request: PageRequest) -> HttpResponse:
     page = _page(chosen, filters, request.GET.get("before")) if chosen else statements.Page([], None)
     assets = with_chains({one.asset_id for one in accounts})
     sums = _sums(request, chosen, filters)
+    shown_assets = {one.asset_id for one in chosen.accounts} if chosen else set()
+    by_coin = [(one, assets[one.asset_id]) for one in sums if one.asset_id in shown_assets and (one.entries or one.closing_atomic)]
+    is_one = chosen is not None and chosen.is_one
     context = {
         "filters": filters,
         "accounts": accounts,
@@ -70,11 +100,14 @@ def index(request: PageRequest) -> HttpResponse:
         "account_labels": ACCOUNTS,
         "kinds": {kind: KINDS[kind] for kind in KINDS if kind in OF_STORES},
         "chosen": chosen,
-        "asset": assets[chosen.asset_id] if chosen else None,
-        "lines": shown(request, page.lines),
-        "sums": next((one for one in sums if chosen and one.asset_id == chosen.asset_id), None),
-        "others": [(one, assets[one.asset_id]) for one in sums if chosen and one.asset_id != chosen.asset_id and one.entries],
-        "presets": _presets(filters, access.now().date()),
+        "is_one": is_one,
+        "asset": assets[chosen.asset_id] if chosen and is_one else None,
+        "lines": shown(request, page.lines, chosen.accounts) if chosen else [],
+        "sums": next((one for one in sums if chosen and is_one and one.asset_id == chosen.asset_id), None),
+        "by_coin": [] if is_one else by_coin,
+        "total": _total([one for one, _ in by_coin]),
+        "others": [(one, assets[one.asset_id]) for one in sums if one.asset_id not in shown_assets and one.entries],
+        "presets": _presets(filters, days.today(access)),
         "is_first": "before" not in request.GET,
         "newest_query": filters.query(),
         "older_query": filters.query(before=page.older) if page.older else None,
@@ -84,11 +117,19 @@ def index(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/statements/_rows.html" if part else "dashboard/statements/list.html", context)
 
 
-def _sums(request: PageRequest, chosen: StoreAccount | None, filters: Filters) -> list[Sums]:
+def _sums(request: PageRequest, chosen: Chosen | None, filters: Filters) -> list[Sums]:
     access = request.access
     if chosen is None:
         return []
     return sums_of(access.store_id, access.mode, access.store.settlement_currency, chosen.kind, filters.wanted())
+
+
+def _total(sums: Sequence[Sums]) -> Total:
+    worth, fees = Counter[str](), Counter[str]()
+    for one in sums:
+        worth.update(one.worth)
+        fees.update(one.fees_worth)
+    return Total(sum(one.entries for one in sums), dict(worth), dict(fees), sum(one.unvalued for one in sums))
 
 
 @dataclass(frozen=True)
@@ -115,19 +156,22 @@ def _presets(filters: Filters, today: date) -> list[Preset]:
         "Last year": (date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)),
     }
     now = (filters.first_day, filters.last_day)
-    days = {name: (str(first), str(last)) for name, (first, last) in ranges.items()}
-    return [Preset(name, filters.query(**{"from": one[0], "to": one[1]}), one == now) for name, one in days.items()]
+    told = {name: (str(first), str(last)) for name, (first, last) in ranges.items()}
+    return [Preset(name, filters.query(**{"from": one[0], "to": one[1]}), one == now) for name, one in told.items()]
 
 
-def _chosen(accounts: list[StoreAccount], filters: Filters) -> StoreAccount | None:
-    """The account asked for, else the first of that asset, else the first of all."""
-    of_asset = [one for one in accounts if one.asset_id == filters.asset_id] or ([] if filters.asset_id else accounts)
-    return next((one for one in of_asset if one.kind == filters.account), next(iter(of_asset), None))
+def _chosen(accounts: list[StoreAccount], filters: Filters) -> Chosen | None:
+    """Those of the kind asked for, else of the first kind that there is; of every coin unless one is asked for."""
+    of_asset = [one for one in accounts if filters.asset_id in ("", one.asset_id)]
+    if not of_asset:
+        return None
+    kind = next((one.kind for one in of_asset if one.kind == filters.account), of_asset[0].kind)
+    return Chosen(kind, [one for one in of_asset if one.kind == kind])
 
 
-def _page(chosen: StoreAccount, filters: Filters, before: str | None, limit: int = PER_PAGE) -> statements.Page:
+def _page(chosen: Chosen, filters: Filters, before: str | None, limit: int = PER_PAGE) -> statements.Page:
     try:
-        return statements.page(chosen.account_id, before=before, wanted=filters.wanted(), limit=limit)
+        return statements.merged([one.account_id for one in chosen.accounts], before=before, wanted=filters.wanted(), limit=limit)
     except ValueError:
         raise Http404 from None
 
@@ -139,12 +183,12 @@ def export(request: PageRequest) -> FileResponse:
     return csv_answer(request, "statement", CSV_COLUMNS, _rows(request, chosen, filters) if chosen else ())
 
 
-def _rows(request: PageRequest, chosen: StoreAccount, filters: Filters) -> Iterator[list[object]]:
+def _rows(request: PageRequest, chosen: Chosen, filters: Filters) -> Iterator[list[object]]:
     before, told, codes = None, 0, codes_of(request.access.store_id)
     while told < EXPORT_MAX:
         page = _page(chosen, filters, before, statements.PAGE_MAX)
-        for one in shown(request, page.lines):
-            yield cells(one, chosen, codes)
+        for one in shown(request, page.lines, chosen.accounts):
+            yield cells(one, codes)
         told += len(page.lines)
         before = page.older
         if before is None:

@@ -5,11 +5,14 @@ The cursor of a page carries the balance, so nothing is ever summed up from the 
 
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import connection
+
+from apps.core.sql import array
 
 PAGE_MAX = 1_000
 # Of an account with few entries of the kind that is looked for, so many are looked through before the page ends as it is.
@@ -43,6 +46,7 @@ class StatementLine:
     amount_atomic: int
     balance_atomic: int
     cursor: str
+    account_id: int = 0
 
 
 class Page(NamedTuple):
@@ -152,3 +156,95 @@ def _newest(account_id: int, until: datetime | None) -> _Place:
             low, high = (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
         cursor.execute(_BALANCE_BEFORE, {"account": account_id, "xid": str(low)})
         return _Place(low, 0, int(cursor.fetchone()[0]))
+
+
+# Every account's own newest entries before a place, each with the balance it left, as one list.
+_MERGED = """
+WITH told AS (
+    SELECT asked.account AS account_id, t.* FROM unnest(%(accounts)s::bigint[]) AS asked (account), LATERAL (
+        SELECT s.id, m.at, m.kind, s.role, m.reference, s.amount_atomic, s.xid,
+               start.balance + s.amount_atomic - sum(s.amount_atomic) OVER newest AS balance, row_number() OVER newest AS number
+        FROM (
+            SELECT ledger_balance(asked.account) - coalesce((
+                SELECT sum(l.amount_atomic) FROM ledger_entry l
+                WHERE l.account_id = asked.account AND (l.xid, l.id) >= (%(xid)s::text::xid8, %(id)s)), 0) AS balance
+        ) start, (
+            SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
+            WHERE e.account_id = asked.account AND (e.xid, e.id) < (%(xid)s::text::xid8, %(id)s)
+            ORDER BY e.xid DESC, e.id DESC LIMIT %(scan)s
+        ) s JOIN ledger_movement m ON m.id = s.movement_id WINDOW newest AS (ORDER BY s.xid DESC, s.id DESC)
+    ) t
+)
+SELECT id, at, kind, role, reference, amount_atomic, xid::text, balance, account_id, number = %(scan)s, is_wanted FROM (
+    SELECT *, (%(kind)s = '' OR kind = %(kind)s) AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+              AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS is_wanted
+    FROM told
+) every WHERE is_wanted OR number = %(scan)s ORDER BY every.xid DESC, every.id DESC LIMIT %(limit)s
+"""
+_MERGED_CURSOR = re.compile(r"([0-9]{1,20})-([0-9]{1,19})", re.ASCII)
+ACCOUNTS_MAX = 100
+
+
+def merged(account_ids: Sequence[int], *, before: str | None = None, wanted: Wanted = Wanted(), limit: int = 25) -> Page:
+    """A page of several accounts' entries as one list, each with the balance that it left its own. Raises ValueError as `page` does.
+
+    What is looked through is shared among the accounts. A page's cursor is a place alone: what is newer is added up by the index.
+    """
+    limit, ids = max(1, min(limit, PAGE_MAX)), list(account_ids)[:ACCOUNTS_MAX]
+    scan = limit + 1 if wanted == Wanted() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
+    xid, entry_id = _merged_place(before) if before is not None else _newest_of(ids, wanted.until)
+    arguments: Arguments = {"accounts": array(ids), "xid": str(xid), "id": entry_id, "scan": scan, "limit": limit + 1 + len(ids)}
+    arguments |= {"kind": wanted.kind, "since": wanted.since, "until": wanted.until}
+    with connection.cursor() as cursor:
+        cursor.execute(_MERGED, arguments)
+        rows = cursor.fetchall()
+    # Beyond the newest place at which an account was looked through no further, another's entries would stand without its own.
+    end = next((number for number, row in enumerate(rows) if row[-2]), None)
+    reached = rows if end is None else rows[: end + 1]
+    found = [_merged_line(row) for row in reached if row[-1]]
+    if len(found) > limit:
+        return Page(found[:limit], found[limit - 1].cursor)
+    is_cut = end is not None and (wanted.since is None or rows[end][1] + DISORDER >= wanted.since)
+    return Page(found, _merged_line(reached[-1]).cursor if is_cut else None)
+
+
+def _merged_line(row: tuple[Any, ...]) -> StatementLine:
+    entry_id, at, kind, role, reference, amount, xid, balance, account_id = row[:9]
+    return StatementLine(entry_id, at, kind, role, reference, int(amount), int(balance), f"{xid}-{entry_id}", account_id)
+
+
+def _merged_place(cursor: str) -> tuple[int, int]:
+    parts = _MERGED_CURSOR.fullmatch(cursor)
+    if parts is None or int(parts[1]) > _LAST_XID or int(parts[2]) > _LAST_ID:
+        raise ValueError("no cursor of a statement")
+    return int(parts[1]), int(parts[2])
+
+
+_ENDS_OF = """
+SELECT min(first)::text, max(last)::text FROM unnest(%s::bigint[]) AS asked (account), LATERAL (
+    SELECT min(xid) AS first, max(xid) AS last FROM ledger_entry WHERE account_id = asked.account) ends
+"""
+_PROBE_OF = """
+SELECT m.at FROM unnest(%s::bigint[]) AS asked (account), LATERAL (
+    SELECT xid, id, movement_id FROM ledger_entry WHERE account_id = asked.account AND xid >= %s::text::xid8 ORDER BY xid, id LIMIT 1
+) e JOIN ledger_movement m ON m.id = e.movement_id ORDER BY e.xid, e.id LIMIT 1
+"""
+
+
+def _newest_of(account_ids: Sequence[int], until: datetime | None) -> tuple[int, int]:
+    """The place at which all of them begin together, found as for one."""
+    if until is None:
+        return _LAST_XID, _LAST_ID
+    accounts = array(account_ids)
+    with connection.cursor() as cursor:
+        cursor.execute(_ENDS_OF, [accounts])
+        first, last = cursor.fetchone()
+        if first is None:
+            return _LAST_XID, _LAST_ID
+        low, high = int(first), int(last) + 1
+        while low < high:
+            middle = (low + high) // 2
+            cursor.execute(_PROBE_OF, [accounts, str(middle)])
+            row = cursor.fetchone()
+            low, high = (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
+    return low, 0
