@@ -54,6 +54,7 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
     "invitation": LetterLimit(("invitation",), 10, 10),
     "sign_up": LetterLimit(("sign_up_code", "sign_up_known", "sign_up_invitation"), 10, 10),
     "destination_named": LetterLimit(("destination_named",), 20, 20),
+    "new_sign_in": LetterLimit(("new_sign_in",), 20, 20),
     "notification": LetterLimit(("notification", "daily_summary"), 100, 200),
     "customer": LetterLimit(
         (

@@ -188,6 +188,18 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
         return True
 
 
+class KnownBrowser(models.Model):
+    """A kind of browser in a network from which a person has signed in: another is told by email. `digest` names both."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    digest = models.CharField(max_length=64)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="known_browser_once")]
+        indexes = [models.Index(fields=["seen_at"], name="known_browser_by_age")]
+
+
 class SignIn(models.Model):
     """One signed-in browser of a person. Ended by hand, by age, or when the person's `session_version` moves on."""
 

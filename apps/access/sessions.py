@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.sessions.models import Session
 from django.db.models import F, Q, QuerySet
 
+from apps.access import new_browsers
 from apps.access.access import RECENT, Access
 from apps.access.models import SignIn
 from apps.core import clock, tenancy
@@ -55,6 +56,7 @@ def keep(session: MutableMapping[str, Any], user: User, at: datetime, *, address
             session_version=user.session_version,
         )
         session[SIGN_IN_KEY] = str(row.pk)
+        new_browsers.note(row, user)
 
 
 def adopt(session: Mapping[str, Any], user: User) -> None:
@@ -82,6 +84,7 @@ def leave(session: Mapping[str, Any], at: datetime) -> None:
 def tidy(at: datetime) -> None:
     """Forget sessions that ended a month ago, and Django's own rows of expired ones."""
     SignIn.objects.filter(seen_at__lt=at - KEPT).delete()
+    new_browsers.tidy(at)
     Session.objects.filter(expire_date__lt=at).delete()
 
 

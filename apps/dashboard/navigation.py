@@ -110,6 +110,7 @@ SECTIONS: tuple[Section, ...] = (
         (
             Entry("API keys", "keys", roles.INSPECT),
             Entry("Webhooks", "webhook_endpoints", roles.INSPECT),
+            Entry("Events", "events", roles.INSPECT),
             Entry("Apps", "oauth_grants", roles.INSPECT, pages=("oauth_apps",)),
             Entry("Request log", "request_log", roles.INSPECT),
             Entry("Test clock", "test_clock", roles.INSPECT),

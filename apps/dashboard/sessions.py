@@ -1,37 +1,16 @@
 """Where the person is signed in: each browser with its address and last use; one or all others are signed out."""
 
-import re
-
 from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.access import sessions
+from apps.access.browsers import device_of
 from apps.access.models import SignIn
 from apps.core import clock
 from apps.dashboard.plumbing import PageRequest, find, go, show
 from apps.dashboard.security import stay_signed_in
 from apps.stores import audit
 from apps.stores.services import sign_out_everywhere
-
-# The first that is found in what a browser says of itself; the order matters, because they all claim to be each other.
-_BROWSERS = (
-    ("Edg/", "Edge"),
-    ("OPR/", "Opera"),
-    ("Firefox/", "Firefox"),
-    ("FxiOS/", "Firefox"),
-    ("Chrome/", "Chrome"),
-    ("CriOS/", "Chrome"),
-    ("Safari/", "Safari"),
-)
-_SYSTEMS = (
-    ("iPhone", "iPhone"),
-    ("iPad", "iPad"),
-    ("Android", "Android"),
-    ("Windows", "Windows"),
-    ("Mac OS X", "macOS"),
-    ("CrOS", "ChromeOS"),
-    ("Linux", "Linux"),
-)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -58,12 +37,3 @@ def end_others(request: PageRequest) -> HttpResponse:
     stay_signed_in(request)
     messages.success(request, "You have been signed out everywhere else.")
     return go("sessions")
-
-
-def device_of(browser: str) -> str:
-    """What a browser says of itself, in two words that people know."""
-    name = next((title for mark, title in _BROWSERS if mark in browser), "")
-    system = next((title for mark, title in _SYSTEMS if mark in browser), "")
-    if not name and not system:
-        return re.split(r"[ /(]", browser, maxsplit=1)[0][:40] or "Unknown browser"
-    return f"{name or 'A browser'} on {system or 'an unknown system'}"

@@ -1,12 +1,12 @@
 """Webhook endpoints: listed, added, one with its deliveries; on, off, a new secret, a test, sending again, deleting."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Self
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
+from django.utils import timezone
 
-from apps.core.errors import Failure, RefusalKind
 from apps.core.forms import Form
 from apps.core.literal import Invalid
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, next_url, sentences, show
@@ -51,13 +51,14 @@ def create(request: PageRequest) -> HttpResponse:
 
 
 class ResendForm(Form):
-    """A stretch of time in whole minutes, UTC."""
+    """A stretch of time in whole minutes, by the reader's clock."""
 
     names = ("from", "to")
 
     @classmethod
     def of_the_hour_before(cls, now: datetime) -> Self:
-        return cls({"from": (now - timedelta(hours=1)).strftime(_MINUTE), "to": now.strftime(_MINUTE)})
+        own = timezone.localtime(now)
+        return cls({"from": (own - timedelta(hours=1)).strftime(_MINUTE), "to": own.strftime(_MINUTE)})
 
     def request(self) -> ResendRequest:
         """Raises Invalid."""
@@ -68,7 +69,7 @@ class ResendForm(Form):
 
     def _moment(self, name: str) -> datetime:
         try:
-            return datetime.strptime(self.values[name], _MINUTE).replace(tzinfo=UTC)
+            return datetime.strptime(self.values[name], _MINUTE).replace(tzinfo=timezone.get_current_timezone())
         except ValueError:
             raise Invalid(name, "choose_range") from None
 
@@ -130,19 +131,6 @@ def send_test(request: PageRequest, id: str) -> HttpResponse:
         messages.error(request, " ".join(sentences(refusal)))
     else:
         messages.success(request, "A test event is on its way. Reload to see the answer.")
-    return go("webhook_endpoint", endpoint.pk)
-
-
-def redeliver(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
-    endpoint = _find(request, id)
-    try:
-        deliveries.redeliver(endpoint, delivery_id, request.access.now())
-    except Refusals as refusal:
-        if isinstance(refusal, Failure) and refusal.kind is RefusalKind.NOT_FOUND:
-            raise
-        messages.error(request, " ".join(sentences(refusal)))
-    else:
-        messages.success(request, "The delivery is sent again.")
     return go("webhook_endpoint", endpoint.pk)
 
 

@@ -124,3 +124,18 @@ class Delivery(Owned):
             models.Index(fields=["endpoint", "-created_at"]),
             BrinIndex(fields=["created_at"], name="delivery_by_age"),
         ]
+
+
+class Attempt(models.Model):
+    """An attempt that failed. What the last one brought stands on its delivery as well; one that arrived stands there alone."""
+
+    delivery = models.ForeignKey(Delivery, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    number = models.PositiveSmallIntegerField()
+    at = models.DateTimeField()
+    response_status = models.PositiveSmallIntegerField(null=True)
+    response_body = models.TextField(null=True)
+    error = models.CharField(max_length=200, null=True)
+    duration_ms = models.PositiveIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["delivery", "-at"], name="attempt_of_delivery")]

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 
 from apps.core.pruning import prune
-from apps.webhooks.models import Delivery, Event
+from apps.webhooks.models import Attempt, Delivery, Event
 
 _ENDED = (Delivery.Status.DELIVERED, Delivery.Status.FAILED, Delivery.Status.IGNORED)
 
@@ -17,5 +17,6 @@ def prune_all(now: datetime) -> dict[str, int]:
     needed = Delivery.objects.filter(event=OuterRef("pk"))
     return {
         "deliveries": prune(Delivery.objects.filter(status__in=_ENDED, created_at__lt=before)),
+        "attempts": prune(Attempt.objects.filter(~Exists(Delivery.objects.filter(pk=OuterRef("delivery"))), at__lt=before)),
         "events": prune(Event.objects.filter(~Exists(needed), created_at__lt=before)),
     }

@@ -4,9 +4,10 @@ from datetime import datetime
 
 from django.db import models
 from django.db.models import Count, Q
+from django.db.models.functions import Cast
 
 from apps.access.access import Access
-from apps.webhooks.models import Delivery, Endpoint, Event, Host
+from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host
 
 RECENT, ABOUT_MAX = 25, 100
 
@@ -50,6 +51,22 @@ def recent_deliveries(endpoint: Endpoint, limit: int = RECENT) -> list[Delivery]
 
 def deliveries(endpoint: Endpoint) -> models.QuerySet[Delivery]:
     return Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode).select_related("event").order_by("-created_at", "-id")
+
+
+def event_bodies(access: Access) -> models.QuerySet[Event]:
+    """Newest first, each with the text of its object as it is sent."""
+    return events(access).annotate(object_json=Cast("object", models.TextField())).order_by("-created_at", "-id")
+
+
+def deliveries_of(event: Event) -> list[Delivery]:
+    """Newest first, each with its endpoint."""
+    rows = Delivery.objects.filter(event=event, store=event.store_id, mode=event.mode).select_related("endpoint")
+    return list(rows.defer("endpoint__sealed_secret").order_by("-created_at", "-id")[:ABOUT_MAX])
+
+
+def failed_attempts(delivery: Delivery) -> list[Attempt]:
+    """Newest first, as far back as they are kept; those of an earlier series too."""
+    return list(Attempt.objects.filter(delivery=delivery).order_by("-at", "-id")[:ABOUT_MAX])
 
 
 def deliveries_about(access: Access, subject: str, first: datetime, last: datetime) -> list[Delivery]:

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import uuid
 
+from django.conf import settings
 from msgspec import UNSET, Raw, json
 
 from apps.webhooks.documents import EventData, EventDocument
@@ -34,6 +35,22 @@ def body(
         data=EventData(object=Raw(object_json)),
     )
     return json.encode(envelope)
+
+
+def newest_version() -> str:
+    return str(settings.API_VERSION)
+
+
+def plain_headers(delivery_id: uuid.UUID, event_id: uuid.UUID, event_type: str, attempt: int) -> dict[str, str]:
+    """Those that anybody could write."""
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": USER_AGENT,
+        "Service-Delivery-Id": str(delivery_id),
+        "Service-Event-Id": str(event_id),
+        "Service-Event-Type": event_type,
+        "Service-Delivery-Attempt": str(attempt),
+    }
 
 
 def signatures(secret: str, event_id: uuid.UUID, raw: bytes, timestamp: int) -> dict[str, str]:

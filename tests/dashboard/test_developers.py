@@ -1,12 +1,19 @@
 """API keys and webhook endpoints: a secret is on one answer and on no other."""
 
 import re
+import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.access.models import ApiKey
-from apps.webhooks.models import Delivery, Endpoint
+from apps.core import clock, posting
+from apps.webhooks import pruning
+from apps.webhooks.delivery import queue, sender
+from apps.webhooks.models import Attempt, Delivery, Endpoint
 from tests.cast import Api, Cast
 from tests.dashboard.browse import Browser, text
 from tests.make import payment
@@ -139,6 +146,62 @@ def test_a_delivery_is_sent_again_only_when_it_can_be(cast: Cast) -> None:
     browser.post(path)
     delivery.refresh_from_db()
     assert delivery.status == "pending"
+
+
+def test_a_delivery_shows_what_was_sent_and_what_each_attempt_brought(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    payment(cast.bakery.test)
+    delivery = Delivery.objects.select_related("event").get()
+    path = f"webhooks/{delivery.endpoint_id}/deliveries/{delivery.pk}"
+    assert "No attempts yet" in text(browser.get(path))
+    sent = []
+    for code, body in ((500, b"<b>down</b>"), (200, b"thanks")):
+        Delivery.objects.update(next_attempt_at=clock.real_now())
+        (attempt,) = queue.claim(clock.real_now(), 10)
+        sent.append(attempt)
+        answer = posting.Answer(code, body)
+        queue.record([sender.result_of(attempt, clock.real_now(), answer, None, 120 + code)])
+    page = browser.get(path)
+    assert page.context["raw"].encode() == sent[0].body == sent[1].body
+    told = [(one.number, one.response_status, one.duration_ms, one.answer, one.is_arrived) for one in page.context["attempts"]]
+    assert told == [(2, 200, 320, "thanks", True), (1, 500, 620, "<b>down</b>", False)]
+    shown = page.content.decode()
+    assert "&lt;b&gt;down&lt;/b&gt;" in shown
+    for name, value in sent[1].headers.items() - {("webhook-timestamp", sent[1].headers["webhook-timestamp"])}:
+        assert (value in shown) is ("ignature" not in name), name
+        assert name in shown
+    assert "whsec_" not in shown
+    event = browser.get(f"events/{delivery.event_id}")
+    assert delivery.event.type in text(browser.get("events")) and path in event.content.decode()
+
+
+def test_an_attempt_goes_with_its_delivery(cast: Cast) -> None:
+    Attempt.objects.create(delivery_id=uuid.uuid4(), number=1, at=clock.real_now() - timedelta(days=4000), duration_ms=1)
+    assert pruning.prune_all(clock.real_now())["attempts"] == 1
+
+
+def test_the_page_of_an_event_asks_as_much_for_many_deliveries_as_for_one(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    payment(cast.bakery.test)
+    delivery = Delivery.objects.get()
+
+    def asked(path: str) -> int:
+        browser.get(path)
+        with CaptureQueriesContext(connection) as seen:
+            browser.get(path)
+        return len(seen)
+
+    pages = ("events", f"events/{delivery.event_id}", f"webhooks/{delivery.endpoint_id}/deliveries/{delivery.pk}")
+    few = [asked(one) for one in pages]
+    for number in range(5):
+        Attempt.objects.create(delivery=delivery, number=number, at=clock.real_now(), duration_ms=1)
+        payment(cast.bakery.test)
+        Delivery.objects.create(
+            store=delivery.store, mode="test", event=delivery.event, endpoint=delivery.endpoint, created_at=clock.real_now()
+        )
+    assert [asked(one) for one in pages] == few
 
 
 def test_a_deleted_endpoint_is_gone_after_asking(cast: Cast) -> None:

@@ -332,10 +332,10 @@ BUTTONS = {
     "customer_delete", "product", "price_switch", "platform_account_close", "platform_account_restore", "payout_batch_discard",
     "payout_destination_remove", "payout_schedule_switch", "payout_schedule_delete", "payout_retry", "payout_give_up",
     "approval_approve", "key_revoke", "key_take_over", "mandate_revoke", "agent_revoke", "agent_take_over",
-    "webhook_endpoint_switch", "webhook_endpoint_rotate", "webhook_endpoint_delete", "webhook_endpoint_test", "redeliver",
+    "webhook_endpoint_switch", "webhook_endpoint_rotate", "webhook_endpoint_delete", "webhook_endpoint_test", "delivery",
     "oauth_grant_revoke", "oauth_app_rotate", "oauth_app_deactivate", "invitation_resend", "invitation_revoke", "member_leave",
     "member_remove", "member_hand_over", "stop",  "settings_assets", "settings_domain", "security_take_off", "security_codes",
-    "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit", "transfer_return",
+    "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit", "transfer_return", "new_sign_in",
     "payout_schedule_run", "payout_batch",  # a code alone: test_reviews
 }  # fmt: skip
 OTHERS = {

@@ -24,7 +24,9 @@ from apps.stores import roles
 from apps.stores.models import Member, Role, User
 from apps.stores.services import change_store
 from apps.stores.verification_documents import add_document
+from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
+from apps.webhooks.services.deliveries import send_test
 from apps.webhooks.services.endpoints import register_endpoint
 from tests.billing import records as billing
 from tests.cast import Api, Cast, assemble, person
@@ -66,7 +68,12 @@ def report(cast: Cast) -> dict[str, str]:
 
 def endpoint(cast: Cast) -> dict[str, str]:
     made = register_endpoint(cast.bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=EVENTS)).endpoint
-    return {"id": str(made.pk), "delivery_id": str(uuid.uuid4())}
+    return {"id": str(made.pk), "delivery_id": str(send_test(made, None, clock.real_now()).pk)}
+
+
+def event(cast: Cast) -> dict[str, str]:
+    made = endpoint(cast)
+    return {"id": str(Delivery.objects.get(pk=made["delivery_id"]).event_id)}
 
 
 def sub_merchant(cast: Cast) -> dict[str, str]:
@@ -147,9 +154,11 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "apps": app_let_in,
     "customers": billed_by(billing.customer),
     "email": lambda cast: {"token": "unknown"},
+    "events": event,
     "invoices": billed_by(billing.opened, act="void"),
     "join": lambda cast: {"token": "unknown"},
     "sign-up": lambda cast: {"token": "unknown"},
+    "sign-ins": lambda cast: {"token": "unknown"},
     "stop": lambda cast: {"token": "unknown"},
     "payment-links": lambda cast: {"id": str(made_link(cast.bakery).pk)},
     "payments": payment_with_a_late_deposit,

@@ -71,8 +71,9 @@ RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed
           e.id, e.type, floor(extract(epoch FROM e.created_at))::bigint, e.account_id, e.object::text, due.is_slow
 """
 
-# A retry for an endpoint that was turned off meanwhile isn't kept for later. The last arrival at an endpoint is noted to the
-# second, so that a busy endpoint's row isn't written with every answer. A delivery that failed for good turns its endpoint off.
+# Every attempt that failed is kept, for the next one writes over it on the delivery. A retry for an endpoint that was turned off
+# meanwhile isn't kept for later. The last arrival at an endpoint is noted to the second, so that a busy endpoint's row isn't written
+# with every answer. A delivery that failed for good turns its endpoint off.
 _RECORD = """
 WITH kept AS (
     UPDATE webhooks_delivery d SET
@@ -88,7 +89,10 @@ WITH kept AS (
     JOIN webhooks_endpoint p ON p.id = mine.endpoint_id
     CROSS JOIN LATERAL (SELECT p.status = 'active' AND p.deleted_at IS NULL AS yes) is_on
     WHERE d.id = r.id AND d.status = 'attempting' AND d.claimed_until = r.claimed_until
-    RETURNING d.endpoint_id, r.status, r.at
+    RETURNING d.id, d.attempts, d.endpoint_id, r.status, r.at, r.response_status, r.response_body, r.error, r.duration_ms
+), failed_ones AS (
+    INSERT INTO webhooks_attempt (delivery_id, number, at, response_status, response_body, error, duration_ms)
+    SELECT id, attempts, at, response_status, response_body, error, duration_ms FROM kept WHERE status <> 'delivered'
 ), stopped AS (
     UPDATE webhooks_endpoint p SET status = 'error', disabled_at = failed.at, updated_at = failed.at, is_notice_due = true
     FROM (SELECT endpoint_id, max(at) AS at FROM kept WHERE status = 'failed' GROUP BY endpoint_id ORDER BY endpoint_id) failed
@@ -228,12 +232,7 @@ def _attempt(row: Claimed, until: datetime, now: datetime, secrets: dict[uuid.UU
     if row.endpoint_id not in secrets:
         secrets[row.endpoint_id] = crypto.decrypt(row.sealed_secret, signing.secret_place(row.endpoint_id))
     headers = {
-        "Content-Type": "application/json",
-        "User-Agent": signing.USER_AGENT,
-        "Service-Delivery-Id": str(row.id),
-        "Service-Event-Id": str(row.event_id),
-        "Service-Event-Type": row.event_type,
-        "Service-Delivery-Attempt": str(row.attempts + 1),
+        **signing.plain_headers(row.id, row.event_id, row.event_type, row.attempts + 1),
         **signing.signatures(secrets[row.endpoint_id], row.event_id, raw, int(now.timestamp())),
     }
     return Attempt(

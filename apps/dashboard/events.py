@@ -1,0 +1,108 @@
+"""Events of a store, and a delivery of one to an endpoint: the body that was sent, its headers, and what each attempt brought."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.core.errors import Failure, RefusalKind
+from apps.dashboard.paging import window
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.webhooks import selectors, signing
+from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.services import deliveries
+
+# Made anew for each attempt with the signing secret, and not kept.
+SIGNED = ("Service-Signature", "webhook-id", "webhook-timestamp", "webhook-signature")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An attempt; `number` counts within its series."""
+
+    number: int
+    at: datetime | None
+    is_arrived: bool
+    response_status: int | None
+    duration_ms: int | None
+    error: str | None
+    answer: str | None
+
+
+def index(request: PageRequest) -> HttpResponse:
+    page = window(selectors.events(request.access).order_by("-created_at", "-id").defer("object"), request.GET, {})
+    return show(request, "dashboard/events/list.html", {"window": page, "is_empty": not page.rows and "page" not in request.GET})
+
+
+def show_event(request: PageRequest, id: str) -> HttpResponse:
+    event: Event = find(selectors.event_bodies(request.access), id)
+    context = {"event": event, "body": _readable(_body(event, "")), "deliveries": selectors.deliveries_of(event)}
+    return show(request, "dashboard/events/detail.html", context)
+
+
+def delivery(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
+    """A POST sends it again."""
+    endpoint: Endpoint = find(selectors.endpoints(request.access).select_related("store"), id)
+    if request.method == "POST":
+        return _resend(request, endpoint, delivery_id)
+    sent: Delivery = find(selectors.deliveries(endpoint), delivery_id)
+    event: Event = find(selectors.event_bodies(request.access), str(sent.event_id))
+    raw = _body(event, endpoint.api_version)
+    context = {
+        "endpoint": endpoint,
+        "delivery": sent,
+        "attempts": _attempts(sent),
+        "is_retryable": deliveries.is_retryable(endpoint, sent),
+        "headers": signing.plain_headers(sent.pk, event.pk, event.type, max(sent.attempts, 1)).items(),
+        "signed": SIGNED,
+        "body": _readable(raw),
+        "raw": raw,
+        "is_open": sent.status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING),
+    }
+    return show(request, "dashboard/webhook_endpoints/delivery.html", context)
+
+
+def _resend(request: PageRequest, endpoint: Endpoint, delivery_id: str) -> HttpResponse:
+    try:
+        deliveries.redeliver(endpoint, delivery_id, request.access.now())
+    except Refusals as refusal:
+        if isinstance(refusal, Failure) and refusal.kind is RefusalKind.NOT_FOUND:
+            raise
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, "The event is being resent. Reload to see the response.")
+    return go("delivery", endpoint.pk, delivery_id)
+
+
+def _body(event: Event, api_version: str) -> str:
+    """Exactly what an endpoint of this version is sent."""
+    raw = signing.body(
+        event_id=event.pk,
+        type=event.type,
+        created=int(event.created_at.timestamp()),
+        is_live=event.is_live,
+        api_version=api_version or signing.newest_version(),
+        account_id=event.account_id,
+        object_json=str(event.object_json),  # type: ignore[attr-defined]  # annotated by the selector
+    )
+    return raw.decode()
+
+
+def _readable(raw: str) -> str:
+    return json.dumps(json.loads(raw), indent=2, ensure_ascii=False)
+
+
+def _attempts(sent: Delivery) -> list[Shown]:
+    """Newest first: the one that arrived, which the delivery tells, then those that failed."""
+    failed = [
+        Shown(one.number, one.at, False, one.response_status, one.duration_ms, one.error, one.response_body)
+        for one in selectors.failed_attempts(sent)
+    ]
+    last = Shown(sent.attempts, sent.delivered_at, True, sent.response_status, sent.duration_ms, None, sent.response_body)
+    if sent.status == Delivery.Status.DELIVERED:
+        return [last, *failed]
+    if not failed and sent.attempts:  # of before attempts were kept one by one
+        return [Shown(sent.attempts, None, False, sent.response_status, sent.duration_ms, sent.error, sent.response_body)]
+    return failed
