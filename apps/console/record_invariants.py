@@ -69,7 +69,9 @@ SELECT 'movement ' || id, 'it is a ' || kind || ', which nothing posts' FROM led
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no refund' FROM ledger_movement m
 WHERE m.kind IN ('refund_created', 'refund_confirmed', 'refund_released', 'platform_fee_returned') AND NOT EXISTS (
     SELECT 1 FROM payments_refund r WHERE r.id::text = split_part(m.key, ':', 2) AND r.payment_id = m.reference)
-  AND NOT EXISTS (SELECT 1 FROM payments_transferreturn r WHERE r.id::text = split_part(m.key, ':', 2) AND r.payment_id = m.reference)
+UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no return' FROM ledger_movement m
+WHERE m.kind IN ('transfer_return_created', 'transfer_return_confirmed', 'transfer_return_released') AND NOT EXISTS (
+    SELECT 1 FROM payments_transferreturn r WHERE r.id::text = split_part(m.key, ':', 2) AND r.payment_id = m.reference)
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction' FROM ledger_movement m
 WHERE m.kind IN ('sweep_confirmed', 'sweep_gas_sent') AND NOT EXISTS (
     SELECT 1 FROM chain_outgoingtransaction o WHERE o.purpose IN ('sweep', 'sweep_gas') AND o.tx_hash = split_part(m.key, ':', 2))

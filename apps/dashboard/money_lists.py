@@ -4,70 +4,25 @@ A row is valued at the rate of when it was made, never at today's.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cached_property
 from typing import TypeVar
-from urllib.parse import urlencode
 
 from django.db.models import Model, QuerySet
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets, daily_rates, with_chains
 from apps.core import money
-from apps.core.literal import parse_date
 from apps.core.money import Fiat
-from apps.dashboard import days
+from apps.dashboard.filters import Filters
 from apps.dashboard.lists import Listing
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 
 Row = TypeVar("Row", bound=Model)
 PER_PAGE, PAGE_MAX, COUNT_MAX, SUMMED_MAX = 25, 400, 10_000, 5_000
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What the address of a list asks for. What it can't mean is left out; days are the reader's, inclusive."""
-
-    status: str = ""
-    q: str = ""
-    coin: str = ""
-    first_day: str = ""
-    last_day: str = ""
-
-    @classmethod
-    def of(cls, query: QueryDict, statuses: Iterable[str]) -> "Filters":
-        first, last = (day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", "")))
-        status = query.get("status", "")
-        q = "".join(one for one in query.get("q", "").strip()[:255] if one.isprintable())
-        return cls(status if status in statuses else "", q, query.get("coin", "")[:20].replace("\x00", ""), first, last)
-
-    @cached_property
-    def kept(self) -> dict[str, str]:
-        """As it stands in the address."""
-        names = {"first_day": "from", "last_day": "to"}
-        asked = {names.get(one.name, one.name): getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in asked.items() if value}
-
-    def query(self, **changes: str | int) -> str:
-        """The address of the same list with something changed."""
-        return urlencode({name: value for name, value in {**self.kept, **changes}.items() if value})
-
-    @property
-    def is_any(self) -> bool:
-        return bool(self.kept)
-
-    def within(self, rows: "QuerySet[Row]") -> "QuerySet[Row]":
-        """Those that were made in the days."""
-        first, last = parse_date(self.first_day), parse_date(self.last_day)
-        if first is not None:
-            rows = rows.filter(created_at__gte=days.begin(first))
-        if last is not None and (until := days.end(last)) is not None:
-            rows = rows.filter(created_at__lt=until)
-        return rows
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import cached_property
-from urllib.parse import urlencode
+from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, QueryDict
-from django.utils import timezone
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.billing.selectors import payments_of, payments_of_customer
 from apps.core import money
-from apps.core.literal import is_uuid, parse_date
+from apps.core.literal import is_uuid
 from apps.dashboard import days
 from apps.dashboard.billing.forms import email_of
+from apps.dashboard.filters import Filters, days_of, searched
 from apps.dashboard.payment_columns import PAYMENTS
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.links.selectors import payments_by_email
@@ -25,6 +24,7 @@ from apps.payments import selectors
 from apps.payments.models import Payment
 
 PER_PAGE, PAGE_MAX, COUNT_MAX = 25, 400, 10_000
+PEOPLE_MAX = 10_000  # payments of one customer, of each kind
 _TABS = {
     "": "All",
     "pending": "Awaiting payment",
@@ -39,31 +39,28 @@ _SUM = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Filters:
-    """What the address of the list asks for. What it can't mean is left out; days are the reader's, inclusive."""
+class PaymentFilters(Filters):
+    """`coin` is a symbol, on whatever network."""
 
-    status: str = ""
-    q: str = ""
-    coin: str = ""
     network: str = ""
-    first_day: str = ""
-    last_day: str = ""
     least: str = ""
     most: str = ""
     customer: str = ""
 
+    NAMES = {**Filters.NAMES, "least": "min", "most": "max"}
+
     @classmethod
-    def of(cls, query: QueryDict, assets: Sequence[Asset]) -> "Filters":
+    def of_assets(cls, query: QueryDict, assets: Sequence[Asset]) -> "PaymentFilters":
         def told(name: str, is_meant: "re.Pattern[str] | frozenset[str]") -> str:
             text = query.get(name, "").strip()
             meant = text in is_meant if isinstance(is_meant, frozenset) else is_meant.fullmatch(text.replace(",", ""))
             return text.replace(",", "") if meant else ""
 
-        first, last = (day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", "")))
+        first, last = days_of(query)
         customer = query.get("customer", "")
         return cls(
             status=told("status", frozenset(Payment.Status.values)),
-            q=query.get("q", "").strip()[:255],
+            q=searched(query),
             coin=told("coin", frozenset(one.coin_symbol for one in assets)),
             network=told("network", frozenset(one.chain_id for one in assets)),
             first_day=first,
@@ -73,48 +70,31 @@ class Filters:
             customer=customer if is_uuid(customer) else "",
         )
 
-    @cached_property
-    def kept(self) -> dict[str, str]:
-        """As it stands in the address."""
-        asked = {_NAMES.get(one.name, one.name): getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in asked.items() if value}
-
-    def query(self, **changes: str | int) -> str:
-        """The address of the same list with something changed."""
-        return urlencode({name: value for name, value in {**self.kept, **changes}.items() if value})
-
-    @property
-    def is_any(self) -> bool:
-        return bool(self.kept)
-
     def rows(self, request: PageRequest, assets: Sequence[Asset]) -> "QuerySet[Payment]":
         every = selectors.payments_seen_by(request.access)
         is_email = _EMAIL.fullmatch(self.q)
-        found = every.filter(_paid_by(request, self.q)) if is_email else selectors.search(every, self.q)
+        found = every.filter(pk__in=_paid_by(request, self.q)) if is_email else selectors.search(every, self.q)
         if self.customer:
-            found = found.filter(pk__in=payments_of_customer(request.access, self.customer))
+            found = found.filter(pk__in=_of_customer(request, self.customer))
         if self.coin or self.network:
             chosen = [one.pk for one in assets if self.coin in ("", one.coin_symbol) and self.network in ("", one.chain_id)]
             found = selectors.paid_in(found, chosen)
         found = selectors.priced_between(found, _cents(self.least), _cents(self.most))
-        return selectors.filtered(
-            found,
-            selectors.Wanted(
-                status=self.status,
-                first_day=self.first_day,
-                last_day=self.last_day,
-                zone=timezone.get_current_timezone(),
-            ),
-        )
+        return self.within(found.filter(status=self.status) if self.status else found)
 
 
-def _paid_by(request: PageRequest, email: str) -> Q:
-    """For an invoice of this customer, or at a payment link."""
-    return Q(pk__in=payments_of(request.access, email)) | Q(pk__in=payments_by_email(request.access, email))
+def _paid_by(request: PageRequest, email: str) -> "QuerySet[Any, Any]":
+    """The ids of the payments for an invoice of this customer, at a payment link, or whose metadata names them: each by an index."""
+    own = selectors.named_email(Payment.objects.seen_by(request.access), email)
+    found = (payments_of(request.access, email), payments_by_email(request.access, email), own.values("pk"))
+    first, *others = (one.order_by()[:PEOPLE_MAX] for one in found)
+    return first.union(*others)
 
 
-# of an attribute in the address, where it is called differently
-_NAMES = {"first_day": "from", "last_day": "to", "least": "min", "most": "max"}
+def _of_customer(request: PageRequest, customer_id: str) -> "QuerySet[Any, Any]":
+    """The same of a customer whom we know, by the address that they have."""
+    email = email_of(request.access, customer_id)
+    return _paid_by(request, email) if email else payments_of_customer(request.access, customer_id)
 
 
 def _cents(amount: str) -> int | None:
@@ -123,7 +103,7 @@ def _cents(amount: str) -> int | None:
 
 def index(request: PageRequest) -> HttpResponse:
     assets = active_assets(request.access.mode)
-    filters = Filters.of(request.GET, assets)
+    filters = PaymentFilters.of_assets(request.GET, assets)
     rows, number = filters.rows(request, assets), _page_number(request.GET.get("page", ""))
     found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
     total = rows.order_by()[: COUNT_MAX + 1].count()
@@ -152,7 +132,7 @@ def index(request: PageRequest) -> HttpResponse:
 def export(request: PageRequest) -> FileResponse:
     """The filtered list as CSV, newest first, every amount a plain decimal."""
     assets = active_assets(request.access.mode)
-    return PAYMENTS.csv(request, Filters.of(request.GET, assets).rows(request, assets))
+    return PAYMENTS.csv(request, PaymentFilters.of_assets(request.GET, assets).rows(request, assets))
 
 
 @dataclass(frozen=True)
@@ -162,11 +142,11 @@ class Tab:
     is_current: bool
 
 
-def _tabs(filters: Filters) -> list[Tab]:
+def _tabs(filters: PaymentFilters) -> list[Tab]:
     return [Tab(name, filters.query(status=status), status == filters.status) for status, name in _TABS.items()]
 
 
-def _presets(filters: Filters, today: date) -> list[Tab]:
+def _presets(filters: PaymentFilters, today: date) -> list[Tab]:
     """Ranges of days that end today, and the month before."""
     month = today.replace(day=1)
     before = month - timedelta(days=1)
@@ -182,7 +162,7 @@ def _presets(filters: Filters, today: date) -> list[Tab]:
     return [Tab(name, filters.query(**{"from": one[0], "to": one[1]}), one == chosen) for name, one in told.items()]
 
 
-def _chips(request: PageRequest, filters: Filters, assets: Sequence[Asset]) -> list[Tab]:
+def _chips(request: PageRequest, filters: PaymentFilters, assets: Sequence[Asset]) -> list[Tab]:
     """What narrows the list beside its tab and its search, each with the address without it."""
     words = {
         "coin": f"Coin: {filters.coin}",

@@ -13,8 +13,9 @@ from apps.core import money
 from apps.core.money import Fiat
 from apps.dashboard import confirming
 from apps.dashboard.coins import spendable
+from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import PAYOUTS
-from apps.dashboard.money_lists import Filters, Worth, list_page, worths_of
+from apps.dashboard.money_lists import Worth, list_page, worths_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors, states
 from apps.payouts.documents import GAS_DECIMALS, told_transitions

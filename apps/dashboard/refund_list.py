@@ -3,8 +3,9 @@
 from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse
 
+from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import REFUNDS, refund_worth
-from apps.dashboard.money_lists import Filters, Worth, list_page
+from apps.dashboard.money_lists import Worth, list_page
 from apps.dashboard.plumbing import PageRequest
 from apps.payments import selectors
 from apps.payments.models import Refund

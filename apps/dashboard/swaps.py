@@ -20,8 +20,9 @@ from apps.core.literal import Invalid
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import Spendable, atomic_typed, spendable
 from apps.dashboard.confirming import CodeForm
+from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import SWAPS
-from apps.dashboard.money_lists import Filters, Worth, list_page, worths_of
+from apps.dashboard.money_lists import Worth, list_page, worths_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.dashboard.reviews import Fact, Review, Transfer, coins, review_page
 from apps.stores import roles

@@ -8,6 +8,7 @@ import uuid
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models.functions import Lower
 
 from apps.core.models import Formed, once_per_form
 from apps.payments.models import Payment
@@ -77,7 +78,7 @@ class LinkPayment(models.Model):
         indexes = [
             models.Index(fields=["link", "-created_at"], name="link_payment_newest"),
             models.Index(fields=["link"], condition=models.Q(released_at=None), name="link_payment_holds"),
-            models.Index(fields=["customer_email"], condition=~models.Q(customer_email=""), name="link_payment_by_email"),
+            models.Index(Lower("customer_email"), condition=~models.Q(customer_email=""), name="link_payment_by_folded"),
         ]
 
 

@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from apps.core.models import Viewer
 from apps.core.searching import Term
 from apps.links.models import LinkPayment, PaymentLink
-from apps.links.selectors import links_seen_by
+from apps.links.selectors import links_seen_by, payments_by_email
 
 
 def find_links(viewer: Viewer, term: Term, limit: int) -> list[PaymentLink]:
@@ -20,5 +20,4 @@ def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[LinkPayment, Any]
     """The ids of the payments by customers who gave exactly this address at a link."""
     if not term.email:
         return None
-    mine = PaymentLink.objects.seen_by(viewer).values("pk")
-    return LinkPayment.objects.filter(link__in=mine, customer_email__in=term.spellings).values("payment_id")
+    return payments_by_email(viewer, term.text)

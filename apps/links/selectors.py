@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Lower
 
 from apps.core import tenancy
 from apps.core.models import Viewer
@@ -76,7 +77,8 @@ def is_sale(payment: Payment) -> bool:
 def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]":
     """The ids of the payments by customers who gave this address at a link, whatever its case."""
     mine = PaymentLink.objects.seen_by(viewer).values("pk")
-    return LinkPayment.objects.filter(link__in=mine, customer_email__iexact=email).values("payment_id")
+    given = LinkPayment.objects.exclude(customer_email="").annotate(folded=Lower("customer_email"))
+    return given.filter(link__in=mine, folded=email.lower()).values("payment_id")
 
 
 def till_of(store: Store) -> Till:

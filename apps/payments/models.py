@@ -10,6 +10,8 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
+from django.db.models.fields.json import KT
+from django.db.models.functions import Left, Lower
 
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.stores.models import Currency
@@ -103,6 +105,13 @@ class Payment(Owned):
             # What people search for (apps.payments.search).
             models.Index(fields=["store", "mode", "title"], condition=models.Q(title__isnull=False), name="payment_by_title"),
             models.Index(fields=["store", "mode", "settlement_amount_cents"], name="payment_by_amount"),
+            models.Index(
+                "store",
+                "mode",
+                Left(Lower(KT("metadata__customer_email")), 254),  # longer ones are no addresses, and no index takes them
+                condition=models.Q(metadata__has_key="customer_email"),
+                name="payment_by_customer_email",
+            ),
             # What needs a person (apps.payments.attention).
             models.Index(fields=["store", "mode", "-created_at"], condition=~models.Q(needs_attention=""), name="payment_flagged"),
             models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="failed"), name="payment_failed"),

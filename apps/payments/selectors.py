@@ -8,6 +8,8 @@ from functools import cache
 from typing import Any
 
 from django.db import models
+from django.db.models.fields.json import KT
+from django.db.models.functions import Left, Lower
 
 from apps.assets.models import Chain
 from apps.assets.selectors import with_chains
@@ -170,20 +172,6 @@ class Wanted:
         return found
 
 
-_LOOKUPS = {
-    "status": "status",
-    "reference": "reference__contains",
-    "order_id": "order_id",
-    "since": "created_at__gte",
-    "before": "created_at__lt",
-}
-
-
-def filtered(rows: "models.QuerySet[Payment]", wanted: Wanted) -> "models.QuerySet[Payment]":
-    values = wanted.values()
-    return rows.none() if values is None else rows.filter(**{_LOOKUPS[name]: value for name, value in values.items()})
-
-
 _ROW = Columns(Payment, "p")
 _CONDITIONS = {
     "status": "status = %(status)s",
@@ -237,6 +225,12 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
     if _AMOUNT.fullmatch(amount):
         wanted |= models.Q(settlement_amount_cents=cents_from_text(amount))
     return rows.filter(wanted)
+
+
+def named_email(rows: "models.QuerySet[Payment]", email: str) -> "models.QuerySet[Payment]":
+    """Those whose own metadata names this address as the customer's, whatever its case; by an index of theirs."""
+    named = rows.filter(metadata__has_key="customer_email").annotate(folded=Left(Lower(KT("metadata__customer_email")), 254))
+    return named.filter(folded=email.lower())
 
 
 def _paid_at(folded: str) -> "models.QuerySet[PaymentAddress, Any]":

@@ -64,7 +64,7 @@ _LINE_OF = {
     "payout_gas_charged": "network_fees",
     "x402_gas_charged": "network_fees",
 }
-_BEGINNINGS = {"refund": "refunds", "payout": "payouts", "swap": "swaps", "x402": "agents"}
+_BEGINNINGS = {"refund": "refunds", "transfer": "refunds", "payout": "payouts", "swap": "swaps", "x402": "agents"}
 
 
 def line_of(kind: str) -> str:

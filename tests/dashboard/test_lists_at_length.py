@@ -51,6 +51,7 @@ def test_a_month_of_payments_is_listed_and_filtered_by_indexes(cast: Cast) -> No
         "min=100&max=150",
         f"from={today}&to={today}",
         f"customer={customer.pk}",
+        f"q={customer.email}",
     ):
         shown = plans(cast, f"payments?{query}")
         assert shown, query

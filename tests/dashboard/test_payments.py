@@ -60,6 +60,20 @@ def test_the_search_finds_by_title_address_transaction_and_the_invoiced_customer
     assert references(browser.get("payments", data={"q": "nobody@rye.example"})) == []
 
 
+def test_a_customer_has_the_payments_of_invoices_links_and_metadata_in_any_case(cast: Cast) -> None:
+    browser, api = Browser(cast.alice), cast.bakery.test
+    customer = records.customer(api, email="ann@rye.example")
+    bill = records.opened(api, customer_id=customer["id"])
+    billed = records.start_payment(bill["public_token"]).json()["payment"]["payment_intent_id"]
+    named = payment(api, metadata={"customer_email": "Ann@Rye.example"})["id"]
+    for text_of_another in ("bob@rye.example", "x" * 5000):
+        payment(api, metadata={"customer_email": text_of_another})
+    payment(cast.strangers.test, metadata={"customer_email": "ann@rye.example"})
+    for query in ({"customer": customer["id"]}, {"q": "ANN@rye.example"}):
+        found = browser.get("payments", data=query).context["payments"]
+        assert {str(one.pk) for one in found} == {billed, named}, query
+
+
 def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plainly(cast: Cast) -> None:
     browser, api = Browser(cast.alice), cast.bakery.test
     half = simulated(api, payment(api)["id"], "underpaid")

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from apps.access import operations
 from apps.access.access import Access
 from apps.access.stepup import SecondFactorRequired, StepUpRequired
+from apps.assets.models import Asset
 from apps.chain import unmatched
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.chain.services import AlreadyResolved, NotConfirmedYet
@@ -19,6 +20,7 @@ from apps.ledger.models import Movement
 from apps.ledger.selectors import account_balance
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
 from apps.payments.services import transfer_returns
+from apps.payments.services.reconcile import FINAL, reconcile
 from apps.payments.services.settle import settle_payment
 from apps.payments.services.transfers import (
     ForSupport,
@@ -63,6 +65,22 @@ def test_an_accepted_one_is_available_less_the_fee_and_leaves_the_payments_statu
     assert payment.status == "pending"
     settle_payment(payment.pk)  # which sets aside what nobody has claimed, and nothing else
     assert Deposit.objects.get().status == "confirmed"
+    assert audit.findings() == []
+
+
+def test_a_payment_that_takes_both_coins_stays_balanced_whatever_becomes_of_the_transfer(cast: Cast) -> None:
+    Asset.objects.filter(pk=COIN).update(contract_address="0x" + "01" * 20, is_active=True)
+    for act in (lambda id, of: accept_transfer(owner(cast), id, of.reference), lambda id, of: send_transfer_back(owner(cast), id)):
+        payment, transfer = stray(cast)
+        assert payment.addresses.filter(asset=COIN).exists()
+        made = make.simulated(cast.bakery.test, str(payment.pk))
+        act(transfer, payment)
+        make.advance(cast.bakery.test, 200)
+        payment.refresh_from_db()
+        assert reconcile(payment) == FINAL
+        assert made["status"] == payment.status == "completed"
+        told = cast.bakery.test.get(f"/payments/{payment.pk}").json()["financials"]
+        assert (told["refunded_amount"], told["gross_amount"]) == ("0.00", "10.00")
     assert audit.findings() == []
 
 

@@ -37,7 +37,16 @@ from apps.ledger.movements.payouts import (
     payout_settled,
     payouts_confirmed,
 )
-from apps.ledger.movements.refunds import platform_fee_returned, refund_confirmed, refund_created, refund_released
+from apps.ledger.movements.refunds import (
+    Returned,
+    platform_fee_returned,
+    refund_confirmed,
+    refund_created,
+    refund_released,
+    transfer_return_confirmed,
+    transfer_return_created,
+    transfer_return_released,
+)
 from apps.ledger.movements.swaps import swap_approval_paid, swap_completed, swap_created, swap_exchanged, swap_released
 
 __all__ = [  # noqa: RUF022  # in the order in which coins move
@@ -53,6 +62,10 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "refund_confirmed",
     "refund_released",
     "platform_fee_returned",
+    "Returned",
+    "transfer_return_created",
+    "transfer_return_confirmed",
+    "transfer_return_released",
     "swap_created",
     "swap_completed",
     "swap_exchanged",

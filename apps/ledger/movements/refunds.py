@@ -1,7 +1,8 @@
-"""Refunds: reserved, then gone for good or given back; and the platform's share of a refunded fee."""
+"""Refunds, and returns of unmatched transfers: reserved, then gone for good or given back; the platform's share of a refunded fee."""
 
 import uuid
 from datetime import datetime
+from typing import TypedDict, Unpack
 
 from django.db import transaction
 
@@ -66,6 +67,42 @@ def refund_released(
     lines = store_move(store_id, asset_id, RESERVED, HELD if is_to_held else AVAILABLE, amount_atomic)
     lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
     return post(Posting(f"refund-released:{refund_id}", "refund_released", mode, payment_id, at, lines))
+
+
+class Returned(TypedDict):
+    """An unmatched transfer on its way back, and the payment that it is held for. Its coins are set aside as a refund's are."""
+
+    store_id: uuid.UUID
+    mode: str
+    asset_id: str
+    payment_id: uuid.UUID
+    return_id: uuid.UUID
+    amount_atomic: int
+    at: datetime
+
+
+def transfer_return_created(**of: Unpack[Returned]) -> Posted:
+    """What an unmatched transfer brought is about to go back. It is no refund: nothing of the payment goes."""
+    lines = store_move(of["store_id"], of["asset_id"], HELD, RESERVED, of["amount_atomic"])
+    return post(Posting(f"refund:{of['return_id']}", "transfer_return_created", of["mode"], of["payment_id"], of["at"], lines))
+
+
+def transfer_return_confirmed(*, gas_asset_id: str, gas_atomic: int, is_simulated: bool, **of: Unpack[Returned]) -> Posted:
+    """It is on the chain for good, and its gas is paid."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    lines = [
+        Line(RESERVED, of["asset_id"], -of["amount_atomic"], "principal", of["store_id"]),
+        Line(custody, of["asset_id"], of["amount_atomic"], "principal"),
+        *gas(gas_asset_id, gas_atomic, custody),
+    ]
+    return post(Posting(f"refund-confirmed:{of['return_id']}", "transfer_return_confirmed", of["mode"], of["payment_id"], of["at"], lines))
+
+
+def transfer_return_released(*, gas_asset_id: str, gas_atomic: int, **of: Unpack[Returned]) -> Posted:
+    """It has failed for good: the coins are held again. One that the chain reverted has paid gas."""
+    lines = store_move(of["store_id"], of["asset_id"], RESERVED, HELD, of["amount_atomic"])
+    lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
+    return post(Posting(f"refund-released:{of['return_id']}", "transfer_return_released", of["mode"], of["payment_id"], of["at"], lines))
 
 
 @transaction.atomic

@@ -85,7 +85,8 @@ def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime, *, by: 
 
 
 def note_accepted(payment: Payment, deposit: Deposit, at: datetime) -> None:
-    """In the payment's history, and to whom it may concern."""
+    """In the payment's history, and to whom it may concern. What it has brought is compared with the books anew."""
+    Payment.objects.filter(pk=payment.pk).update(reconciliation_due=True)
     PaymentEvent.objects.create(
         payment=payment,
         event_type=ACCEPTED_EVENT,

@@ -1,15 +1,18 @@
 """Does what the chain brought, what the intent says and what the ledger has agree? Asked within a minute of each change."""
 
+from collections import Counter
+
 from apps.core import clock
 from apps.core.rows import Job
 from apps.ledger.selectors import booked_deposits, payment_split
 from apps.payments import states
 from apps.payments.documents.reconciliation import UNDER_INVESTIGATION
-from apps.payments.models import Payment
+from apps.payments.models import LateDeposit, Payment, TransferReturn
 from apps.payments.selectors import Received, received_by
 
 FINAL, DISPUTED, CLOSED = "final", "disputed", "closed"
 JOB = Job("payments.reconcile", limit=200)
+_DEPOSIT = ("deposit__tx_hash", "deposit__log_index", "deposit__asset_id", "deposit__amount_atomic")
 
 
 def reconcile_due() -> int:
@@ -43,13 +46,32 @@ def _verdict(payment: Payment, received: list[Received]) -> str:
 def is_balanced(payment: Payment, received: list[Received]) -> bool:
     """Confirmed deposits are booked to the unit, and a settled intent's shares add up to them."""
     booked = booked_deposits(payment.pk)
+    accepted, returned = _claimed(payment, received)
     for one in received:
         confirmed = sum(deposit.amount_atomic for deposit in one.deposits if deposit.status == deposit.Status.CONFIRMED)
-        if booked.get(one.address.asset_id, 0) != confirmed:
+        if booked.get(one.address.asset_id, 0) - accepted[one.address.asset_id] - returned[one.address.asset_id] != confirmed:
             return False
     if payment.completed_at is None:
         return True
     splits = payment_split([payment.pk]).get(payment.pk, {})
     return all(
-        (splits[one.address.asset_id].gross_atomic if one.address.asset_id in splits else 0) == one.confirmed_atomic for one in received
+        (splits[one.address.asset_id].gross_atomic if one.address.asset_id in splits else 0) - accepted[one.address.asset_id]
+        == one.confirmed_atomic
+        for one in received
     )
+
+
+def _claimed(payment: Payment, received: list[Received]) -> tuple[Counter[str], Counter[str]]:
+    """Per asset what unmatched transfers brought that were accepted on this payment, and that were sent back from it."""
+    own = {deposit.pk for one in received for deposit in one.deposits}
+    accepted, returned = Counter[str](), Counter[str]()
+    late = LateDeposit.objects.filter(payment=payment, accepted_at__isnull=False).exclude(deposit__in=own)
+    taken = set()
+    for tx_hash, index, asset_id, amount in late.values_list(*_DEPOSIT):
+        taken.add((tx_hash, index))
+        accepted[asset_id] += amount
+    sent = TransferReturn.objects.filter(payment=payment).order_by("transfer").distinct("transfer")
+    for tx_hash, index, asset_id, amount in sent.values_list("transfer__tx_hash", "transfer__log_index", "asset_id", "amount_atomic"):
+        if (tx_hash, index) not in taken:
+            returned[asset_id] += amount
+    return accepted, returned

@@ -25,6 +25,19 @@ OPEN = ("pending", "submitted")
 _Sent = OutgoingTransaction.Status
 
 
+def booking_of(row: TransferReturn, at: datetime) -> movements.Returned:
+    """What every movement of it names."""
+    return {
+        "store_id": row.store_id,
+        "mode": row.mode,
+        "asset_id": row.asset_id,
+        "payment_id": row.payment_id,
+        "return_id": row.pk,
+        "amount_atomic": row.amount_atomic,
+        "at": at,
+    }
+
+
 def advance_returns(mode: str = "") -> int:
     """The sweep (of a mode): move every open one a step; how many there were."""
     rows = TransferReturn.objects.filter(status__in=OPEN).order_by("created_at")
@@ -83,17 +96,8 @@ def _submit(row: TransferReturn, tx_hash: str, at: datetime, real: datetime) -> 
 
 def _confirm(row: TransferReturn, at: datetime, *, gas_atomic: int) -> None:
     if RETURN_MACHINE.change_status(row, Step("confirmed"), at=at, updated_at=at):
-        movements.refund_confirmed(
-            store_id=row.store_id,
-            mode=row.mode,
-            asset_id=row.asset_id,
-            payment_id=row.payment_id,
-            refund_id=row.pk,
-            amount_atomic=row.amount_atomic,
-            gas_asset_id=native_asset_id(row.asset),
-            gas_atomic=gas_atomic,
-            is_simulated=row.is_simulated,
-            at=at,
+        movements.transfer_return_confirmed(
+            gas_asset_id=native_asset_id(row.asset), gas_atomic=gas_atomic, is_simulated=row.is_simulated, **booking_of(row, at)
         )
 
 
@@ -101,18 +105,7 @@ def _fail(row: TransferReturn, reason: str, at: datetime, *, gas_atomic: int) ->
     """It moved nothing and never will. A reverted one has paid its gas."""
     if not RETURN_MACHINE.change_status(row, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at):
         return
-    movements.refund_released(
-        store_id=row.store_id,
-        mode=row.mode,
-        asset_id=row.asset_id,
-        payment_id=row.payment_id,
-        refund_id=row.pk,
-        amount_atomic=row.amount_atomic,
-        is_to_held=True,
-        at=at,
-        gas_asset_id=native_asset_id(row.asset),
-        gas_atomic=gas_atomic,
-    )
+    movements.transfer_return_released(gas_asset_id=native_asset_id(row.asset), gas_atomic=gas_atomic, **booking_of(row, at))
     reopen_unmatched(row.transfer_id)
 
 

@@ -19,6 +19,7 @@ from apps.ledger import movements
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
 from apps.payments.services.late import note_accepted
 from apps.payments.services.settle import shares
+from apps.payments.services.transfer_returns import booking_of
 from apps.stores import audit
 
 
@@ -132,16 +133,7 @@ def send_transfer_back(access: Access, transfer_id: str) -> TransferReturn:
             amount_atomic=claim.deposit.amount_atomic,
             is_simulated=claim.deposit.is_simulated,
         )
-        movements.refund_created(
-            store_id=payment.store_id,
-            mode=payment.mode,
-            asset_id=sent.asset_id,
-            payment_id=payment.pk,
-            refund_id=sent.pk,
-            amount_atomic=sent.amount_atomic,
-            is_from_held=True,
-            at=at,
-        )
+        movements.transfer_return_created(**booking_of(sent, at))
         _record("unmatched_transfer.returned", claim, payment)
         jobs.enqueue("payments.advance_refunds", mode=payment.mode)
     return sent
