@@ -1,17 +1,18 @@
 """Payment links: the list, one link with its QR code and payments, its form, the button for a website, pausing and archiving."""
 
 import io
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 
 import segno
 from django.contrib import messages
 from django.http import HttpResponse
+from django.utils import timezone
 
-from apps.core import clock
 from apps.core.forms import Form
 from apps.core.literal import Invalid, parse_date
 from apps.core.money import text_from_cents
-from apps.dashboard import form_keys, link_buttons
+from apps.dashboard import days, form_keys, link_buttons
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.links import selectors
@@ -179,13 +180,13 @@ def _whole(text: str, name: str) -> int | None:
 
 
 def _end_of_day(text: str) -> datetime | None:
-    """The last second of a day, UTC. Raises Invalid."""
+    """The last second of a day by the reader's clock. Raises Invalid."""
     if not text:
         return None
     day = parse_date(text)
     if day is None:
         raise Invalid("ends", "date")
-    return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
+    return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=timezone.get_current_timezone())
 
 
 def create(request: PageRequest) -> HttpResponse:
@@ -207,7 +208,10 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         return _form(request, LinkForm(_values(link)), link)
     form = LinkForm.from_post(request.POST)
     try:
-        links.update_link(request.access, link, form.request())
+        asked = form.request()
+        # A day that was left as it stood stays the moment that it is, whatever the clock of who reads it.
+        is_same_day = form.values["ends"] == _values(link)["ends"]
+        links.update_link(request.access, link, replace(asked, ends_at=link.ends_at) if is_same_day else asked)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), link)
     messages.success(request, "Changes saved.")
@@ -227,7 +231,7 @@ def _values(link: PaymentLink) -> dict[str, str]:
         "max": text_from_cents(most) if most < AMOUNT_CENTS_MAX else "",
         "suggested": ", ".join(text_from_cents(one) for one in link.suggested_cents),
         "stock": str(link.stock or ""),
-        "ends": link.ends_at.astimezone(UTC).date().isoformat() if link.ends_at is not None else "",
+        "ends": timezone.localtime(link.ends_at).date().isoformat() if link.ends_at is not None else "",
         "email": link.email,
         "name": link.name,
         "success_url": link.success_url or "",
@@ -242,7 +246,7 @@ def _form(request: PageRequest, form: LinkForm, link: PaymentLink | None = None)
         "link": link,
         "currencies": Currency.choices,
         "asks": PaymentLink.Ask.choices,
-        "today": clock.now(request.access.store, request.access.mode).date().isoformat(),
+        "today": days.today(request.access).isoformat(),
         "suggested_max": SUGGESTED_MAX,
     }
     return show(request, "dashboard/links/form.html", context, status=form.status)

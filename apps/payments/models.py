@@ -276,6 +276,22 @@ class TransferReturn(Owned):
         ]
 
 
+class PaymentNet(models.Model):
+    """What a completed payment has left after fees and refunds, as its last reconciliation found it; told while none is due.
+
+    Store, mode and time are the payment's, so that an index alone adds a range up.
+    """
+
+    payment = models.OneToOneField(Payment, primary_key=True, on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False)
+    mode = models.CharField(max_length=4)
+    created_at = models.DateTimeField()
+    net_cents = models.BigIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["store", "mode", "created_at"], include=["payment", "net_cents"], name="payment_net_of_range")]
+
+
 class PaymentSeal(models.Model):
     """A hash over what was locked of the payments made up to a line of history, and over the seal before (apps.payments.seals)."""
 

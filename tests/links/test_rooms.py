@@ -3,9 +3,10 @@
 import re
 import uuid
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import unescape
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -15,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.dashboard.link_buttons import COLORS, LANGUAGES, SIZES, VERBS, Button
 from apps.links.models import PaymentLink
 from apps.links.services.links import archive_link
+from apps.stores.models import User
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import bought, donation, made_link, send
@@ -140,3 +142,16 @@ def test_an_archived_link_can_still_be_looked_at(cast: Cast, alice: Browser) -> 
     archive_link(cast.bakery.access(), link)
     for page in ("", "/button", "/code.svg", "/archive"):
         assert alice.get(f"payment-links/{link.pk}{page}").status_code == 200
+
+
+def test_the_last_day_is_one_of_the_readers_clock(cast: Cast, alice: Browser) -> None:
+    User.objects.filter(pk=cast.alice.pk).update(time_zone="Asia/Tokyo")
+    day = (cast.bakery.access().now() + timedelta(days=9)).date()
+    alice.post("payment-links/new", **{**MUG, "ends": day.isoformat(), "form_key": uuid.uuid4().hex})
+    made = PaymentLink.objects.get()
+    assert made.ends_at == datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=ZoneInfo("Asia/Tokyo"))
+    assert f'value="{day}"' in alice.get(f"payment-links/{made.pk}/edit").content.decode()
+    User.objects.filter(pk=cast.alice.pk).update(time_zone="America/New_York")
+    alice.post(f"payment-links/{made.pk}/edit", **{**MUG, "title": "Cup", "ends": day.isoformat()})
+    made.refresh_from_db()
+    assert made.title == "Cup" and made.ends_at is not None and made.ends_at.astimezone(ZoneInfo("Asia/Tokyo")).date() == day

@@ -10,6 +10,7 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.access.stepup import SecondFactorRequired, StepUpRequired
 from apps.assets.models import Asset
+from apps.assets.services import accept_all_active
 from apps.chain import unmatched
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.chain.services import AlreadyResolved, NotConfirmedYet
@@ -70,6 +71,7 @@ def test_an_accepted_one_is_available_less_the_fee_and_leaves_the_payments_statu
 
 def test_a_payment_that_takes_both_coins_stays_balanced_whatever_becomes_of_the_transfer(cast: Cast) -> None:
     Asset.objects.filter(pk=COIN).update(contract_address="0x" + "01" * 20, is_active=True)
+    accept_all_active(cast.bakery.store)
     for act in (lambda id, of: accept_transfer(owner(cast), id, of.reference), lambda id, of: send_transfer_back(owner(cast), id)):
         payment, transfer = stray(cast)
         assert payment.addresses.filter(asset=COIN).exists()

@@ -8,6 +8,7 @@ from apps.ledger.selectors import booked_deposits, payment_split
 from apps.payments import states
 from apps.payments.documents.reconciliation import UNDER_INVESTIGATION
 from apps.payments.models import LateDeposit, Payment, TransferReturn
+from apps.payments.net import keep_net
 from apps.payments.selectors import Received, received_by
 
 FINAL, DISPUTED, CLOSED = "final", "disputed", "closed"
@@ -26,14 +27,17 @@ def reconcile(payment: Payment) -> str:
 
     One that is still on its way isn't due before it changes, which makes it due again: it keeps nobody else waiting.
     """
+    # Whoever changes what it brought holds this lock too, so that what is kept here is what the books say.
+    Payment.objects.select_for_update(no_key=True).get(pk=payment.pk)
     at = clock.now(payment.store, payment.mode)
     received = received_by(payment)
     status = _verdict(payment, received)
     if payment.reconciliation_status == CLOSED and status == DISPUTED:
         status = CLOSED
-    Payment.objects.filter(pk=payment.pk, updated_at=payment.updated_at).update(
-        reconciliation_status=status, reconciled_at=at, reconciliation_due=False
-    )
+    checked = Payment.objects.filter(pk=payment.pk, updated_at=payment.updated_at)
+    is_kept = checked.update(reconciliation_status=status, reconciled_at=at, reconciliation_due=False)
+    if is_kept and payment.completed_at is not None:
+        keep_net(payment)
     return status
 
 
