@@ -1,6 +1,7 @@
 """The demo's payments: test mode shows every status, live mode is paid on the local chain by a customer's wallet."""
 
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from typing import Any
 
 from apps.access.access import ACT, Access
@@ -56,6 +57,25 @@ LIVE = (
     ("Barista apron", 3900, "ETH", 50),
     ("Tasting for two", 4800, None, 0),
 )
+# Of the month before: how many orders come on each day of the week, Monday first, and what they are, by turns.
+BUSY = (1, 1, 2, 1, 2, 3, 2)
+HISTORY_DAYS = 30
+DAY_SECONDS = 86_400
+HABITS = (
+    Order("House blend 250 g", 890, "exact"),
+    Order("Espresso beans 1 kg", 2690, "exact"),
+    Order("Flat white, twice", 840, "exact"),
+    Order("Brunch for two", 4650, "exact"),
+    Order("Oat drink, case", 2160),
+    Order("Decaf 500 g", 1490, "exact"),
+    Order("Barista workshop", 9500, "exact"),
+    Order("Cold brew, six", 2340, "overpaid"),
+    Order("Filter set", 3290, "exact"),
+    Order("Ceramic mug", 1650, "exact", is_given_back=True),
+    Order("Grinder service", 5400, "exact"),
+    Order("Tea sampler", 1980, "underpaid"),
+    Order("Office beans 3 kg", 7350, "exact"),
+)
 DEFAULTS = {"accept_overpayments": True, "accept_underpayments": False}
 
 
@@ -63,6 +83,7 @@ def seed_test_payments(store: Store, merchant: User) -> None:
     """Every status that test mode reaches, in a store that has no test payments yet."""
     if Payment.objects.seen_by(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
+    _seed_month(store, merchant)
     for order in ENDED:
         _simulate(store, merchant, order, EXPIRES_IN_MIN)
         change_store(store, **(DEFAULTS | order.settings))
@@ -74,13 +95,24 @@ def seed_test_payments(store: Store, merchant: User) -> None:
     change_store(store, **DEFAULTS)
 
 
+def _seed_month(store: Store, merchant: User) -> None:
+    """What a shop that has been open for a month has sold, day by day on its test clock."""
+    orders = cycle(HABITS)
+    change_store(store, **DEFAULTS)
+    for _ in range(HISTORY_DAYS):
+        for order in islice(orders, BUSY[clock.now(store, "test").weekday()]):
+            _simulate(store, merchant, order, EXPIRES_IN_MAX)
+        clock.advance(store, store.test_offset_seconds + DAY_SECONDS)
+        store.refresh_from_db()
+
+
 def _simulate(store: Store, merchant: User, order: Order, lifetime_seconds: int) -> None:
     access = Access.for_session(merchant, store, "test", proof=ACT)
     payment, _ = _create(access, order.title, order.cents, order.currency, lifetime_seconds)
     if order.scenario:
         payment, _ = simulate_deposit(access, payment, SimulationRequest(scenario=order.scenario))
     if order.is_given_back:
-        request_refund(access, payment, RefundRequest(), f"demo: {order.title}")
+        request_refund(access, payment, RefundRequest(), f"demo: {payment.reference}")
 
 
 def _create(
