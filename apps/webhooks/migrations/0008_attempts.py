@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('webhooks', '0006_staff_lists'),
+        ('webhooks', '0007_plural'),
     ]
 
     operations = [
