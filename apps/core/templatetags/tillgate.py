@@ -75,8 +75,9 @@ def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
     return isolated(_LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown))
 
 
+@register.filter
 def isolated(text: str) -> str:
-    """An amount within a sentence that runs from right to left keeps its own order, in plain text too."""
+    """What stands within a sentence that runs from right to left keeps its own order, in plain text and files too."""
     own = regions.chosen()
     runs_left = get_language_bidi() if own is None else own.text_direction == "rtl"
     if not runs_left:
@@ -97,6 +98,12 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
     if not symbol:
         return format_html('<bdi class="amount">{}</bdi>', text)
     return format_html('<bdi class="amount">{} <span class="unit">{}</span></bdi>', text, symbol)
+
+
+@register.simple_tag
+def crypto_text(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> str:
+    """The same as bare text, for files and emails."""
+    return isolated(f"{decimal_mark(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))} {symbol}")
 
 
 @register.simple_tag
