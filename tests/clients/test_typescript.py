@@ -104,7 +104,7 @@ def test_types_refuse_what_the_api_would(installed: Path) -> None:
 
 
 def test_the_examples_of_its_readme_run(demo: Demo, installed: Path) -> None:
-    reader = snippets.Reader(demo.info["base_url"], demo.info["store"]["keys"]["test"]["secret"], free_port())
-    page = snippets.page(npm.SOURCES / "README.md")
-    told = snippets.run_typescript([one for one in page if one.language == "ts"], reader, installed)
+    reader = snippets.Reader(demo.info["base_url"], demo.info["store"]["keys"]["test"]["secret"], free_port(), installed)
+    blocks = [one for one in snippets.snippets(npm.SOURCES / "README.md") if one.language == "ts"]
+    told = snippets.run(blocks, reader)
     assert "completed" in told and "invalid_request 422 null amount" in told

@@ -1,0 +1,140 @@
+"""Every example of the guide is run as it stands, in order, against a running Tillgate, or says why it can't be."""
+
+import json
+import shutil
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from apps.webhooks import signing
+from tests import snippets
+from tests.clients import npm
+from tests.snippets import Delivery, Reader, Snippet
+from tests.stack import ROOT, Demo, Remote, free_port
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+RUN = {"sh": "bash", "python": "python3", "ts": "node", "php": "php", "ruby": "ruby"}
+# What is read, not run.
+SHOWN = {"text", "json", "html", "csv"}
+SECRET = f"whsec_{'0a' * 32}"
+WEBHOOKS, QUICKSTART = (ROOT / "docs" / "guide" / f"{name}.md" for name in ("webhooks", "quickstart"))
+
+
+def blocks(path: Path, language: str) -> list[Snippet]:
+    return [one for one in snippets.snippets(path) if one.language == language and not one.skip]
+
+
+CASES = [(path, language) for path in PAGES for language in RUN if path != QUICKSTART and blocks(path, language)]
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[Demo]:
+    running = Demo()
+    store = running.info["store"]
+    # The reader's store as the guide expects it: agents may draw on mandates, and nothing is scheduled yet.
+    set_up = running.manage("set_store", "--store", store["store"]["id"], "authorization_provider=policy")
+    assert set_up.returncode == 0, set_up.stderr
+    api = Remote(running.info["base_url"], store["keys"]["test"]["secret"])
+    for schedule in api("GET", "/payout_schedules"):
+        api("DELETE", f"/payout_schedules/{schedule['id']}")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def reader(demo: Demo, tmp_path: Path) -> Reader:
+    (tmp_path / "var").symlink_to(demo.folder.name)
+    store = demo.info["store"]
+    agent = {"TILLGATE_AGENT_CREDENTIAL": store["agents"]["test"]}
+    return Reader(demo.info["base_url"], store["keys"]["test"]["secret"], free_port(), tmp_path, agent)
+
+
+def delivery(secret: str = SECRET, age: int = 0) -> Delivery:
+    event = uuid.uuid4()
+    body = json.dumps({"id": str(event), "type": "payment_intent.completed", "data": {"object": {"id": "K2J9"}}})
+    return Delivery(body, signing.signatures(secret, event, body.encode(), int(time.time()) - age), secret)
+
+
+def need(language: str, folder: Path) -> None:
+    """What the language takes is there, or the test is skipped."""
+    if shutil.which(RUN[language]) is None:
+        pytest.skip(f"{RUN[language]} isn't installed")
+    if language == "php" and "curl" not in subprocess.run(["php", "-m"], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("php has no curl (Debian: php-curl)")
+    if language == "ts":
+        npm.install(folder)
+        for name in ("stripe", "standardwebhooks", "@stablelib", "fast-sha256"):
+            if (source := npm.package() / "node_modules" / name).exists():
+                (folder / "node_modules" / name).symlink_to(source)
+
+
+def test_every_example_is_run_or_says_why_not() -> None:
+    for path in PAGES:
+        for one in snippets.snippets(path):
+            assert one.language in {*RUN, *SHOWN} or one.skip, one.place
+            assert not one.skip or len(one.skip.split()) >= 4, one.place
+
+
+@pytest.mark.parametrize(("path", "language"), CASES, ids=lambda one: one.stem if isinstance(one, Path) else one)
+def test_the_examples_of_a_page_run(path: Path, language: str, reader: Reader, tmp_path: Path) -> None:
+    need(language, tmp_path)
+    snippets.run(blocks(path, language), reader, delivery())
+
+
+@pytest.mark.parametrize("language", ["sh", "python", "ts", "php"])
+def test_the_quickstart_pays_a_payment(language: str, reader: Reader, tmp_path: Path) -> None:
+    need(language, tmp_path)
+    told = snippets.run(blocks(QUICKSTART, language), reader)
+    assert "completed" in told
+    assert language == "sh" or "payment_intent.completed" in told, "its receiver has heard of it"
+
+
+# How each language asks its function about a delivery: body and secret in files, the header as an argument.
+ASKED: dict[str, str] = {
+    "python": "import sys\nprint(is_genuine(open('body', 'rb').read(), sys.argv[1], open('secret').read()))",
+    "ts": 'import { readFileSync } from "node:fs";\n'
+    'console.log(isGenuine(readFileSync("body"), process.argv[2] ?? "", readFileSync("secret", "utf8")) ? "True" : "False");',
+    "php": "echo is_genuine(file_get_contents('body'), $argv[1], file_get_contents('secret')) ? 'True' : 'False';",
+    "ruby": "puts genuine?(File.binread('body'), ARGV[0], File.read('secret')) ? 'True' : 'False'",
+    "sh": 'is_genuine body "$1" "$(cat secret)" && echo True || echo False',
+}
+FILES = {"python": "ask.py", "ts": "ask.ts", "php": "ask.php", "ruby": "ask.rb", "sh": "ask.sh"}
+ASK: dict[str, Callable[[str], list[str]]] = {
+    "python": lambda header: ["python3", "ask.py", header],
+    "ts": lambda header: ["node", "ask.js", header],
+    "php": lambda header: ["php", "ask.php", header],
+    "ruby": lambda header: ["ruby", "ask.rb", header],
+    "sh": lambda header: ["bash", "ask.sh", header],
+}
+
+
+@pytest.mark.parametrize("language", list(ASKED))
+def test_each_language_tells_genuine_deliveries_from_others(language: str, tmp_path: Path) -> None:
+    need(language, tmp_path)
+    (function,) = (one for one in blocks(WEBHOOKS, language) if "genuine" in one.code.lower())
+    first = "<?php\n" if language == "php" else ""
+    (tmp_path / FILES[language]).write_text(f"{first}{function.code}\n{ASKED[language]}\n")
+    if language == "ts":
+        npm.compile_typescript(tmp_path, "ask.ts")
+    genuine, old = delivery(), delivery(age=301)
+    header = genuine.headers["Service-Signature"]
+    time_of, _, signature = header.partition(",v1=")
+    cases = [
+        (genuine, header, "True"),
+        (replace(genuine, body=genuine.body + " "), header, "False"),
+        (genuine, f"{time_of},v1={'0' * 64}", "False"),
+        (genuine, f"{time_of},v1={signature[:-2]}", "False"),
+        (genuine, f"t={int(time_of[2:]) - 1},v1={signature}", "False"),
+        (genuine, delivery(secret=f"whsec_{'0b' * 32}").headers["Service-Signature"], "False"),
+        (old, old.headers["Service-Signature"], "False"),
+    ]
+    for case, given, expected in cases:
+        (tmp_path / "body").write_text(case.body)
+        (tmp_path / "secret").write_text(case.secret)
+        done = subprocess.run(ASK[language](given), cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.stdout.strip(), done.stderr) == (expected, ""), (given, case.body)
