@@ -28,6 +28,7 @@ from apps.console.demo import (
     exchange,
     hot_wallets,
     links,
+    oauth_apps,
     payments,
     payouts,
     people,
@@ -173,6 +174,7 @@ class Command(BaseCommand):
         links.seed_links(store, merchant)
         platforms.seed_platform(merchant)
         agents.seed_mandates(store, merchant)
+        oauth_apps.seed_apps(store, merchant)
         return store, merchant, credentials
 
     def _finish(self, port: int, store: Store, merchant: User, credentials: StoreResult, contracts: dict[str, str]) -> None:
