@@ -82,7 +82,7 @@ def test_a_person_in_the_dashboard_and_an_operator_are_told_apart(cast: Cast) ->
     change_checkout(cast.bakery.store, **CHECKOUT, accept_overpayments=True, accept_underpayments=False, offers_new_quotes=True)  # type: ignore[arg-type]
     assert newest().actor_kind == "system"
     browser = Browser(cast.alice)
-    browser.post("settings", settlement_currency="EUR", support_email="", accept_overpayments="on")
+    browser.post("settings", settlement_currency="EUR", support_email="", accept_overpayments="on", offers_new_quotes="on")
     line = newest()
     assert (line.action, line.actor_kind, line.actor_name) == ("store.changed", "person", cast.alice.email)
     assert line.details == {"settlement_currency": ["USD", "EUR"]}

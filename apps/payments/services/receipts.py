@@ -11,7 +11,7 @@ from django.db import transaction
 
 from apps.core import emails, mail
 from apps.core.clock import real_now
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Flat, RefusalKind
 from apps.core.literal import Invalid, check_storable
 from apps.core.models import OutgoingMail
 from apps.payments.documents.receipt import receipt_of
@@ -22,16 +22,14 @@ MAILBOXES_MAX = 5
 _HOUR = 3600
 
 
-class NoReceipt(Coded):
-    code = "no_receipt"
+class NoReceipt(Flat):
     message = "This payment has no receipt"
 
 
-class TooManyReceipts(Coded):
+class TooManyReceipts(Flat):
     """Of this payment, or to this mailbox today."""
 
     kind = RefusalKind.TOO_MANY
-    code = "too_many_receipts"
     message = "Too many receipts were sent; try again tomorrow"
 
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.core import clock
-from apps.core.errors import Coded
+from apps.core.errors import Flat
 from apps.core.money import text_from_cents
 from apps.payments import states
 from apps.payments.models import Payment, PaymentEvent, Renewal
@@ -22,8 +22,7 @@ from apps.payments.services.create import create_payment
 OFFERED_FOR = timedelta(days=7)
 
 
-class NotRenewable(Coded):
-    code = "not_renewable"
+class NotRenewable(Flat):
     message = "This payment can't be renewed"
 
 
