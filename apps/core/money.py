@@ -264,6 +264,13 @@ def short_from_atomic(amount_atomic: int, atomic_decimals: int, digits: int = 6)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def short_rate(rate: Decimal) -> str:
+    """A rate as people read it: two places, and more where it takes them to show four digits that count."""
+    rounded = Context(prec=max(4, rate.adjusted() + 3), rounding=ROUND_HALF_EVEN).plus(rate)
+    text = format(rounded, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def rate_text(rate: Decimal) -> str:
     """A rate with all its 18 places."""
     return format(rate.quantize(Decimal(1).scaleb(-18), context=WIDE), "f")

@@ -22,9 +22,10 @@ from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, Framing, missing_in_frame, public_page
 from apps.hosted.quotes import next_step
 from apps.payments import states
-from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts, CheckoutTransaction, checkout_facts
+from apps.payments.documents.checkout import CheckoutFacts, CheckoutTransaction, checkout_facts
 from apps.payments.documents.order import order_of
 from apps.payments.documents.receipt import coins_paid
+from apps.payments.documents.ways import Way, grouped, ways_of
 from apps.payments.models import Payment
 from apps.payments.requests import SCENARIOS, SimulationRequest
 from apps.payments.selectors import received_by, simulated_waiting
@@ -107,6 +108,14 @@ def _kept(text: str) -> str:
 
 @require_safe
 @public_page("checkout")
+def wallets(request: HttpRequest, reference: str) -> HttpResponse:
+    """The dialog with the wallets of a browser: asked for when somebody wants to pay with one, and empty until its script fills it."""
+    plumbing.payment_of(reference)
+    return render(request, "hosted/_wallets.html")
+
+
+@require_safe
+@public_page("checkout")
 def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
     return sheet(plumbing.payment_of(reference).store)
 
@@ -160,9 +169,11 @@ def is_part(request: HttpRequest) -> bool:
 
 def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, path: str, *, card_path: str = "") -> Context:
     """What the parts of a checkout show. Their links lead to `path`, that to card payments to `card_path` if it is another page."""
-    document = checkout_facts(payment, clock.now(payment.store, payment.mode))
-    query, stage = request.GET, stage_of(document)
-    chosen = _chosen(document, query.get("asset"))
+    received = received_by(payment)
+    document = checkout_facts(payment, clock.now(payment.store, payment.mode), received)
+    query, stage, offered = request.GET, stage_of(document), ways_of(document, received)
+    way = _chosen(offered, query.get("asset"))
+    chosen = way and way.address
     code = code_chosen(request)
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return brand_of(payment.store) | {
@@ -173,7 +184,7 @@ def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, p
         "bill": stages.progress_of(document),
         "has_receipt": payment.completed_at is not None,
         "receipt_sent": query.get("receipt") == "sent",
-        "coins_paid": coins_paid(payment, received_by(payment)) if stage in (COMPLETED, REFUNDED) else [],
+        "coins_paid": coins_paid(payment, received) if stage in (COMPLETED, REFUNDED) else [],
         "is_ending": stages.is_ending(payment, document),
         "ending_seconds": stages.ending_seconds(payment),
         "lifetime_seconds": stages.lifetime_seconds(payment),
@@ -182,14 +193,18 @@ def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, p
         "stage_template": f"hosted/stages/{stage}.html",
         "is_waiting": not document.terminal,
         "is_polled": not document.terminal and not card.is_choosing,
+        "way": way,
         "chosen": chosen,
+        "coins": [
+            (is_stable, [(one, plumbing.query_with(query, asset=one.asset_id)) for one in those]) for is_stable, those in grouped(offered)
+        ],
         "code": code,
         "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
         "path": path,
         "query": query.urlencode(),
-        "asset_links": [(one, plumbing.query_with(query, asset=one.asset.asset_id)) for one in document.payment_addresses],
         "code_links": {name: plumbing.query_with(query, code=name) for name in (ADDRESS, LINK)},
         "order": order_of(payment),
+        "is_choice": len(offered) > 1,
         "is_local_chain": payment.is_live and any(one.asset.chain_id == LOCAL_CHAIN_ID for one in document.payment_addresses),
         "progress": _progress(document),
         "completed_at": payment.completed_at,
@@ -225,11 +240,10 @@ def stage_of(document: CheckoutFacts) -> str:
     return document.status
 
 
-def _chosen(document: CheckoutFacts, asset_id: str | None) -> CheckoutAddress | None:
-    """The asset asked for, else the one that money has come in, else the first."""
-    offered = document.payment_addresses
-    asked = [one for one in offered if one.asset.asset_id == asset_id]
-    paid = [one for one in offered if one.received_atomic != "0"]
+def _chosen(offered: list[Way], asset_id: str | None) -> Way | None:
+    """The coin asked for, else the one that money has come in, else the first."""
+    asked = [one for one in offered if one.asset_id == asset_id]
+    paid = [one for one in offered if one.address.received_atomic != "0"]
     return next(iter([*asked, *paid, *offered]), None)
 
 

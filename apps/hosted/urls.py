@@ -18,6 +18,7 @@ CHECKOUT = [
     path("embed.js", checkout.embed_script, name="embed_script"),
     re_path(rf"^(?:pay/)?{REFERENCE}$", checkout.checkout, name="checkout"),
     re_path(rf"^(?:pay/)?{REFERENCE}/brand\.css$", checkout.brand_style, name="checkout_brand"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/wallets$", checkout.wallets, name="checkout_wallets"),
     re_path(rf"^(?:pay/)?{REFERENCE}/simulate$", checkout.simulate, name="checkout_simulate"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card$", checkout.pay_by_card, name="checkout_card"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card/leave$", cards.leave, name="checkout_card_leave"),

@@ -5,12 +5,12 @@ from decimal import Decimal
 
 from apps.access.access import Access
 from apps.assets.models import Asset
+from apps.assets.networks import STABLECOINS
 from apps.assets.selectors import valued
 from apps.core import money
 from apps.core.documents import Digits, Document
 from apps.ledger.selectors import Balance, balances
 
-STABLECOINS = ("USDC", "USDT")
 STABLECOIN_DECIMALS = 6
 
 

@@ -1,4 +1,4 @@
-// What every page shares: copying, printing, dialogs, buttons that work once, the search key. Pages work without it.
+// What every page shares: copying, printing, dialogs, buttons that work once. Pages work without it.
 
 const root = document.documentElement;
 root.classList.add("has-script");
@@ -68,22 +68,13 @@ document.addEventListener("htmx:finally:request", () => release(document));
 // Messages of the server that came with a swapped part.
 document.addEventListener("toast", (event) => say(event.detail?.text || event.detail?.value || "", event.detail?.tone || ""));
 
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
-  const search = document.querySelector("[data-search]");
-  if (!search) return;
-  event.preventDefault();
-  search.focus();
-});
-
 // An open menu closes when the person turns elsewhere.
 document.addEventListener("click", (event) => {
-  for (const menu of document.querySelectorAll("details:is(.menu, .panel)[open]")) if (!menu.contains(event.target)) menu.open = false;
+  for (const menu of document.querySelectorAll("details:is(.menu, .panel, .coins)[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  const menu = document.querySelector("details:is(.menu, .panel)[open]");
+  const menu = document.querySelector("details:is(.menu, .panel, .coins)[open]");
   if (!menu) return;
   menu.open = false;
   menu.querySelector("summary").focus();

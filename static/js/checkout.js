@@ -30,6 +30,37 @@ document.addEventListener("htmx:after:swap", () => {
   tell();
 });
 
+// --- paying -----------------------------------------------------------------------------------------
+
+async function bringDialog(path) {
+  if (document.getElementById("wallets")) return;
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error(answer.statusText);
+  if (document.getElementById("wallets")) return; // pressed twice
+  document.body.insertAdjacentHTML("beforeend", await answer.text());
+  const style = document.querySelector("#wallets link");
+  await new Promise((done) => (style.onload = style.onerror = done));
+}
+
+document.addEventListener("click", async (event) => {
+  const pressed = event.target.closest?.("[data-wallet], [data-folds], .coin-list a");
+  if (!pressed) return;
+  if (pressed.dataset.wallet === undefined) {
+    const sheet = pressed.closest("details");
+    sheet.open = false;
+    sheet.querySelector("summary").focus();
+    return;
+  }
+  event.preventDefault();
+  try {
+    await bringDialog(pressed.dataset.dialog);
+    const wallet = await import(pressed.dataset.module);
+    wallet.open();
+  } catch {
+    location.href = pressed.href; // what the button does without it
+  }
+});
+
 // --- inside a frame ---------------------------------------------------------------------------------
 
 const told = { status: part()?.dataset.status, height: 0 };

@@ -22,3 +22,12 @@ setTimeout(look, QUICK);
 
 // On a phone the tab one is on may lie beyond the edge.
 document.querySelector(".section-tabs > [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
+  const search = document.querySelector("[data-search]");
+  if (!search) return;
+  event.preventDefault();
+  search.focus();
+});

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Page, Route, expect
+from playwright.sync_api import Error, Page, Response, Route, expect
 
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
@@ -29,6 +29,17 @@ def shop(world: Cast) -> Shop:
     world.bakery.store.support_email = "hello@bakery.example"
     world.bakery.store.save()
     return world.bakery
+
+
+def choose(page: Page, asset_id: str) -> None:
+    page.locator("#coins > summary").click()
+    page.locator(f"#asset-{asset_id}").click()
+
+
+def other_coin(made: dict[str, Any]) -> dict[str, Any]:
+    """The address of a coin that isn't the one the page begins with."""
+    (found,) = (one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH")
+    return dict(found)
 
 
 def press(page: Page, name: str) -> None:
@@ -91,10 +102,11 @@ def test_a_customer_pays_and_the_page_follows_without_a_reload(shop: Shop, open_
 def test_focus_stays_where_it_was_when_the_page_follows(shop: Shop, open_page: OpenPage) -> None:
     made = order(shop, "live")
     page = open_page(f"/pay/{made['reference']}")
-    page.locator(".assets a").nth(1).focus()
+    page.locator("#coins > summary").click()
+    page.locator(".coin-list a").nth(1).focus()
     with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):
         page.evaluate("htmx.trigger('#checkout', 'refresh')")
-    page.wait_for_function("document.activeElement.matches('.assets a')")
+    page.wait_for_function("document.activeElement.matches('#coins[open] .coin-list a')")
 
 
 def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage) -> None:
@@ -103,8 +115,8 @@ def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage
     expect(page.locator(".test-banner, .test-panel")).to_have_count(0)
     shoot(page, "checkout-live-desk")
     assert barriers(page) == []
-    other = made["payment_addresses"][1]
-    page.locator(".assets a").nth(1).click()
+    other = other_coin(made)
+    choose(page, "ETH")
     expect(page.locator(".say .copy-box bdi").last).to_have_text(other["address"])
     assert f"asset={other['supported_asset']['asset_id']}" in page.url
     page.get_by_role("button", name="Copy the address").click()
@@ -125,8 +137,8 @@ def test_a_look_that_was_under_way_does_not_take_the_chosen_coin_back(shop: Shop
     page.evaluate("htmx.trigger('#checkout', 'refresh')")
     while not looks:
         page.wait_for_timeout(20)
-    other = made["payment_addresses"][1]
-    page.locator(".assets a").nth(1).click()
+    other = other_coin(made)
+    choose(page, "ETH")
     expect(page.locator(".say .copy-box bdi").last).to_have_text(other["address"])
     with contextlib.suppress(Error):  # the page may have given it up
         looks[0].continue_()
@@ -137,8 +149,8 @@ def test_a_look_that_was_under_way_does_not_take_the_chosen_coin_back(shop: Shop
 def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None:
     made = order(shop, "live")
     page = open_page(f"/pay/{made['reference']}", script=False, width=390, height=844)
-    page.locator(".assets a").nth(1).click()
-    expect(page.locator(".say .copy-box bdi").last).to_have_text(made["payment_addresses"][1]["address"])
+    choose(page, "ETH")
+    expect(page.locator(".say .copy-box bdi").last).to_have_text(other_coin(made)["address"])
     expect(page.get_by_role("button", name=re.compile("Copy"))).to_have_count(0)
     shoot(page, "checkout-live-phone-without-script")
     page.get_by_role("link", name="Address only").click()
@@ -183,8 +195,8 @@ def test_hostile_text_stays_text(shop: Shop, open_page: OpenPage) -> None:
     page = open_page(f"/pay/{made['reference']}")
     expect(page.locator(".bill-title")).to_have_text('" onmouseover=alert(1) x="')
     assert page.locator("[onmouseover]").count() == 0
-    assert page.locator(".bill [hx-get]").count() == 0
-    expect(page.locator(".bill")).to_contain_text("{{7*7}}")
+    assert page.locator(".particulars [hx-get]").count() == 0
+    expect(page.locator(".particulars")).to_contain_text("{{7*7}}")
 
 
 def test_a_page_that_frames_the_checkout_hears_what_happens(shop: Shop, open_page: OpenPage, server: str) -> None:
@@ -224,3 +236,49 @@ for (const name of ["ready", "resize", "status", "completed", "failed", "expired
   document.addEventListener("tillgate:" + name, (e) => { heard.push(e.detail); document.getElementById("heard").append(name + " "); });
 Tillgate.mount("#pay", {reference: "%s"});
 </script></html>"""
+
+
+KILOBYTES_MAX, REQUESTS_MAX = 97, 12
+SHIFTS = """
+window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+def test_the_page_is_light_and_asks_nobody_else(shop: Shop, open_page: OpenPage, server: str) -> None:
+    """Uncompressed, with an empty cache; the wallet's part only comes when it is asked for."""
+    made = order(shop, "live")
+    page = open_page("/healthz", width=390, height=660)
+    page.add_init_script(SHIFTS)
+    answers: list[Response] = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.goto(f"{server}/pay/{made['reference']}")
+    page.wait_for_load_state("networkidle")
+    page.evaluate("htmx.trigger('#checkout', 'refresh')")
+    sizes = {one.url.removeprefix(server): len(one.body()) for one in answers if one.request.headers.get("hx-request") != "true"}
+    assert all(url.startswith("/") for url in sizes), sizes
+    assert len(sizes) <= REQUESTS_MAX, sizes
+    assert sum(sizes.values()) <= KILOBYTES_MAX * 1024, sizes
+    assert not any("wallet" in url for url in sizes)
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.shifted") == 0
+
+
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_all_that_it_takes_to_pay_is_in_the_first_look_of_a_phone(shop: Shop, open_page: OpenPage, mode: str) -> None:
+    made = order(shop, mode)
+    page = open_page(f"/pay/{made['reference']}", width=390, height=660)
+    action = page.locator(".cta").bounding_box()
+    assert action and action["y"] + action["height"] <= 660
+    for part in (".bill-amount", ".in-coins", ".time-left", ".coin-field", ".quick"):
+        box = page.locator(part).bounding_box()
+        assert box and box["y"] >= 0 and box["y"] + box["height"] <= action["y"], part
+    shoot(page, f"checkout-first-look-{mode}")
+    page.get_by_text("Show QR code").click()
+    expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
+    with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):
+        page.evaluate("htmx.trigger('#checkout', 'refresh')")
+    expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()  # it stays while the page follows
+    assert barriers(page) == []

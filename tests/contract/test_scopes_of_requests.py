@@ -227,6 +227,7 @@ def test_a_page_is_shown_the_chosen_store_in_the_chosen_mode(records: Records, p
 PAYMENT_LINKS = (
     "checkout",
     "checkout_brand",
+    "checkout_wallets",
     "checkout_simulate",
     "checkout_card",
     "checkout_card_leave",

@@ -1,10 +1,13 @@
 """How pages write things: amounts to the last place, times in UTC, statuses in words, nothing unescaped."""
 
+import re
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 from django.utils import translation
 
+from apps.core import money
 from apps.core.badges import BADGES
 from apps.core.templatetags import tillgate
 from apps.payments.models import Payment
@@ -74,3 +77,25 @@ def test_an_icon_with_a_label_is_read_aloud_and_one_without_is_not() -> None:
 def test_a_label_of_an_icon_or_code_is_escaped() -> None:
     assert 'aria-label="&quot;&gt;&lt;b"' in tillgate.icon("check", 20, '"><b')
     assert 'aria-label="&quot;&gt;&lt;b"' in tillgate.qr("0xabc", '"><b')
+
+
+@pytest.mark.parametrize(
+    ("rate", "short", "shown"),
+    [
+        ("1800.000000000000000000", "1800", "€1,800.00"),
+        ("0.921234567890000000", "0.9212", "€0.9212"),
+        ("12.345678", "12.35", "€12.35"),
+        ("0.00001234567", "0.00001235", "€0.00001235"),
+    ],
+)
+def test_a_rate_is_told_with_the_places_that_count(rate: str, short: str, shown: str) -> None:
+    assert money.short_rate(Decimal(rate)) == short
+    assert tillgate.fiat_rate(short, "EUR") == shown
+
+
+def test_an_address_in_fours_is_copied_whole_and_escaped() -> None:
+    address = "0x8d093f9aCeabBfa8B22EF399E27Bd8915a3dEd0e"
+    drawn = tillgate.in_fours(address)
+    assert re.sub(r"<[^>]+>", "", drawn) == address
+    assert re.findall(r"<b>(\w+)</b>", drawn) == ["0x8d09", "Ed0e"] and drawn.count("<span>") == 8
+    assert "<img" not in tillgate.in_fours("<img onerror=1>")

@@ -64,6 +64,13 @@ def fiat_exact(cents: int, currency: str) -> str:
 
 
 @register.filter
+def fiat_rate(rate: str, currency: str) -> str:
+    """What one coin is worth: €1,800.50, €0.9212, with every place that the text has."""
+    shown = format_currency(rate, currency, locale=_locale(), decimal_quantization=False)
+    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
+
+
+@register.filter
 def fiat_short(cents: int, currency: str) -> str:
     """A label of an axis: €800, €2.5K. Only for round sums."""
     shown = format_compact_currency(money.text_from_cents(int(cents)), currency, locale=_locale(), fraction_digits=1)
@@ -137,6 +144,14 @@ def decimal_mark(number: str) -> str:
 def coins(amount_atomic: int | str, atomic_decimals: int) -> str:
     """Coins as bare text with a point, as a wallet takes them: to be copied. To be shown it goes through `decimal_mark`."""
     return money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
+
+
+@register.filter
+def in_fours(address: str) -> SafeString:
+    """An address to be compared by eye, its ends strong; copied by hand it is whole, for the gaps are no characters."""
+    groups = [address[:6], *(address[at : at + 4] for at in range(6, len(address), 4))]
+    parts = (format_html("<b>{}</b>" if at in (0, len(groups) - 1) else "<span>{}</span>", one) for at, one in enumerate(groups))
+    return format_html('<bdi class="fours" dir="ltr">{}</bdi>', mark_safe("".join(parts)))  # noqa: S308  each was escaped
 
 
 @register.filter

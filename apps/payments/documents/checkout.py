@@ -106,8 +106,9 @@ class CheckoutFacts(Document, frozen=True, kw_only=True):
     livemode: bool
 
 
-def checkout_facts(payment: Payment, at: datetime) -> CheckoutFacts:
-    received = received_by(payment)
+def checkout_facts(payment: Payment, at: datetime, received: list[Received] | None = None) -> CheckoutFacts:
+    """`received` is what has arrived, where the caller has read it already."""
+    received = received_by(payment) if received is None else received
     store, rest = payment.store, outstanding(received)
     pays = payment.customer_pays_fee
     fraction = payment.fee_fraction + (payment.platform_fee_fraction or 0)
