@@ -5,6 +5,7 @@ The API tells them in the order in which they were made. What a wallet is to sen
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -77,7 +78,7 @@ def _transaction(address: CheckoutAddress, one: Received) -> str:
     return _compact(made | {"amount": hex(amount_atomic)})
 
 
-def _compact(made: dict[str, object]) -> str:
+def _compact(made: Mapping[str, object]) -> str:
     return json.dumps(made, separators=(",", ":"))
 
 
