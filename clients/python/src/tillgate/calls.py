@@ -56,6 +56,11 @@ def quoted(id: str) -> str:
     return quote(id, safe="")
 
 
+def new_key() -> str:
+    """An idempotency key that nobody else has."""
+    return str(uuid.uuid4())
+
+
 class Api:
     """Sends calls with one credential, and reads what they are answered."""
 
@@ -125,7 +130,7 @@ class Api:
 
     def send(self, call: Call) -> httpx.Response:
         options = self._chosen(call.options)
-        key = (call.key or str(uuid.uuid4())) if call.takes_key else None
+        key = (call.key or new_key()) if call.takes_key else None
         request = self._request(call, options, key)
         is_repeatable = key is not None or call.method in ("GET", "PATCH")
         attempt = 0

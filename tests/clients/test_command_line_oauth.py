@@ -1,0 +1,93 @@
+"""The command line signs in by OAuth: PKCE, a loopback address on any port, and a token that is renewed and revoked."""
+
+import json
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+import requests
+
+from apps.access.models import AccessToken
+from tests.access.test_oauth import _django_db_helper, committed, site
+from tests.cast import Cast
+from tests.clients import wheel
+from tests.contract.test_oauth import App
+
+__all__ = ["_django_db_helper", "committed", "site"]
+SECONDS = 120
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel.install(tmp_path_factory.mktemp("cli"), "[cli]").parent / "tillgate"
+
+
+@pytest.fixture
+def address(site: str, settings: Any) -> str:
+    """Of a site that knows where it is."""
+    settings.PUBLIC_URL = settings.API_URL = site
+    return site
+
+
+def test_a_person_lets_the_command_line_in(committed: Cast, address: str, program: Path, tmp_path: Path) -> None:
+    app = App(committed, confidential=False)
+    loopback = {"oauth_application": {"redirect_uris": ["http://127.0.0.1/callback"], "scopes": ["payments:read", "offline_access"]}}
+    assert app.alice.client.patch(f"/api/v2/merchants/oauth_apps/{app.id}", loopback, content_type="application/json").status_code == 200
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "BROWSER": "true"}
+
+    def tillgate(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [program, *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
+
+    asked = ("--url", address, "login", "--oauth", "--client-id", app.client_id, "--scope", "payments:read offline_access")
+    process = subprocess.Popen([program, *asked], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    threading.Timer(SECONDS, process.kill).start()
+    assert process.stderr is not None
+    process.stderr.readline()
+    query = dict(parse_qsl(urlsplit(process.stderr.readline().strip()).query))
+    back = query["redirect_uri"]
+    assert back.startswith("http://127.0.0.1:") and query["code_challenge_method"] == "S256"
+    # Another page of the browser can call the address as well, and is no answer.
+    assert requests.get(back, params={"code": "evil", "state": "guess", "iss": "x"}, timeout=10).status_code == 404
+    decision = {**query, "store_id": str(app.store.pk), "decision": "allow"}
+    decided = app.alice.client.post("/api/v2/oauth/authorize", decision, content_type="application/json")
+    assert decided.status_code == 200, decided.content
+    assert requests.get(decided.json()["redirect_to"], timeout=10).status_code == 200
+    told, errors = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, errors
+    assert "(test mode)" in told
+
+    file = tmp_path / ".config" / "tillgate" / "profiles.json"
+    saved = json.loads(file.read_text())
+    first = saved["default"]["api_key"]
+    assert first.startswith("svco_") and first not in told + errors
+    assert tillgate("payments", "list").returncode == 0
+
+    saved["default"]["expires_at"] = time.time() + 10
+    file.write_text(json.dumps(saved))
+    assert tillgate("payments", "list").returncode == 0
+    assert json.loads(file.read_text())["default"]["api_key"] != first
+
+    assert tillgate("logout").returncode == 0
+    assert not AccessToken.objects.filter(revoked_at=None).exists()
+
+
+def test_a_refusal_ends_it(committed: Cast, address: str, program: Path, tmp_path: Path) -> None:
+    app = App(committed, confidential=False)
+    asked = ("--url", address, "login", "--oauth", "--client-id", app.client_id, "--scope", "payments:read")
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "BROWSER": "true"}
+    process = subprocess.Popen([program, *asked], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    threading.Timer(SECONDS, process.kill).start()
+    assert process.stderr is not None
+    process.stderr.readline()
+    query = dict(parse_qsl(urlsplit(process.stderr.readline().strip()).query))
+    told = {"error": "access_denied", "error_description": "Not today", "state": query["state"], "iss": address}
+    requests.get(query["redirect_uri"], params=told, timeout=10)
+    _, errors = process.communicate(timeout=SECONDS)
+    assert process.returncode == 3 and "Not today" in errors
+    assert not (tmp_path / ".config").exists()
