@@ -51,7 +51,15 @@ GUIDE = (
             Entry("x402", "x402"),
         ),
     ),
-    Section("Libraries and plugins", (Entry("typescript", "TypeScript"), Entry("woocommerce", "WooCommerce"))),
+    Section(
+        "Libraries and plugins",
+        (
+            Entry("command-line", "Command line"),
+            Entry("python", "Python"),
+            Entry("typescript", "TypeScript"),
+            Entry("woocommerce", "WooCommerce"),
+        ),
+    ),
     Section("Look up", (Entry("events", "Events"), Entry("errors", "Errors"), Entry("limits", "Rate limits"))),
 )
 OBJECTS = Entry("reference/objects", "Objects")
