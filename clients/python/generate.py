@@ -138,13 +138,17 @@ class Answer(NamedTuple):
     type: str
 
 
-def kind_of(schema: Schema | None, schemas: Schema) -> Answer:
+def kind_of(method: str, schema: Schema | None, schemas: Schema) -> Answer:
+    """A list is asked for when somebody looks into it; whatever does something is sent at once."""
     if schema is None:
         return Answer("nothing", "None")
     if schema.get("format") == "binary":
         return Answer("file", "bytes")
     if schema.get("type") == "array":
-        return Answer("whole", type_of(schema["items"]))
+        item = type_of(schema["items"])
+        return Answer("whole", item) if method == "get" else Answer("one", f"list[{item}]")
+    if method != "get" and "$ref" in schema:
+        return Answer("one", type_of(schema))
     if "anyOf" in schema:
         return Answer("one", " | ".join(type_of(one) for one in schema["anyOf"]))
     properties = schemas[last(schema["$ref"])]["properties"]
@@ -178,7 +182,7 @@ def resources(
     parts = [
         f'{NOTE}"""A class per kind of record, with a method per operation."""\n',
         "from __future__ import annotations\n",
-        "from typing import TYPE_CHECKING\n",
+        "from typing import TYPE_CHECKING, List\n",
         "from .. import calls",
         "from . import models\n",
         "if TYPE_CHECKING:",
@@ -214,7 +218,7 @@ def written(
     body: tuple[str, Schema] | None,
     query: Schema,
 ) -> str:
-    answer = kind_of(answer_of(operation), SCHEMAS)
+    answer = kind_of(method, answer_of(operation), SCHEMAS)
     ids = re.findall(r"\{(\w+)\}", path)
     has_key = any(p["name"] == "Idempotency-Key" for p in operation.get("parameters", []))
     fields = name_of(one) if body is not None or query else ""
@@ -227,6 +231,7 @@ def written(
         arguments.append(f"**fields: Unpack[inputs.{fields}]")
 
     returned = RETURNS.get(answer.kind, "{}").format(answer.type)
+    returned = returned.replace("list[", "List[")  # where a method has the name of the type
     route = re.sub(r"\{(\w+)\}", r"{calls.quoted(\1)}", path.removeprefix(API))
     literal = f'f"{route}"' if ids else f'"{route}"'
     passed = [f'"{method.upper()}"', literal, "options"]

@@ -156,6 +156,12 @@ class Answers(unittest.TestCase):
         self.assertEqual(query["page"], "2")
         self.assertEqual((query["status"], query["from"]), ("completed", "2026-01-01"))
 
+    def test_what_does_something_is_sent_at_once_though_it_answers_with_a_list(self) -> None:
+        server = Server((201, [{"id": "r1"}]))
+        made = server.client.refunds.create("p1")
+        self.assertEqual([one.id for one in made], ["r1"])
+        self.assertEqual((len(server.asked), server.asked[0].method), (1, "POST"))
+
     def test_a_feed_goes_on_from_its_last_record(self) -> None:
         server = Server(
             (200, {"data": [{"id": "b", "data": {"object": {}}}], "has_more": True}),

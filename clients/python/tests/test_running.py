@@ -33,6 +33,14 @@ class Running(unittest.TestCase):
         told = [one.event_type for one in self.client.payments.events(first.id)]
         self.assertIn("payment_intent.completed", told)
 
+    def test_a_payment_is_refunded(self) -> None:
+        self.client.payments.simulate(
+            self.client.payments.create(amount="100.00", currency="EUR").id
+        )
+        paid = self.client.payments.simulate(self.payment().id)
+        refund = self.client.refunds.create(paid.id, idempotency_key=str(uuid.uuid4()))[0]
+        self.assertEqual([one.id for one in self.client.refunds.list(paid.id)], [refund.id])
+
     def test_lists_page_by_themselves(self) -> None:
         made = {self.payment().id for _ in range(3)}
         seen = [one.id for one in islice(self.client.payments.list(per_page=2), 5)]

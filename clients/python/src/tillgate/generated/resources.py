@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, List
 
 from .. import calls
 from . import models
@@ -111,9 +111,9 @@ class Refunds(calls.Resource):
         idempotency_key: str | None = None,
         options: Options | None = None,
         **fields: Unpack[inputs.RefundsCreate],
-    ) -> Listing[models.Refund]:
+    ) -> List[models.Refund]:
         """Refund a payment: `POST /payments/{id}/refunds`."""
-        return self._api.whole(calls.Call("POST", f"/payments/{calls.quoted(id)}/refunds", options, body={"refund": fields}, key=idempotency_key, takes_key=True), models.Refund)
+        return self._api.one(calls.Call("POST", f"/payments/{calls.quoted(id)}/refunds", options, body={"refund": fields}, key=idempotency_key, takes_key=True), list[models.Refund])
 
     def list(
         self,
@@ -1075,9 +1075,9 @@ class Agent(calls.Resource):
         idempotency_key: str | None = None,
         options: Options | None = None,
         **fields: Unpack[inputs.AgentCreateRefund],
-    ) -> Listing[models.Refund]:
+    ) -> models.RefundList:
         """Refund an agent's payment: `POST /agentic/payments/{id}/refunds`."""
-        return self._api.whole(calls.Call("POST", f"/agentic/payments/{calls.quoted(id)}/refunds", options, body=fields, key=idempotency_key, takes_key=True), models.Refund)
+        return self._api.one(calls.Call("POST", f"/agentic/payments/{calls.quoted(id)}/refunds", options, body=fields, key=idempotency_key, takes_key=True), models.RefundList)
 
     def refunds(
         self,
