@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from apps.assets.models import AcceptedAsset
@@ -19,9 +19,13 @@ def sendings_in_review(viewer: Viewer) -> "QuerySet[OutgoingTransaction]":
     return rows.filter(purpose__in=[_Purpose.REFUND, _Purpose.SWAP]).select_related("asset").order_by("-requested_at")
 
 
-def delayed_wallets(viewer: Viewer, real: datetime) -> "QuerySet[HotWallet]":
-    """Of the chains whose coins the store takes, those that nothing leaves, or that have been short of coins or gas for a while."""
+def delayed_wallets(viewer: Viewer, real: datetime, ahead: timedelta) -> "QuerySet[HotWallet]":
+    """Of the chains whose coins the store takes, those that nothing leaves, or that have been short of coins or gas for a while.
+
+    `since` is by the store's clock, which is `ahead` of the machine's.
+    """
     chains = AcceptedAsset.objects.seen_by(viewer).values("asset__chain")
     late = Q(short_since__lte=real - FILLED_WITHIN) | Q(halted_at__isnull=False)
     rows: QuerySet[HotWallet] = HotWallet.objects.filter(late, chain__in=chains, chain__mode=viewer.mode).select_related("chain")
-    return rows.annotate(since=Coalesce(F("halted_at"), F("short_since"))).order_by("-since")
+    since = ExpressionWrapper(Coalesce(F("halted_at"), F("short_since")) + Value(ahead), output_field=DateTimeField())
+    return rows.annotate(since=since).order_by("-since")

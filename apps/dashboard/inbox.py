@@ -35,6 +35,10 @@ def _since(find: Callable[[Any, datetime], "QuerySet[Any]"]) -> Callable[[Access
     return lambda access: find(access, access.now() - SHOWN_FOR)
 
 
+def _delayed(access: Access) -> "QuerySet[Any]":
+    return delayed_wallets(access, clock.real_now(), clock.offset(access.store, access.mode))
+
+
 @dataclass(frozen=True)
 class Kind:
     """`rows` finds them, newest first, and `told` says one; who lacks `resolves` reads it without a button."""
@@ -61,7 +65,7 @@ KINDS = (
     Kind("bank_account", payouts.bank_accounts_waiting, notices.of_bank_account, roles.MANAGE),
     Kind("verification", rejected_verifications, notices.of_verification, roles.MANAGE),
     Kind("stopped_asset", stopped_assets, notices.of_stopped_asset, roles.VIEW),
-    Kind("delayed_payouts", lambda access: delayed_wallets(access, clock.real_now()), notices.of_delayed_wallet, roles.VIEW),
+    Kind("delayed_payouts", _delayed, notices.of_delayed_wallet, roles.VIEW),
     Kind("flagged_invoice", _since(billing.flagged_invoices), notices.of_invoice, roles.VIEW),
     Kind("past_due_subscription", billing.past_due_subscriptions, notices.of_subscription, roles.VIEW),
     Kind("failing_endpoint", failing_endpoints, notices.of_endpoint, roles.DEVELOP, roles.INSPECT),

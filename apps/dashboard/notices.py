@@ -11,7 +11,7 @@ from apps.assets.models import AcceptedAsset, Asset
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Invoice, Subscription
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
-from apps.core import clock, money
+from apps.core import money
 from apps.core.templatetags.tillgate import fiat, shorten
 from apps.payments.attention import excess_cents
 from apps.payments.models import LateDeposit, Payment, Refund
@@ -159,7 +159,7 @@ def of_returned_payout(payout: Payout) -> Notice:
 
 def of_delayed_wallet(wallet: HotWallet) -> Notice:
     """In the store's words: what the service holds is nobody else's affair."""
-    at = wallet.halted_at or wallet.short_since or clock.real_now()
+    at: datetime = wallet.since  # type: ignore[attr-defined]  # annotated by the selector
     detail = f"{wallet.chain.name} · Payouts and refunds are sent automatically as soon as possible"
     return Notice("Payouts may be delayed", detail, at, "View payouts", reverse("dashboard:payouts"), icon="clock", tone=INFO)
 

@@ -75,6 +75,8 @@ def test_payouts_of_a_chain_whose_wallet_is_short_may_be_delayed(cast: Cast) -> 
     HotWallet.objects.update(short_since=at - timedelta(minutes=11))
     line = only(browser)
     assert (line.notice.title, line.notice.action) == ("Payouts may be delayed", "View payouts")
+    make.advance(cast.bakery.test, 86_400)
+    assert only(browser).age_seconds < 1_000, "by the store's clock"
     assert wallet.address not in line.notice.detail and line.notice.detail.startswith("Ethereum Sepolia · ")
     HotWallet.objects.update(short_since=None, halted_at=at)
     assert told(browser) == ["Payouts may be delayed"]

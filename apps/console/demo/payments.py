@@ -57,24 +57,24 @@ LIVE = (
     ("Barista apron", 3900, "ETH", 50),
     ("Tasting for two", 4800, None, 0),
 )
-# Of the month before: how many orders come on each day of the week, Monday first, and what they are, by turns.
+# Of the weeks before: how many orders come on each day of the week, Monday first, and what they are, by turns.
 BUSY = (1, 1, 2, 1, 2, 3, 2)
-HISTORY_DAYS = 30
+HISTORY_DAYS = 29  # with today they are the month that Home begins with
 DAY_SECONDS = 86_400
 HABITS = (
-    Order("House blend 250 g", 890, "exact"),
-    Order("Espresso beans 1 kg", 2690, "exact"),
-    Order("Flat white, twice", 840, "exact"),
-    Order("Brunch for two", 4650, "exact"),
-    Order("Oat drink, case", 2160),
-    Order("Decaf 500 g", 1490, "exact"),
-    Order("Barista workshop", 9500, "exact"),
-    Order("Cold brew, six", 2340, "overpaid"),
-    Order("Filter set", 3290, "exact"),
-    Order("Ceramic mug", 1650, "exact", is_given_back=True),
-    Order("Grinder service", 5400, "exact"),
-    Order("Tea sampler", 1980, "underpaid"),
-    Order("Office beans 3 kg", 7350, "exact"),
+    Order("House blend 5 kg", 11900, "exact"),
+    Order("Espresso beans 10 kg", 24900, "exact"),
+    Order("Brunch for twelve", 27600, "exact"),
+    Order("Office subscription", 18900, "exact"),
+    Order("Oat drink, pallet", 32400),
+    Order("Decaf 5 kg", 13500, "exact"),
+    Order("Barista workshop", 19500, "exact"),
+    Order("Cold brew, keg", 23400, "exact"),
+    Order("Filter set, ten", 16900, "exact"),
+    Order("Ceramic mugs, two dozen", 21600, "exact", is_given_back=True),
+    Order("Grinder service", 15400, "exact"),
+    Order("Tea sampler", 9800, "underpaid"),
+    Order("Office beans 15 kg", 36750, "exact"),
 )
 DEFAULTS = {"accept_overpayments": True, "accept_underpayments": False}
 
@@ -96,7 +96,7 @@ def seed_test_payments(store: Store, merchant: User) -> None:
 
 
 def _seed_month(store: Store, merchant: User) -> None:
-    """What a shop that has been open for a month has sold, day by day on its test clock."""
+    """What a shop that has been open for some weeks has sold, day by day on its test clock."""
     orders = cycle(HABITS)
     change_store(store, **DEFAULTS)
     for _ in range(HISTORY_DAYS):
