@@ -29,6 +29,8 @@ TEMPLATES = (
     "503.html",
     "hosted/**/*.html",
     "email/_customer.*",
+    "email/_invoice_facts.html",
+    "email/_layout.*",
     "email/invoice_*.*",
     "email/payment_receipt.*",
     "email/portal_link.*",

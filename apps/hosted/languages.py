@@ -49,9 +49,10 @@ class CustomerLanguage:
         request.language_links = lambda: links(request)  # type: ignore[attr-defined]  # hosted/_languages.html
         with translation.override(chosen or asked_by_browser(request) or settings.LANGUAGE_CODE):
             response = self.get_response(request)
-            response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
-        patch_vary_headers(response, ("Accept-Language", "Cookie"))
-        _remember(request, response)
+            if response.get("Content-Type", "").startswith("text/html"):  # a script or a picture is the same for everybody
+                response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
+                patch_vary_headers(response, ("Accept-Language", "Cookie"))
+                _remember(request, response)
         return response
 
 

@@ -97,6 +97,13 @@ def remembering(language: str) -> Client:
     return client
 
 
+def test_what_has_no_words_is_kept_by_caches_for_everybody(db: None) -> None:
+    response = Client(headers={"Accept-Language": "ar"}).get("/embed.js?lang=ar")
+    assert "public" in response["Cache-Control"]
+    assert not response.cookies
+    assert "Content-Language" not in response.headers and "Cookie" not in response.headers.get("Vary", "")
+
+
 def customer_of(made: dict[str, Any]) -> Customer:
     return Customer.objects.select_related("store").get(pk=made["customer"]["id"])
 

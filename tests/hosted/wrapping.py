@@ -1,4 +1,4 @@
-"""A language that shows what goes through translation: every message in brackets."""
+"""A language that shows what is translated: every message of the catalogs in brackets, and nothing else."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,15 +6,21 @@ from contextlib import contextmanager
 import pytest
 from django.utils.translation import trans_real
 
+from dev import messages
+
 LANGUAGE, OPEN, CLOSE = "de", "⟦", "⟧"
+
+
+messages.set_up()
+COLLECTED = {text for id in messages.collect() for text in id}
 
 
 class Wrapping(trans_real.DjangoTranslation):
     def gettext(self, message: str) -> str:
-        return f"{OPEN}{message}{CLOSE}" if message else ""
+        return f"{OPEN}{message}{CLOSE}" if message in COLLECTED else message
 
     def ngettext(self, singular: str, plural: str, number: int) -> str:
-        return f"{OPEN}{singular if number == 1 else plural}{CLOSE}"
+        return self.gettext(singular if number == 1 else plural)
 
 
 @contextmanager
