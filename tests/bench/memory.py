@@ -1,0 +1,158 @@
+"""What each process of a demo holds in memory after a mixed load: every page that its dashboard and documentation link to, the API, files.
+
+    .venv/bin/python -m tests.bench.memory [requests]
+
+RSS counts what processes share once for each of them; PSS is a process's own share. Both are of /proc/PID/smaps_rollup.
+"""
+
+import base64
+import random
+import re
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+from django_otp.oath import totp
+
+from tests.stack import Demo
+
+REQUESTS, AT_ONCE, PAGES_MAX, OF_ONE_KIND_MAX, TRIES = 1200, 8, 400, 3, 6
+WAIT_SECONDS = 3.0
+IDLE_SECONDS = 15.0  # until what draws documents has ended, and what was freed has gone back
+LINK = re.compile(r'href="(/(?:dashboard|docs|pay|invoice|portal|files)[^"#]*)"')
+RECORD = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\b\d+\b|[A-Z0-9]{10,}")
+TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+NEW = {"payment_intent": {"amount": "10.00", "currency": "EUR", "title": "Rye"}}
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a process holds, in MB."""
+
+    name: str
+    rss: float
+    pss: float
+
+
+class Load:
+    """The merchant of a demo in a browser, and their test key; `answers` counts statuses by what was asked for."""
+
+    def __init__(self, demo: dict[str, Any]) -> None:
+        self.demo, self.base = demo, demo["base_url"]
+        self.browser, self.api = requests.Session(), requests.Session()
+        self.api.headers["Authorization"] = f"Bearer {demo['store']['keys']['test']['secret']}"
+        self.answers: Counter[str] = Counter()
+
+    def sign_in(self) -> None:
+        told = self.demo["dashboard"]
+        answer = self._send(f"{self.base}/dashboard/sign-in", email=told["email"], password=told["password"])
+        if "code" in answer.url:
+            answer = self._send(answer.url, code=f"{totp(base64.b32decode(told['totp_secret'])):06d}")
+        if "sign-in" in answer.url:
+            sys.exit(f"the merchant isn't let in: {answer.url}")
+
+    def _send(self, url: str, **fields: str) -> requests.Response:
+        found = TOKEN.search(self.browser.get(url).text)
+        sent = {**fields, "csrfmiddlewaretoken": found[1] if found else ""}
+        return self.browser.post(url, data=sent, headers={"Referer": url})
+
+    def pages(self) -> list[str]:
+        """What is linked to, three of each kind of page."""
+        found, kinds = ["/dashboard/", "/docs"], Counter[str]()
+        for path in found:
+            for link in LINK.findall(self._asked("page", path).text):
+                kind = RECORD.sub("*", link.split("?")[0])
+                path = link.replace("&amp;", "&")
+                if path in found or "sign-out" in path or kinds[kind] >= OF_ONE_KIND_MAX or len(found) >= PAGES_MAX:
+                    continue
+                kinds[kind] += 1
+                found.append(path)
+        return found
+
+    def lists(self) -> list[str]:
+        """What the API answers without being told of which record."""
+        told = self.api.get(f"{self.base}/api/v2/openapi.json").json()
+        return [path for path, methods in told["paths"].items() if "get" in methods and "{" not in path]
+
+    def files(self) -> list[str]:
+        payments = self.api.get(f"{self.base}/api/v2/payments").json()["data"]
+        return [f"/api/v2/payments/{one['id']}/invoice" for one in payments[:10]]
+
+    def run(self, count: int) -> None:
+        """So many requests, eight at a time: half of them pages, a third the API, the rest files and new payments."""
+        pages, lists, files = self.pages(), self.lists(), self.files()
+        print(f"{len(pages)} pages, {len(lists)} lists of the API, {len(files)} files", flush=True)
+        chance = random.Random(7)
+        kinds = chance.choices(("page", "list", "file", "payment"), (54, 30, 6, 10), k=count)
+        paths = {"page": pages, "list": lists, "file": files, "payment": [""]}
+        jobs = [(kind, chance.choice(paths[kind])) for kind in kinds]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(lambda job: self._asked(*job), jobs))
+
+    def _asked(self, kind: str, path: str) -> requests.Response:
+        for _ in range(TRIES):
+            if kind == "payment":
+                answer = self.api.post(f"{self.base}/api/v2/payments", json=NEW, timeout=120)
+            else:
+                answer = (self.browser if kind == "page" else self.api).get(self.base + path, timeout=120)
+            if answer.status_code != 429:
+                break
+            time.sleep(WAIT_SECONDS)
+        self.answers[f"{kind} {answer.status_code}"] += 1
+        return answer
+
+
+def processes(root: int) -> list[int]:
+    """The process and all that it started."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it has ended
+            continue
+    found = [root]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found
+
+
+def held(pid: int) -> Held | None:
+    """Nothing of what isn't Python, or has ended."""
+    folder = Path("/proc") / str(pid)
+    try:
+        words = (folder / "cmdline").read_text().replace("\0", " ").split()
+        told = (folder / "smaps_rollup").read_text()
+    except OSError:
+        return None
+    if not words or "python" not in words[0]:
+        return None
+    sizes = {name: int(size) / 1024 for name, size in re.findall(r"^(Rss|Pss):\s+(\d+) kB", told, re.MULTILINE)}
+    shown = (folder / "comm").read_text().strip()
+    return Held(f"{pid} {shown}: {' '.join(words[1:])[:60]}", sizes["Rss"], sizes["Pss"])
+
+
+def main() -> None:
+    demo = Demo()
+    try:
+        load = Load(demo.info)
+        load.sign_in()
+        before = {pid: held(pid) for pid in processes(demo.process.pid)}
+        load.run(int(sys.argv[1]) if len(sys.argv) > 1 else REQUESTS)
+        time.sleep(IDLE_SECONDS)
+        print(dict(sorted(load.answers.items())))
+        print(f"{'RSS before':>10} {'RSS':>6} {'PSS':>6}  MB")
+        for pid in processes(demo.process.pid):
+            now, then = held(pid), before.get(pid)
+            if now is not None:
+                print(f"{then.rss if then else 0:10.0f} {now.rss:6.0f} {now.pss:6.0f}  {now.name}")
+    finally:
+        demo.stop()
+
+
+if __name__ == "__main__":
+    main()
