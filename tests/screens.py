@@ -7,7 +7,6 @@ test clock, its staff gets an authenticator app, and a store that has nothing ye
 """
 
 import argparse
-import base64
 import io
 import json
 from collections.abc import Callable
@@ -16,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from django_otp.oath import totp
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from config import bootstrap, embedded
 from tests.browser.judging import FLAGS
-from tests.pictures import choose_store, enter, open_store, store_called
+from tests.pictures import choose_store, enter, enter_as_staff, open_store, store_called
 
 FOLDER = bootstrap.ROOT / "docs" / "screens"
 KB_MAX = 200
@@ -157,31 +155,14 @@ def sell_on(demo: Demo, day: int, count: int) -> None:
             demo.api("POST", f"/payments/{made['id']}/simulated_payments", {"scenario": "exact"})
 
 
-def set_up_authenticator(page: Page, demo: Demo, password: str) -> None:
-    """The demo's staff has none at first, and the staff site lets nobody in without."""
-    page.goto(f"{demo.base}/dashboard/security/authenticator")
-    secret = (page.locator("#key").text_content() or "").replace(" ", "")
-    page.locator("#code").fill(f"{totp(base64.b32decode(secret)):06d}")
-    page.get_by_label("Your password").fill(password)
-    page.get_by_role("button", name="Turn it on").click()
-    page.wait_for_load_state()
-    _kept_secret().write_text(secret)
-
-
-def _kept_secret() -> Path:
-    return embedded.var_folder(embedded.DEMO) / "staff-authenticator"
-
-
 def signed_in(browser: Browser, demo: Demo, who: str) -> Page:
     page = browser.new_context(locale="en-US", timezone_id="Europe/Berlin").new_page()
-    person = demo.told["admin" if who == "staff" else "dashboard"]
-    if who:
-        kept = _kept_secret().read_text() if who == "staff" and _kept_secret().exists() else person.get("totp_secret")
-        enter(page, demo.base, person["email"], person["password"], kept)
-        if who == "merchant":
-            choose_store(page, demo.base, store_called(page, demo.told["store"]["store"]["name"]))
-        if who == "staff" and not kept:
-            set_up_authenticator(page, demo, person["password"])
+    if who == "staff":
+        enter_as_staff(page, demo.told)
+    if who == "merchant":
+        person = demo.told["dashboard"]
+        enter(page, demo.base, person["email"], person["password"], person.get("totp_secret"))
+        choose_store(page, demo.base, store_called(page, demo.told["store"]["store"]["name"]))
     return page
 
 
