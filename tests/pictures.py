@@ -150,7 +150,7 @@ def fill_with_ugly_data(base: str, key: str) -> None:
         made: dict[str, Any] = answer.json()
         return made
 
-    scenarios = ["exact", "partial", "overpaid", "exact", "exact", None, "failed", "exact"]
+    scenarios = ["exact", "underpaid", "overpaid", "exact", "exact", None, "failed", "exact"]
     for number, scenario in enumerate(scenarios):
         words = UGLY[number % len(UGLY)]
         payment = post(
@@ -177,8 +177,8 @@ def fill_with_ugly_data(base: str, key: str) -> None:
         if not product or not customer:
             continue
         post(
-            "/billing/prices",
-            {"price": {"product_id": product["id"], "unit_amount_cents": 99999999, "currency": "EUR"}},
+            f"/billing/products/{product['id']}/prices",
+            {"price": {"unit_amount_cents": 99999999, "currency": "EUR", "interval": "monthly"}},
         )
         invoice = post(
             "/billing/invoices",
@@ -186,14 +186,14 @@ def fill_with_ugly_data(base: str, key: str) -> None:
                 "invoice": {
                     "customer_id": customer["id"],
                     "currency": "EUR",
-                    "lines": [{"description": words, "quantity": 999, "unit_amount_cents": 123456}],
+                    "line_items": [{"description": words, "quantity": 999, "unit_amount_cents": 123456}],
                 }
             },
         )
         if invoice:
             post(f"/billing/invoices/{invoice['id']}/finalize", {})
     path = "/".join(["webhooks"] * 12)
-    post("/webhook_endpoints", {"webhook_endpoint": {"url": f"https://{'sub.' * 12}example.com/{path}"}})
+    post("/webhook_endpoints", {"webhook_endpoint": {"url": f"{base}/{path}", "subscribed_events": ["payment_intent.completed"]}})
 
 
 def sheets(folder: Path) -> Iterator[Path]:

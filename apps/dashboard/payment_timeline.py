@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit
 from apps.core.templatetags.tillgate import crypto, fiat, status_tone, status_words
-from apps.core.tones import BAD, GOOD, QUIET, WAIT
+from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
 from apps.dashboard.refunds import ShownRefund
 from apps.onramp.models import FundingSession
 from apps.payments import states
@@ -136,13 +136,13 @@ def _deposits(story: Story) -> Iterator[Step]:
         note = " · simulated" if one.is_simulated else ""
         text = format_html('{} on {} from <bdi class="mono">{}</bdi>{}', amount, asset.chain.name, checksummed(one.from_address), note)
         links = _explorer(asset.chain.explorer_url, one.tx_hash, is_real=not one.is_simulated)
-        yield Step(one.detected_at, "arrow-down-tray", WAIT, f"{late} detected", text, one.tx_hash, links, rank=1)
+        yield Step(one.detected_at, "arrow-down-tray", INFO, f"{late} detected", text, one.tx_hash, links, rank=1)
         if one.confirmed_at:
             done = f"{one.required_confirmations} confirmations" if one.required_confirmations != 1 else "1 confirmation"
             yield Step(one.confirmed_at, "check", GOOD, f"{late} confirmed", format_html("{} · {}", amount, done), rank=2)
         elif one.status == Deposit.Status.CONFIRMING:
             waits = f"{min(confirmations_of(one, known), one.required_confirmations)} of {one.required_confirmations} confirmations"
-            yield Step(one.detected_at, "clock", WAIT, f"{late} confirming", format_html("{} · {}", amount, waits), rank=2)
+            yield Step(one.detected_at, "clock", INFO, f"{late} confirming", format_html("{} · {}", amount, waits), rank=2)
         if one.failed_at:
             yield Step(one.failed_at, "x-mark", BAD, f"{late} failed", format_html("{} is ignored", amount), rank=2)
 
@@ -162,10 +162,10 @@ def _refunds(story: Story) -> Iterator[Step]:
         text = format_html('{} on {} to <bdi class="mono">{}</bdi>{}', amount, one.asset.chain.name, shown.to_address, note)
         why = _REFUND_REASONS.get(Refund.Reason(one.reason), "")
         asked = f"Automatic refund {why}" if why else f"Refund requested{story.by(makers.get(str(one.pk)))}"
-        yield Step(one.created_at, "arrow-uturn-left", WAIT, asked, text, rank=4)
+        yield Step(one.created_at, "arrow-uturn-left", INFO, asked, text, rank=4)
         links = _explorer(one.asset.chain.explorer_url, one.tx_hash or "", is_real=not one.is_simulated)
         if one.submitted_at:
-            yield Step(one.submitted_at, "paper-airplane", WAIT, "Refund sent", amount, one.tx_hash or "", links, rank=5)
+            yield Step(one.submitted_at, "paper-airplane", INFO, "Refund sent", amount, one.tx_hash or "", links, rank=5)
         if one.status == Refund.Status.CONFIRMED:
             yield Step(one.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6)
         elif one.status == Refund.Status.FAILED:

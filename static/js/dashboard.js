@@ -21,7 +21,10 @@ function look() {
 setTimeout(look, QUICK);
 
 // On a phone the tab one is on may lie beyond the edge.
-document.querySelector(".section-tabs > [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+for (const tab of document.querySelectorAll(":is(.section-tabs, .tabs) > [aria-current]")) {
+  const tabs = tab.parentElement;
+  tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.clientWidth) / 2;
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -52,7 +52,7 @@ def test_the_settings_can_be_used_everywhere(world: Cast, open_page: OpenPage, l
 def upload_and_see(page: Page) -> None:
     drawn = io.BytesIO()
     Image.new("RGB", (240, 80), "#8a2be2").save(drawn, "PNG")
-    page.get_by_label("Main colour").fill("#ffd400")
+    page.get_by_label("Main color").fill("#ffd400")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("hard to tell from white")).to_be_visible()
     page.get_by_label("Picture").set_input_files({"name": "logo.png", "mimeType": "image/png", "buffer": drawn.getvalue()})

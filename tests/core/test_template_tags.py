@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from django.utils import translation
+from django.utils.html import strip_tags
 
 from apps.core import money
 from apps.core.badges import BADGES
@@ -46,6 +47,21 @@ def test_coins_keep_every_place_and_no_grouping() -> None:
 )
 def test_a_length_of_time_is_told_in_words(seconds: int, words: str) -> None:
     assert tillgate.span(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(-5, "just now"), (59, "just now"), (60, "1 minute ago"), (7_300, "2 hours ago"), (200_000, "2 days ago")],
+)
+def test_how_long_ago_something_was_is_told_by_the_largest_unit(seconds: int, words: str) -> None:
+    assert tillgate.ago(seconds) == words
+
+
+def test_the_period_of_an_invoice_is_told_in_days_and_other_words_stay_as_they_are() -> None:
+    shown = strip_tags(tillgate.document_period("2026-11-22 to 2026-12-22"))
+    assert shown == "22 Nov 2026 – 22 Dec 2026"
+    assert tillgate.document_period("Beans to go") == "Beans to go"
+    assert tillgate.document_period("") == ""
 
 
 def test_a_moment_is_utc_with_its_second_in_the_title() -> None:

@@ -255,6 +255,16 @@ def document_day(value: datetime | str | None) -> str:
     return _time(at, _dated(at, "d MMM y"))
 
 
+@register.filter
+def document_period(words: str) -> SafeString | str:
+    """`2026-11-22 to 2026-12-22`, as invoices of subscriptions are described, in days as documents name them."""
+    try:
+        first, last = (datetime.fromisoformat(f"{one}T00:00:00+00:00") for one in words.split(" to "))
+    except ValueError:
+        return words
+    return format_html("{} – {}", document_day(first), document_day(last))
+
+
 def _time(at: datetime, shown: str) -> SafeString:
     whole = at.strftime("%Y-%m-%d %H:%M:%S UTC")
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, shown)
@@ -278,6 +288,15 @@ def span(seconds: int) -> str:
     else:
         return " ".join([*([_MINUTES % minutes] if minutes else []), _SECONDS % (seconds % 60)])
     return " ".join(words % number for number, words in parts if number)
+
+
+@register.filter
+def ago(seconds: int) -> str:
+    """How long ago something was, by its largest unit alone: when somebody looks at a list, seconds say nothing."""
+    for unit, words in ((86400, _DAYS), (3600, _HOURS), (60, _MINUTES)):
+        if seconds >= unit:
+            return f"{words % (seconds // unit)} ago"
+    return "just now"
 
 
 # interval -> (one of them, so many of them)

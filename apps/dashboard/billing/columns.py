@@ -13,7 +13,7 @@ from apps.billing.models import Customer, Invoice, Price, Product, Subscription
 from apps.billing.services.outlook import cycle_cents
 from apps.billing.states import CANCELED, OPEN, PAUSED
 from apps.core import clock, money
-from apps.core.templatetags.tillgate import badge, cycle_words, day, document_day, fiat
+from apps.core.templatetags.tillgate import badge, cycle_words, day, document_day, document_period, fiat
 from apps.dashboard import cells
 from apps.dashboard.columns import cents_column, day_column, id_column, number_column, text_column, time_column
 from apps.dashboard.lists import Column, Listing, listing
@@ -156,7 +156,7 @@ def _invoices(request: PageRequest, rows: Sequence[Invoice], wanted: frozenset[s
 
 def _invoice_name(line: InvoiceLine) -> SafeString:
     one = line.invoice
-    period = one.description or "" if one.period_key else ""
+    period = document_period(one.description or "") if one.period_key else ""
     who = one.customer.name or one.customer.email
     below = format_html('<span class="phone-only"><bdi>{}</bdi>{}</span>{}', who[: cells.NAME_SHOWN], " · " if period else "", period)
     return cells.name("invoice", one.pk, formatted_number(one) or "Draft", below)
