@@ -56,7 +56,7 @@ def reader(demo: Demo, tmp_path: Path) -> Reader:
 
 def delivery(secret: str = SECRET, age: int = 0) -> Delivery:
     event = uuid.uuid4()
-    body = json.dumps({"id": str(event), "type": "payment_intent.completed", "data": {"object": {"id": "K2J9"}}})
+    body = json.dumps({"id": str(event), "type": "payment_intent.completed", "data": {"object": {"id": "K2J9", "order_id": "A-1001"}}})
     return Delivery(body, signing.signatures(secret, event, body.encode(), int(time.time()) - age), secret)
 
 

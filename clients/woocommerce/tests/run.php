@@ -118,10 +118,20 @@ $tests['saving again keeps the secret'] = function () {
 $tests['keys and addresses that cannot work are refused'] = function () {
 	$before = get_option( 'woocommerce_tillgate_settings' );
 	foreach ( array( array( 'test_key' => 'svc_sk_live_abc' ), array( 'live_key' => 'svc_pk_live_abc' ), array( 'test_key' => 'svc_sk_test_"x' ), array( 'address' => 'ftp://pay.example' ) ) as $wrong ) {
-		is( 1, count( settings( $wrong )->errors ), key( $wrong ) );
+		WC_Admin_Settings::$shown = array();
+		is( settings( $wrong )->errors, WC_Admin_Settings::$shown );
+		is( 1, count( WC_Admin_Settings::$shown ), key( $wrong ) );
 		is( $before, get_option( 'woocommerce_tillgate_settings' ) );
 	}
 	is( 'https://pay.example', gateway()->validate_address_field( 'address', ' https://pay.example/ ' ) );
+};
+
+$tests['a webhook that cannot be registered is said so'] = function () {
+	$before = get_option( 'woocommerce_tillgate_settings' );
+	$wrong  = settings( array( 'test_webhook_secret' => '', 'test_key' => 'svc_sk_test_nobody' ) )->errors;
+	is( 1, preg_match( '/^The webhook could not be registered: .+/', $wrong[0] ) );
+	is( false, gateway()->is_available() );
+	update_option( 'woocommerce_tillgate_settings', $before );
 };
 
 $tests['a payment is made once per order, however often it is asked for'] = function () {

@@ -226,6 +226,14 @@ namespace {
 		return $shop ??= new WooCommerce();
 	}
 
+	final class WC_Admin_Settings {
+		public static array $shown = array();
+
+		public static function add_error( string $text ): void {
+			self::$shown[] = $text;
+		}
+	}
+
 	abstract class WC_Payment_Gateway {
 		public string $id = '';
 		public bool $has_fields = false;
@@ -272,7 +280,9 @@ namespace {
 			$this->errors[] = $text;
 		}
 
-		public function display_errors(): void {}
+		public function get_errors(): array {
+			return $this->errors;
+		}
 
 		public function is_available() {
 			return 'yes' === $this->get_option( 'enabled' );

@@ -146,7 +146,8 @@ class Tillgate_Gateway extends WC_Payment_Gateway {
 	public function validate_address_field( $key, $value ): string {
 		$address = untrailingslashit( esc_url_raw( trim( (string) $value ), array( 'http', 'https' ) ) );
 		if ( '' === $address && '' !== trim( (string) $value ) ) {
-			throw new Exception( esc_html__( 'The server address must start with https://.', 'tillgate' ) );
+			// phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- Escaped where it is shown.
+			throw new Exception( __( 'The server address must start with https://.', 'tillgate' ) );
 		}
 		return $address;
 	}
@@ -182,7 +183,9 @@ class Tillgate_Gateway extends WC_Payment_Gateway {
 		$value = trim( $value );
 		if ( '' !== $value && 1 !== preg_match( '/^' . $prefix . '[0-9A-Za-z]+$/', $value ) ) {
 			/* translators: %s: how a key begins, such as svc_sk_test_ */
-			throw new Exception( esc_html( sprintf( __( 'This key must be a secret key that starts with %s.', 'tillgate' ), $prefix ) ) );
+			$text = __( 'This key must be a secret key that starts with %s.', 'tillgate' );
+			// phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- Escaped where it is shown.
+			throw new Exception( sprintf( $text, $prefix ) );
 		}
 		return $value;
 	}
@@ -202,9 +205,11 @@ class Tillgate_Gateway extends WC_Payment_Gateway {
 				$this->update_option( $mode . '_webhook_secret', (string) $endpoint['signing_secret'] );
 			} catch ( Tillgate_Error $error ) {
 				/* translators: %s: what the server said */
-				$this->add_error( esc_html( sprintf( __( 'The webhook could not be registered: %s', 'tillgate' ), $error->getMessage() ) ) );
-				$this->display_errors();
+				$this->add_error( sprintf( __( 'The webhook could not be registered: %s', 'tillgate' ), $error->getMessage() ) );
 			}
+		}
+		foreach ( $this->get_errors() as $error ) {
+			WC_Admin_Settings::add_error( $error ); // The page escapes and shows them.
 		}
 		return $saved;
 	}
