@@ -136,6 +136,17 @@ def test_the_credential_is_saved_for_its_owner_alone(terminal: Terminal, key: st
     assert "tillgate login" in terminal("status", code=3).stderr
 
 
+def test_a_second_sign_in_keeps_the_signing_secret_and_a_broken_file_is_told(terminal: Terminal, demo: Demo, key: str) -> None:
+    secret = terminal("listen", "--print-secret").stdout
+    terminal("--url", demo.info["base_url"], "login", input=f"{key}\n")
+    assert terminal("listen", "--print-secret").stdout == secret
+    (terminal.home / ".config" / "tillgate" / "profiles.json").write_text("{")
+    told = terminal("status", code=1).stderr
+    assert "profiles.json" in told and "Traceback" not in told
+    told = terminal("payments", "list", code=1, TILLGATE_API_KEY=key, TILLGATE_URL="http://till.example:x").stderr
+    assert "Traceback" not in told
+
+
 def test_ci_needs_no_file(stranger: Terminal, demo: Demo, key: str) -> None:
     environment = {"TILLGATE_API_KEY": key, "TILLGATE_URL": demo.info["base_url"]}
     assert json.loads(stranger("payments", "list", "--limit", "1", "--json", **environment).stdout)

@@ -11,7 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 import requests
 
-from apps.access.models import AccessToken
+from apps.access.models import AccessToken, RefreshToken
+from apps.core import clock
 from tests.access.test_oauth import _django_db_helper, committed, site
 from tests.cast import Cast
 from tests.clients import wheel
@@ -72,6 +73,14 @@ def test_a_person_lets_the_command_line_in(committed: Cast, address: str, progra
     file.write_text(json.dumps(saved))
     assert tillgate("payments", "list").returncode == 0
     assert json.loads(file.read_text())["default"]["api_key"] != first
+
+    AccessToken.objects.update(revoked_at=clock.real_now())
+    RefreshToken.objects.update(revoked=clock.real_now())
+    ended = json.loads(file.read_text())
+    ended["default"]["expires_at"] = 0
+    file.write_text(json.dumps(ended))
+    again = tillgate("payments", "list")
+    assert again.returncode == 3 and "tillgate login" in again.stderr
 
     assert tillgate("logout").returncode == 0
     assert not AccessToken.objects.filter(revoked_at=None).exists()

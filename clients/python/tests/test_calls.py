@@ -175,7 +175,7 @@ class Answers(unittest.TestCase):
         self.assertNotIn("svc_sk", repr(server.client))
 
     def test_a_wrong_address_is_told_at_once(self) -> None:
-        for address in ("till.example", "ftp://till.example", ""):
+        for address in ("till.example", "ftp://till.example", "http://till.example:x", ""):
             with self.assertRaises(ValueError):
                 tillgate.Client("svc_sk_test_x", address)
         with self.assertRaises(ValueError):

@@ -190,7 +190,10 @@ class Api:
 
 def root_of(base_url: str) -> str:
     """Where the service is, with or without the prefix of its API."""
-    url = httpx.URL(base_url)
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL as error:
+        raise ValueError("base_url must be an http or https address") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise ValueError("base_url must be an http or https address")
     return str(url).rstrip("/").removesuffix(PREFIX)

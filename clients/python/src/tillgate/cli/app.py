@@ -75,6 +75,8 @@ def run(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except NotSignedIn as refusal:
         return _told(str(refusal), NO_CREDENTIAL)
+    except ValueError as refusal:  # an address or an id that can't be one
+        return _told(str(refusal), REFUSED)
     except tillgate.Error as refusal:
         where = f" (request {refusal.request_id})" if refusal.request_id else ""
         return _told(f"{refusal}{where}", _code_of(refusal))

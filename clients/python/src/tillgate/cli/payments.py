@@ -125,7 +125,7 @@ def open_page(session: Session, what: str, only_print: bool) -> None:
         with session.client() as client:
             address = client.request("GET", f"/payments/{found(client, what)}")["hosted_url"]
     click.echo(address)
-    if not only_print:
+    if not only_print and address.startswith(("http://", "https://")):
         click.launch(address)
 
 

@@ -9,6 +9,8 @@ import tempfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+import click
+
 DEFAULT = "default"
 
 
@@ -35,6 +37,10 @@ def load() -> dict[str, Profile]:
         told = json.loads(path().read_text())
     except FileNotFoundError:
         return {}
+    except ValueError as error:
+        raise click.ClickException(
+            f"{path()} can't be read; remove it and sign in again"
+        ) from error
     known = {one.name for one in fields(Profile)}
     return {
         name: Profile(**{key: value for key, value in row.items() if key in known})

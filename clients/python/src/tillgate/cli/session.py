@@ -47,7 +47,7 @@ class Session:
             return Profile(url, api_key=self.api_key, is_live=is_live, webhook_secret=secret)
         if saved is None:
             raise NotSignedIn("No credential: run tillgate login, or set TILLGATE_API_KEY")
-        if self.url is not None and tillgate.calls.root_of(self.url) != saved.url:
+        if self.url is not None and self.url.rstrip("/") != saved.url:
             raise NotSignedIn("The profile is for another address; sign in there first")
         return saved
 
@@ -77,6 +77,9 @@ class Session:
     def _refreshed(self, current: Profile) -> Profile:
         if current.refresh_token is None or current.client_id is None:
             raise NotSignedIn("The sign-in has expired; run: tillgate login")
-        fresh = oauth.refresh(current)
+        try:
+            fresh = oauth.refresh(current)
+        except tillgate.InvalidRequestError as error:
+            raise NotSignedIn("The sign-in has ended; run: tillgate login") from error
         profiles.save(self.name, fresh)
         return fresh

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import click
 
@@ -52,6 +53,8 @@ def login(session: Session, by_oauth: bool, client_id: str | None, scope: str, l
         profile = profiles.Profile(url, api_key=key, is_live=key.startswith(LIVE_PREFIXES))
     with tillgate.Client(str(profile.api_key), url) as client:
         client.request("GET", "/payment_currencies")
+    if saved is not None:
+        profile = replace(profile, webhook_secret=saved.webhook_secret)
     profiles.save(session.name, profile)
     mode = "live" if profile.is_live else "test"
     click.echo(f"Signed in to {url} ({mode} mode), saved as {session.name}.")
