@@ -335,7 +335,8 @@ BUTTONS = {
     "webhook_endpoint_switch", "webhook_endpoint_rotate", "webhook_endpoint_delete", "webhook_endpoint_test", "delivery",
     "oauth_grant_revoke", "oauth_app_rotate", "oauth_app_deactivate", "invitation_resend", "invitation_revoke", "member_leave",
     "member_remove", "member_hand_over", "stop",  "settings_assets", "settings_domain", "security_take_off", "security_codes",
-    "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit", "transfer_return", "new_sign_in",
+    "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit", "transfer_return",
+    "new_sign_in", "verification_remove",
     "payout_schedule_run", "payout_batch",  # a code alone: test_reviews
 }  # fmt: skip
 OTHERS = {
