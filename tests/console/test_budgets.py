@@ -42,7 +42,7 @@ STARTS = {
     ),
     "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | REDIS | DOORS, 1150),
     "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | REDIS | DOORS, 1200),
-    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY | REDIS | HTTP, 1700),
+    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY | REDIS | HTTP, 1760),
     "migrate": (
         "from django.core.management import call_command; call_command('showmigrations', '--plan', stdout=open('/dev/null', 'w'))",
         HEAVY | CELERY | REDIS | DOORS,
