@@ -1,5 +1,7 @@
 """The one source of time. Live mode reads the real clock; test mode adds the store's offset, which only grows.
 
+A store that is filled with a past begins behind (`begin`) and grows into the present.
+
 `ask` moves a store's test clock through every due moment in order, asking the modules named in settings.DUE.
 """
 
@@ -64,6 +66,12 @@ def iso(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
 
 
+def begin(store: Any, behind_seconds: int) -> None:
+    """Let a store's test mode, in which nothing has happened, begin so long ago."""
+    type(store).objects.filter(pk=store.pk, test_offset_seconds=0).update(test_offset_seconds=-behind_seconds)
+    store.refresh_from_db(fields=["test_offset_seconds"])
+
+
 def ask(store: Any, target_offset_seconds: int) -> bool:
     """Have the store's test clock moved to the offset by a job; False when it is being moved already."""
     asked = {"test_clock_target_seconds": target_offset_seconds}
@@ -110,7 +118,7 @@ def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) ->
             break
         at = min(moments)
         needed = int((at - real_now()).total_seconds()) + 1
-        _set_offset(store, min(max(needed, 0), target_offset_seconds))
+        _set_offset(store, min(max(needed, store.test_offset_seconds), target_offset_seconds))
         for module in list(due):
             began = time.monotonic()
             module.run_due(store.pk, max(at, now(store, "test")))

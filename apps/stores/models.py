@@ -198,7 +198,8 @@ class Store(models.Model):
                 condition=models.Q(underpayment_tolerance_bps__lte=10_000, overpayment_tolerance_bps__lte=10_000),
                 name="store_tolerances_are_bps",
             ),
-            models.CheckConstraint(condition=models.Q(test_offset_seconds__gte=0), name="store_clock_never_behind"),
+            # A store that is filled with a past begins a month back at most.
+            models.CheckConstraint(condition=models.Q(test_offset_seconds__gte=-31 * 86_400), name="store_clock_a_month_behind"),
             models.CheckConstraint(
                 condition=models.Q(cooling_hours__lte=72) & (models.Q(cooling_hours_next=None) | models.Q(cooling_hours_next__lte=72)),
                 name="store_cooling_is_short",

@@ -96,9 +96,10 @@ def seed_test_payments(store: Store, merchant: User) -> None:
 
 
 def _seed_month(store: Store, merchant: User) -> None:
-    """What a shop that has been open for some weeks has sold, day by day on its test clock."""
+    """What a shop that has been open for some weeks has sold, day by day on its test clock until today."""
     orders = cycle(HABITS)
     change_store(store, **DEFAULTS)
+    clock.begin(store, HISTORY_DAYS * DAY_SECONDS)
     for _ in range(HISTORY_DAYS):
         for order in islice(orders, BUSY[clock.now(store, "test").weekday()]):
             _simulate(store, merchant, order, EXPIRES_IN_MAX)
