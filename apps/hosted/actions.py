@@ -53,7 +53,7 @@ def renew(request: HttpRequest, reference: str) -> HttpResponse:
         return _to(request, reference)
     step = next_step(payment)
     try:
-        if not step.is_offered and not step.reference:
+        if not step.is_offered and not step.quote:
             raise NotRenewable
         later = renew_payment(payment)
     except NoRate as refusal:

@@ -17,7 +17,7 @@ class NextStep:
     """A quote that a press makes, one that was made before, or a page with a button of its own."""
 
     is_offered: bool = False
-    reference: str = ""
+    quote: str = ""
     url: str = ""
 
 
@@ -26,7 +26,7 @@ def next_step(payment: Payment) -> NextStep:
         return NextStep()
     later = renewed_as(payment)
     if later is not None:
-        return NextStep(reference=later.reference)
+        return NextStep(quote=f"/pay/{later.reference}")
     url = _own_page(payment)
     return NextStep(url=url) if url else NextStep(is_offered=not is_sale(payment) and is_renewable(payment))
 

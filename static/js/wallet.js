@@ -83,7 +83,7 @@ function tell(name) {
 function complain(name) {
   tell("");
   find("problem").hidden = false;
-  find("problem").querySelector("p").textContent = words(name);
+  find("problem").textContent = words(name);
 }
 
 const CODES = { 4001: "rejected", 4100: "locked", "-32002": "locked", 4902: "unknown-chain" };

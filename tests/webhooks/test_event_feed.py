@@ -68,7 +68,7 @@ def test_events_of_one_moment_are_each_told_once(bakery: Shop) -> None:
     assert len(seen) == len(set(seen)) == Event.objects.count()
 
 
-@pytest.mark.parametrize("before", ["x", "%00", "", str(uuid.uuid4())])
+@pytest.mark.parametrize("before", ["x", "%00", "", str(uuid.UUID(int=1))])
 def test_nothing_is_older_than_an_unknown_record(bakery: Shop, before: str) -> None:
     make.payment(bakery.test)
     for path in ("/events", "/request_log"):

@@ -105,6 +105,11 @@ class CheckoutFacts(Document, frozen=True, kw_only=True):
     support_email: str | None
     livemode: bool
 
+    @property
+    def page(self) -> str:
+        """The path of the hosted page, on every host that serves it."""
+        return f"/pay/{self.token}"
+
 
 def checkout_facts(payment: Payment, at: datetime, received: list[Received] | None = None) -> CheckoutFacts:
     """`received` is what has arrived, where the caller has read it already."""
