@@ -26,6 +26,7 @@ TEMPLATES = (
     "403.html",
     "404.html",
     "429.html",
+    "500.html",
     "503.html",
     "hosted/**/*.html",
     "email/_customer.*",
@@ -36,6 +37,7 @@ TEMPLATES = (
     "email/portal_link.*",
     "email/subscription_*.*",
     "pdf/billing_invoice.html",
+    "pdf/invoice.html",
     "pdf/_test.css",
 )
 PYTHON = (
@@ -44,6 +46,7 @@ PYTHON = (
     "apps/core/customer_badges.py",
     "apps/core/templatetags/tillgate.py",
     "apps/hosted/*.py",
+    "apps/payments/documents/invoice.py",
 )
 KEYWORDS: dict[str, tuple[int, ...] | None] = {
     **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),

@@ -9,6 +9,14 @@ from dev import messages
 
 messages.set_up()
 COLLECTED = messages.collect()
+# What is no text of a template: its tags, what they translate, styles, and HTML with its attributes.
+NO_TEXT = re.compile(
+    r"\{% blocktranslate.*?endblocktranslate %\}|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<style.*?</style>|<[^>]*>|&\w+;",
+    re.DOTALL,
+)
+TAGS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
+ATTRIBUTE = re.compile(r'(?:aria-label|title|placeholder|alt)="([^"]*)"')
+OURS = {"Tillgate", "https", "class", "checkout", "page", "embedded", "branded", "invoice", "onboarding", "portal", "data", "watermark"}
 PLACEHOLDER = re.compile(r"%\([a-z_]+\)[sd]|%[sd%]|\{[a-z_]+\}|</?[a-z]+>")
 LANGUAGES = messages.languages()
 
@@ -22,6 +30,18 @@ def test_every_message_stands_in_the_catalog_and_no_other(language: str) -> None
     catalog = messages.read(language)
     assert set(catalog.texts) == COLLECTED, "run python -m dev.messages"
     assert catalog.path.read_text("utf-8") == messages.po_text(catalog)
+
+
+def words_of(template: str) -> set[str]:
+    attributes = " ".join(ATTRIBUTE.findall(TAGS.sub(" ", template)))
+    return set(re.findall(r"[A-Za-z]{3,}", NO_TEXT.sub(" ", template) + " " + attributes)) - OURS
+
+
+def test_no_template_says_anything_that_is_not_a_message() -> None:
+    pages = {path for pattern in messages.TEMPLATES for path in (messages.ROOT / "templates").glob(pattern) if path.suffix == ".html"}
+    said = {path.name: found for path in sorted(pages) if (found := words_of(path.read_text()))}
+    assert len(pages) > 50 and said == {}
+    assert words_of('<p title="Here">Due {{ at }}</p>') == {"Here", "Due"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

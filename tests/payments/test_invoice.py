@@ -7,6 +7,7 @@ import pytest
 from pypdf import PdfReader
 from pytest_httpserver import HTTPServer
 
+from apps.stores.models import Store
 from tests.cast import Api, Cast, Shop
 from tests.dashboard.browse import Browser
 from tests.make import advance, paid, payment, simulated
@@ -38,6 +39,15 @@ def test_an_unpaid_intent_has_an_invoice_that_says_so_and_where_to_pay(bakery: S
     for one in made["payment_addresses"]:
         assert one["address"] in text and one["crypto_amount"] in text
     assert "no real money" in text
+
+
+def test_an_invoice_speaks_the_language_in_which_the_store_writes_to_customers(bakery: Shop) -> None:
+    Store.objects.filter(pk=bakery.store.pk).update(customer_language="de")
+    made = payment(bakery.test)
+    text = words(invoice(bakery.test, made))
+    assert "Nicht bezahlt" in text and "Testrechnung" in text and "Wo Sie zahlen" in text
+    assert "Not paid" not in text and "10,00" in text
+    assert all(one["address"] in text for one in made["payment_addresses"])
 
 
 def test_a_paid_intent_has_its_transactions_on_the_invoice(bakery: Shop) -> None:

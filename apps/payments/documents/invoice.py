@@ -7,8 +7,10 @@ import base64
 from collections.abc import Sequence
 from datetime import UTC
 
+from django.conf import settings
 from django.template.loader import render_to_string
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext, gettext_noop
 from msgspec.structs import asdict
 
 from apps.core import drawings, money, regions
@@ -25,10 +27,10 @@ from apps.stores.branding import colour, read_logo
 AHEAD = Job("documents.prepare_payments")
 # What it says at the top, by status. A processing or refunded intent is told apart by what came in and went back.
 WORDS = {
-    Payment.Status.PENDING: "Not paid",
-    Payment.Status.COMPLETED: "Paid",
-    Payment.Status.EXPIRED: "Not paid, expired",
-    Payment.Status.FAILED: "Not paid, returned",
+    Payment.Status.PENDING: gettext_noop("Not paid"),
+    Payment.Status.COMPLETED: gettext_noop("Paid"),
+    Payment.Status.EXPIRED: gettext_noop("Not paid, expired"),
+    Payment.Status.FAILED: gettext_noop("Not paid, returned"),
 }
 
 
@@ -48,7 +50,9 @@ def prepare_pdfs(payment_ids: Sequence[str]) -> int:
 
 
 def _page(payment: Payment) -> str:
-    with timezone.override(UTC), regions.shown_in(""):  # of nobody's zone and form: whoever asks, the file is the same
+    # Of nobody's zone and form, in the language that the store writes to its customers: whoever asks, the file is the same.
+    language = payment.store.customer_language or settings.LANGUAGE_CODE
+    with timezone.override(UTC), regions.shown_in(""), translation.override(language):
         return render_to_string("pdf/invoice.html", _context(payment))
 
 
@@ -82,10 +86,10 @@ def _logo(payment: Payment) -> str:
 
 def _words(payment: Payment, received: list[Received]) -> str:
     if payment.status == Payment.Status.REFUNDED:
-        return "Partially refunded" if payment.refund_state == Payment.RefundState.PARTIAL else "Refunded"
+        return gettext("Partially refunded") if payment.refund_state == Payment.RefundState.PARTIAL else gettext("Refunded")
     if payment.status == Payment.Status.PROCESSING:
-        return "Not yet confirmed" if any(one.unconfirmed_atomic for one in received) else "Partly paid"
-    return WORDS[Payment.Status(payment.status)]
+        return gettext("Not yet confirmed") if any(one.unconfirmed_atomic for one in received) else gettext("Partly paid")
+    return gettext(WORDS[Payment.Status(payment.status)])
 
 
 class _Transaction(TransactionDocument, frozen=True, kw_only=True):
