@@ -23,11 +23,13 @@ from django.db.models import Q
 from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.pruning import BATCH
+from apps.core.rows import Job
 from apps.stores import audit
 from apps.stores.models import Store, Verification
 from apps.stores.verification_models import VerificationDocument
 
 log = structlog.get_logger(__name__)
+FORGET = Job("stores.forget_documents", limit=BATCH)
 BYTES_MAX = 3 * 1024 * 1024
 DOCUMENTS_MAX = 5
 PIXELS_MAX, SIDE_MAX = 4096 * 4096, 3000
@@ -146,13 +148,7 @@ def forget(now: datetime) -> int:
     decided = now - timedelta(days=settings.VERIFICATION_DOCUMENT_DAYS)
     over = Q(verification__reviewed_at__lt=decided)
     unused = Q(verification=None, uploaded_at__lt=now - timedelta(days=UNUSED_DAYS))
-    found = list(VerificationDocument.objects.filter(over | unused).order_by("uploaded_at").values_list("pk", flat=True)[:BATCH])
-    for pk in found:
-        with transaction.atomic():
-            row = VerificationDocument.objects.select_for_update(of=("self",), skip_locked=True).filter(pk=pk).first()
-            if row is not None:
-                _delete(row)
-    return len(found)
+    return FORGET.walk(VerificationDocument.objects.filter(over | unused).order_by("uploaded_at"), _delete)
 
 
 def _delete(row: VerificationDocument) -> None:

@@ -103,7 +103,8 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
         page.get_by_role("button", name="Save", exact=True).click()
 
     def letter() -> Any:
-        mail.send_due()
+        while mail.send_due():  # other tests' too
+            pass
         return [one for one in django_mail.outbox if one.to == [contact]][-1]
 
     page = opened()

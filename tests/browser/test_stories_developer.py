@@ -95,7 +95,7 @@ def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     page.reload()
     expect(page.locator("li").filter(has=page.get_by_text("test", exact=True)).first).to_contain_text("answered 200")
     assert len(receiver.requests) == first + 1
-    bob.press("Send again")  # the events of the last hour
+    bob.press("Resend events")  # the events of the last hour
     deliver()
     repeated = [one for one in receiver.requests if one["headers"]["webhook-id"] == heard["headers"]["webhook-id"]]
     assert len(repeated) == 2

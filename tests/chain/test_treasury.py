@@ -118,7 +118,7 @@ def test_a_correction_that_one_asked_for_waits_for_another(staff: User, capsys: 
         capsys, "correct", *CORRECTION, "--key", "b", "--staff", staff.email, "--approved-by", staff.email
     )
     out = StringIO()
-    call_command("staff", "approve", asked["request"], "--staff", make.clerk().email, "--json", stdout=out)
+    call_command("staff", "approve", asked["request"], "--staff", make.clerk().email, "--reason", "Seen", "--json", stdout=out)
     assert json.loads(out.getvalue())["state"] == "approved"
     assert account_balance(None, "test", "SETH", "custody_hot") == -5
 

@@ -52,4 +52,4 @@ def test_its_checkout_says_in_plain_words_that_real_coins_would_be_lost(bakery: 
 
 def test_a_checkout_on_ethereum_itself_warns_of_other_networks_alone(bakery: Shop) -> None:
     page = checkout(make.payment(bakery.live))
-    assert WARNING not in page and "Don’t pay this" not in page and "@1?value=" in page and "on <b>Ethereum</b>" in page
+    assert WARNING not in page and "Don’t pay this" not in page and "@1/transfer?" in page and "on <b>Ethereum</b>" in page

@@ -41,8 +41,8 @@ def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) ->
     ended = Delivery.objects.first()
     assert ended is not None
     Delivery.objects.filter(pk=ended.pk).update(status=Delivery.Status.DELIVERED)
-    assert webhook_pruning.prune_all(later(89)) == {"deliveries": 0, "events": 0}
-    assert webhook_pruning.prune_all(later(91)) == {"deliveries": 1, "events": 1}
+    assert webhook_pruning.prune_all(later(89)) == {"attempts": 0, "deliveries": 0, "events": 0}
+    assert webhook_pruning.prune_all(later(91)) == {"attempts": 0, "deliveries": 1, "events": 1}
     assert Delivery.objects.get().event_id == Event.objects.get().pk != ended.event_id
 
 

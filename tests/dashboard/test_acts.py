@@ -13,7 +13,7 @@ from apps.assets.models import Asset
 from apps.core import clock
 from apps.dashboard.acts import ACTS
 from apps.dashboard.urls import PAGES
-from apps.payments.models import Refund
+from apps.payments.models import LateDeposit, Refund, TransferReturn
 from apps.payouts.models import ApprovalRule, Destination, Payout, PayoutApproval, PayoutBatch, Schedule
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
@@ -119,6 +119,16 @@ def a_failed_payout(world: Cast, browser: Browser) -> Step:
     return f"payouts/{made['id']}/retry", {}
 
 
+def a_stray_transfer(act: str) -> Callable[[Cast, Browser], Step]:
+    """Coins at an address for another coin."""
+
+    def ask(world: Cast, browser: Browser) -> Step:
+        payment = make.payment(world.bakery.test)
+        return f"transfers/{make.stray_transfer(payment['id'])}/{act}", {"reference": payment["reference"]}
+
+    return ask
+
+
 def a_waiting_payout(world: Cast, browser: Browser) -> Step:
     """Of a key whose maker nobody knows."""
     a_second_person(world, browser)
@@ -151,6 +161,8 @@ TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] =
     "payout_schedule_change": (a_changed_schedule, lambda: Schedule.objects.get().destination_id),
     "payout_schedule_switch": (a_paused_schedule, Schedule.objects.filter(is_active=True).count),
     "payout_retry": (a_failed_payout, Payout.objects.filter(status="retrying").count),
+    "transfer_accept": (a_stray_transfer("accept"), LateDeposit.objects.count),
+    "transfer_return": (a_stray_transfer("return"), TransferReturn.objects.count),
     "approval_approve": (a_waiting_payout, Payout.objects.filter(status="pending").count),
     "settings_approvals": (a_second_person, ApprovalRule.objects.count),
     "payout_schedule_run": (a_run, Payout.objects.count),

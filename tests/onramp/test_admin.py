@@ -100,7 +100,7 @@ def test_two_members_of_staff_write_a_credential(db: None, staff: Browser) -> No
     asked = StaffRequest.objects.get()
     assert not Credential.objects.exists() and KEY not in asked.content + asked.sealed
     shown = text(staff.get(f"/admin/stores/staffrequest/{asked.pk}/decide/"))
-    assert "another one: pk_test_…" in shown and KEY not in shown and SECRET not in shown and "you have asked for it" in shown.lower()
+    assert "another one: pk_test_…" in shown and KEY not in shown and SECRET not in shown and "you requested this" in shown.lower()
 
     four_eyes.approve(credentials.CARD_NETWORK, asked.pk, make.clerk("admin"), clock.real_now(), digest=asked.digest)
     row = Credential.objects.get()

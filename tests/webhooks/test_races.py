@@ -14,7 +14,7 @@ from apps.stores.models import Store
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue
 from apps.webhooks.delivery.sender import Sender
-from apps.webhooks.models import Delivery, Endpoint, Event, Host
+from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host
 from apps.webhooks.services import deliveries, endpoints
 from tests.cast import Api, Shop, assemble
 from tests.webhooks.receivers import Receiver
@@ -32,7 +32,7 @@ def bakery(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
     """A bakery that other connections see. Its queue is emptied afterwards; the ledger's tables can't be."""
     with django_db_blocker.unblock():
         yield assemble().bakery
-        for model in (Delivery, Event, Endpoint, Host):
+        for model in (Attempt, Delivery, Event, Endpoint, Host):
             model.objects.all().delete()
         connection.close()
 

@@ -10,6 +10,7 @@ from apps.core import clock
 from apps.core.money import CENTS
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import EXPIRES_IN_MAX, EXPIRES_IN_MIN, PaymentRequest, RefundRequest, SimulationRequest
+from apps.payments.seals import seal_payments
 from apps.payments.services.create import create_payment
 from apps.payments.services.refund import request_refund
 from apps.payments.services.simulate import simulate_deposit
@@ -105,6 +106,7 @@ def _seed_month(store: Store, merchant: User) -> None:
             _simulate(store, merchant, order, EXPIRES_IN_MAX)
         clock.advance(store, store.test_offset_seconds + DAY_SECONDS)
         store.refresh_from_db()
+    seal_payments(clock.real_now())  # what is older than a day has a seal
 
 
 def _simulate(store: Store, merchant: User, order: Order, lifetime_seconds: int) -> None:
