@@ -3,6 +3,7 @@
 At that block no unconfirmed deposit has arrived yet, so what remains apart is only what confirmed and waits to be booked.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from django.db.models import Q
 
 from apps.assets.models import Asset, Chain, TokenStandard
 from apps.chain import cold
-from apps.chain.models import Address, HotWallet
+from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.selectors import heads, is_watched
@@ -23,6 +24,8 @@ SAYS = "custody_deposits and custody_hot are what the chain says our addresses h
 COLD_NAME = "cold_is_there"
 COLD_SAYS = "The cold addresses hold at least what the books say is in cold storage"
 HOLDERS_AT_ONCE = 100
+LOOKS_AGAIN, AGAIN_SECONDS = 3, 4.0
+_Status = OutgoingTransaction.Status
 _BALANCE_OF = "0x70a08231"
 
 _EXPECTED = """
@@ -87,16 +90,41 @@ def booked() -> list[Book]:
     known = heads()
     found = []
     for chain in Chain.objects.filter(pk__in=[pk for pk in known if is_watched(pk)]).order_by("pk"):
-        block = max(0, known[chain.pk].number - chain.required_confirmations + 1)
+        block = _confirmed(chain, known[chain.pk].number)
         on_chain = Q(token_standard=TokenStandard.NATIVE) | Q(contract_address__isnull=False)
         assets = Asset.objects.filter(on_chain, chain=chain).select_related("chain")
-        found += [Book(asset, block, _asked(_EXPECTED, asset, block), _asked(_EXPECTED_COLD, asset, block)) for asset in assets]
+        found += [_book_of(asset, block) for asset in assets]
     return found
+
+
+def _book_of(asset: Asset, block: int) -> Book:
+    return Book(asset, block, _asked(_EXPECTED, asset, block), _asked(_EXPECTED_COLD, asset, block))
+
+
+def _block_of(chain: Chain) -> int:
+    return _confirmed(chain, heads()[chain.pk].number)
+
+
+def _confirmed(chain: Chain, head: int) -> int:
+    """The newest block whose transactions count as confirmed."""
+    return max(0, head - chain.required_confirmations + 1)
 
 
 def compare(books: list[Book]) -> list[Checked]:
     """Ask the nodes; a network call, so never inside a transaction."""
-    return [_compare(book) for book in books]
+    return [_looked_at_again(book) for book in books]
+
+
+def _looked_at_again(book: Book) -> Checked:
+    """A transaction that was mined and whose receipt nobody has read yet is missing from the books for a moment."""
+    checked = _compare(book)
+    for _ in range(LOOKS_AGAIN):
+        under_way = OutgoingTransaction.objects.filter(chain=book.asset.chain_id, status__in=(_Status.SIGNED, _Status.SUBMITTED))
+        if not checked.detail or not under_way.exists():
+            break
+        time.sleep(AGAIN_SECONDS)
+        checked = _compare(_book_of(book.asset, _block_of(book.asset.chain)))
+    return checked
 
 
 def compare_cold(books: list[Book]) -> list[Checked]:

@@ -1,0 +1,60 @@
+"""The audit of what our addresses hold waits for receipts that nobody has read yet, and for nothing else."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from apps.assets.models import Asset
+from apps.chain.models import Head, OutgoingTransaction
+from apps.console import custody
+from apps.console.custody import Book, Checked
+from apps.core import clock
+
+
+@pytest.fixture
+def book(db: None) -> Book:
+    asset = Asset.objects.select_related("chain").get(pk="SETH")
+    at = clock.real_now()
+    Head.objects.update_or_create(chain=asset.chain, defaults={"number": 120, "hash": "0x" + "0" * 64, "block_time": at, "synced_at": at})
+    return Book(asset, 117, 10)
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, *details: str) -> list[Any]:
+    """What the comparisons find, one after the other; the pauses between them are counted."""
+    left, pauses = list(details), []
+    monkeypatch.setattr(custody, "_compare", lambda book: Checked("SETH", left.pop(0)))
+    monkeypatch.setattr("apps.console.custody.time.sleep", pauses.append)
+    return pauses
+
+
+def under_way(book: Book) -> None:
+    OutgoingTransaction.objects.create(
+        mode=book.asset.mode,
+        chain=book.asset.chain,
+        asset=book.asset,
+        purpose="payout",
+        reference=str(uuid.uuid4()),
+        to_address="0x" + "1" * 40,
+        amount_atomic=5,
+        status="submitted",
+        nonce=0,
+        requested_at=clock.real_now(),
+    )
+
+
+def test_what_fits_after_the_receipt_was_read_is_no_finding(monkeypatch: pytest.MonkeyPatch, book: Book) -> None:
+    under_way(book)
+    pauses = answers(monkeypatch, "-83 too few", "")
+    assert [one.detail for one in custody.compare([book])] == [""] and len(pauses) == 1
+
+
+def test_what_stays_apart_is_one(monkeypatch: pytest.MonkeyPatch, book: Book) -> None:
+    under_way(book)
+    pauses = answers(monkeypatch, *["-83 too few"] * 9)
+    assert [one.detail for one in custody.compare([book])] == ["-83 too few"] and len(pauses) == custody.LOOKS_AGAIN
+
+
+def test_while_nothing_is_under_way_nobody_waits(monkeypatch: pytest.MonkeyPatch, book: Book) -> None:
+    pauses = answers(monkeypatch, "-83 too few")
+    assert [one.detail for one in custody.compare([book])] == ["-83 too few"] and pauses == []
