@@ -31,9 +31,12 @@ _BALANCE_OF = "0x70a08231"
 _EXPECTED = """
 SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
                  WHERE asset_id = %(asset)s AND mode = %(mode)s AND kind IN ('custody_deposits', 'custody_hot')), 0)
-     + coalesce((SELECT sum(amount_atomic) FROM chain_deposit WHERE asset_id = %(asset)s AND NOT is_simulated
+     + coalesce((SELECT sum(amount_atomic) FROM chain_deposit d WHERE asset_id = %(asset)s AND NOT is_simulated
                  AND block_number <= %(block)s
-                 AND (status = 'unmatched' OR (status = 'confirmed' AND handled_status <> 'confirmed'))), 0)
+                 AND (status = 'unmatched' OR (status = 'confirmed' AND handled_status <> 'confirmed'))
+                 -- What staff have credited is in the books by their corrections.
+                 AND NOT EXISTS (SELECT 1 FROM chain_unmatchedtransfer t WHERE t.outcome = 'credited' AND d.status = 'unmatched'
+                                 AND (t.chain_id, t.tx_hash, t.log_index) = (d.chain_id, d.tx_hash, d.log_index))), 0)
      + coalesce((SELECT sum(is_there * (moves * received_atomic + takes - is_native * network_fee_atomic)
                             - was_booked * (moved * handled_received_atomic + took - is_native * handled_fee_atomic)) FROM (
          SELECT network_fee_atomic, handled_fee_atomic, received_atomic, handled_received_atomic,
@@ -93,11 +96,11 @@ def booked() -> list[Book]:
         block = _confirmed(chain, known[chain.pk].number)
         on_chain = Q(token_standard=TokenStandard.NATIVE) | Q(contract_address__isnull=False)
         assets = Asset.objects.filter(on_chain, chain=chain).select_related("chain")
-        found += [_book_of(asset, block) for asset in assets]
+        found += [book_of(asset, block) for asset in assets]
     return found
 
 
-def _book_of(asset: Asset, block: int) -> Book:
+def book_of(asset: Asset, block: int) -> Book:
     return Book(asset, block, _asked(_EXPECTED, asset, block), _asked(_EXPECTED_COLD, asset, block))
 
 
@@ -123,7 +126,7 @@ def _looked_at_again(book: Book) -> Checked:
         if not checked.detail or not under_way.exists():
             break
         time.sleep(AGAIN_SECONDS)
-        checked = _compare(_book_of(book.asset, _block_of(book.asset.chain)))
+        checked = _compare(book_of(book.asset, _block_of(book.asset.chain)))
     return checked
 
 

@@ -1,4 +1,4 @@
-"""The audit of what our addresses hold waits for receipts that nobody has read yet, and for nothing else."""
+"""The audit of what our addresses hold: it waits for receipts that nobody has read yet, and counts nothing twice."""
 
 import uuid
 from typing import Any
@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset
-from apps.chain.models import Head, OutgoingTransaction
+from apps.chain import unmatched
+from apps.chain.models import Deposit, Head, OutgoingTransaction, UnmatchedTransfer
 from apps.console import custody
 from apps.console.custody import Book, Checked
 from apps.core import clock
+from tests import make
+from tests.cast import Cast
 
 
 @pytest.fixture
@@ -58,3 +61,14 @@ def test_what_stays_apart_is_one(monkeypatch: pytest.MonkeyPatch, book: Book) ->
 def test_while_nothing_is_under_way_nobody_waits(monkeypatch: pytest.MonkeyPatch, book: Book) -> None:
     pauses = answers(monkeypatch, "-83 too few")
     assert [one.detail for one in custody.compare([book])] == ["-83 too few"] and pauses == []
+
+
+def test_coins_that_staff_credited_are_counted_once(cast: Cast, book: Book) -> None:
+    transfer = UnmatchedTransfer.objects.get(pk=make.stray_transfer(make.payment(cast.bakery.test)["id"]))
+    Deposit.objects.filter(tx_hash=transfer.tx_hash).update(is_simulated=False, block_number=7)
+    asset = Asset.objects.select_related("chain").get(pk="USDC_SETH")
+    before = custody.book_of(asset, 117).expected_atomic
+    make.service_coins("USDC_SETH", transfer.amount_atomic)
+    assert custody.book_of(asset, 117).expected_atomic == before + transfer.amount_atomic
+    unmatched.resolve(transfer, UnmatchedTransfer.Outcome.CREDITED, "Corrected", make.clerk(), clock.real_now())
+    assert custody.book_of(asset, 117).expected_atomic == before
