@@ -29,6 +29,13 @@ def take_interrupts() -> None:
     Python drops an exception that is raised in a callback, of which imports have many: the demo would go on.
     """
     signal.signal(signal.SIGINT, _interrupt)
+    sys.unraisablehook = _say_what_was_dropped
+
+
+def _say_what_was_dropped(dropped: "sys.UnraisableHookArgs") -> None:
+    """As Python does, but for the Ctrl-C that is remembered."""
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
