@@ -19,6 +19,8 @@ WAITING = {
     f"/dashboard/payments/{UUID}/invoice": "documents",
     f"/dashboard/invoices/{UUID}/file": "documents",
     "/api/v2/test_clock/advance": "test clocks",
+    "/pay/ABCDEFGH12345678/sent": "look-ups",
+    "/ABCDEFGH12345678/sent": "look-ups",
     "/files/abc": "downloads",
     f"/dashboard/reports/{UUID}/file": "downloads",
     "/dashboard/payments.csv": "downloads",
@@ -26,7 +28,7 @@ WAITING = {
 }
 ORDINARY = (
     "/", "/api/v2/payments", f"/api/v2/payments/{UUID}", "/api/v2/x402/verify", "/api/v2/test_clock", "/healthz/x", "/healthzz",
-    "/dashboard/payments", f"/dashboard/invoices/{UUID}/edit", "/invoice/abcdefgh1234", "/api/v2/reports/accounting_transactions",
+    "/pay/ABCDEFGH12345678", "/pay/ABCDEFGH12345678/quote", "/ABCDEFGH12345678/sent/x", "/dashboard/payments", f"/dashboard/invoices/{UUID}/edit", "/invoice/abcdefgh1234", "/api/v2/reports/accounting_transactions",
 )  # fmt: skip
 
 
