@@ -28,7 +28,8 @@ WAITING = {
 }
 ORDINARY = (
     "/", "/api/v2/payments", f"/api/v2/payments/{UUID}", "/api/v2/x402/verify", "/api/v2/test_clock", "/healthz/x", "/healthzz",
-    "/pay/ABCDEFGH12345678", "/pay/ABCDEFGH12345678/quote", "/ABCDEFGH12345678/sent/x", "/dashboard/payments", f"/dashboard/invoices/{UUID}/edit", "/invoice/abcdefgh1234", "/api/v2/reports/accounting_transactions",
+    "/pay/ABCDEFGH12345678", "/pay/ABCDEFGH12345678/quote", "/ABCDEFGH12345678/sent/x",
+    "/dashboard/payments", f"/dashboard/invoices/{UUID}/edit", "/invoice/abcdefgh1234", "/api/v2/reports/accounting_transactions",
 )  # fmt: skip
 
 
