@@ -149,18 +149,23 @@ def _book(
     for _, deposit in news:
         if deposit.status != Deposit.Status.CONFIRMED:
             continue
-        movements.deposit_confirmed(
-            store_id=payment.store_id,
-            mode=payment.mode,
-            asset_id=deposit.asset_id,
-            deposit_id=deposit.pk,
-            payment_id=payment.pk,
-            amount_atomic=deposit.amount_atomic,
-            is_simulated=deposit.is_simulated,
-            at=at,
-        )
+        take_into_custody(payment, deposit, at)
         if is_settled_at_once and deposit.pk not in late:
             movements.overpayment_settled(deposit_id=deposit.pk, **shares(payment, deposit.asset_id, deposit.amount_atomic), at=at)
+
+
+def take_into_custody(payment: Payment, deposit: Deposit, at: datetime) -> None:
+    """Post a confirmed deposit: into custody, and held for the payment."""
+    movements.deposit_confirmed(
+        store_id=payment.store_id,
+        mode=payment.mode,
+        asset_id=deposit.asset_id,
+        deposit_id=deposit.pk,
+        payment_id=payment.pk,
+        amount_atomic=deposit.amount_atomic,
+        is_simulated=deposit.is_simulated,
+        at=at,
+    )
 
 
 def _post_settlement(payment: Payment, received: list[Received], at: datetime) -> None:

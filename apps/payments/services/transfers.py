@@ -18,7 +18,7 @@ from apps.core.errors import Flat, NotFound
 from apps.ledger import movements
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
 from apps.payments.services.late import note_accepted
-from apps.payments.services.settle import shares
+from apps.payments.services.settle import shares, take_into_custody
 from apps.payments.services.transfer_returns import booking_of
 from apps.stores import audit
 
@@ -147,16 +147,7 @@ def _take_in(claim: Claim, payment: Payment, outcome: str, at: datetime) -> None
         if payment.pk != claim.payment.pk:
             raise HeldElsewhere(claim.payment.reference)
         return
-    movements.deposit_confirmed(
-        store_id=payment.store_id,
-        mode=payment.mode,
-        asset_id=deposit.asset_id,
-        deposit_id=deposit.pk,
-        payment_id=payment.pk,
-        amount_atomic=deposit.amount_atomic,
-        is_simulated=deposit.is_simulated,
-        at=at,
-    )
+    take_into_custody(payment, deposit, at)
 
 
 def _record(action: str, claim: Claim, payment: Payment) -> None:
